@@ -1,0 +1,65 @@
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+DOCUMENT ?= examples/handbook.md
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest
+
+export PIP_ROOT_USER_ACTION := ignore
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run test lint fast snap bench fuzz docs clean
+
+help: ## Explain every target
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(VENV)/.installed ## Install roamtui into .venv if needed, then open the example handbook (DOCUMENT=file for another) with the offline model
+	@$(BIN)/roamtui "$(DOCUMENT)" --model offline
+
+test: lint ## Install the development tools if needed, then check style, types and layers and run all tests
+	@$(PYTEST) -n $(WORKERS)
+
+lint: $(VENV)/.developed ## Check style, types and layers, without tests
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+fast: $(VENV)/.developed ## Run the tests that are not marked slow
+	@$(PYTEST) -n $(WORKERS) -m "not slow"
+
+snap: $(VENV)/.developed ## Take the pictures of the screen anew; look at the difference before you keep them
+	@$(PYTEST) tests/tui --snapshot-update
+
+bench: $(VENV)/.developed ## Measure speed, each number beside one that it can be compared with
+	@$(BIN)/python -m tests.benchmarks.bench
+
+fuzz: $(VENV)/.developed ## Run the property tests with 10,000 random cases each
+	@HYPOTHESIS_PROFILE=nightly $(PYTEST) -n $(WORKERS) -m hypothesis --timeout 0
+
+docs: $(VENV)/.developed ## Write the key table and the command line help into README.md anew
+	@$(BIN)/python docs/write_reference.py
+
+clean: ## Remove caches and what was built; .venv stays
+	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis snapshot_report.html
+	@find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
+	@echo "Installing roamtui into $(VENV)."
+	@$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.developed: pyproject.toml constraints.txt | $(VENV)/.made
+	@echo "Installing roamtui and its development tools into $(VENV)."
+	@$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.made:
+	@for python in $(PYTHON) python3.11 python3.12 python3.13 python3; do \
+		if "$$python" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+			"$$python" -m venv $(VENV) && touch $@ && exit 0; \
+		fi; \
+	done; \
+	echo "roamtui needs Python 3.11 or newer with its venv module (on Debian: apt install python3-venv)." >&2; \
+	exit 1

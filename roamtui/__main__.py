@@ -1,0 +1,8 @@
+"""`python -m roamtui` is `roamtui`."""
+
+import sys
+
+from roamtui.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""`Columns`: the nodes of one document in document order, a column for each property."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from roamtui.document.node import NodeKind
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a parser finds for one node."""
+
+    kind: NodeKind
+    level: int
+    """Depth that decides nesting: a row is a child of the nearest earlier row with a smaller level, 0 of none."""
+    title: str
+    start: int
+    """Offset of its first character in the document's text."""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Rows in document order (parents before children), by index."""
+
+    kinds: tuple[NodeKind, ...]
+    levels: bytes
+    titles: tuple[str, ...]
+    urls: tuple[str, ...]
+    starts: array[int]
+    """Offsets of own text; the next row's start ends it. One more entry holds the end of the text."""
+    parents: array[int]
+    """Row of the parent, -1 at the top."""
+    ends: array[int]
+    """First row after the subtree."""
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def children(self, row: int) -> Iterator[int]:
+        """Yield the rows directly below `row`; those at the top for -1."""
+        child, end = (0, len(self)) if row < 0 else (row + 1, self.ends[row])
+        while child < end:
+            yield child
+            child = self.ends[child]
+
+    def path(self, row: int) -> tuple[str, ...]:
+        """Return the titles from the root down to `row`."""
+        titles = []
+        while row >= 0:
+            titles.append(self.titles[row])
+            row = self.parents[row]
+        return tuple(reversed(titles))
+
+    def paths(self) -> Iterator[tuple[str, ...]]:
+        """Yield the path of each row, in order."""
+        made: list[tuple[str, ...]] = []
+        for row, title in enumerate(self.titles):
+            parent = self.parents[row]
+            path = (title,) if parent < 0 else (*made[parent], title)
+            made.append(path)
+            yield path
+
+
+def build_columns(rows: Sequence[Row], length: int) -> Columns:
+    """Nest `rows` by their levels and return them as columns.
+
+    Skipped levels nest under the nearest shallower row. A row of level 0 has no parent and never is one.
+
+    Args:
+        rows: In document order, with starts that never fall.
+        length: Characters in the document's text.
+    """
+    parents = array("l", [-1]) * len(rows)
+    ends = array("l", [len(rows)]) * len(rows)
+    open_rows: list[int] = []
+    for index, row in enumerate(rows):
+        while open_rows and (rows[open_rows[-1]].level >= row.level or rows[open_rows[-1]].level == 0):
+            ends[open_rows.pop()] = index
+        if open_rows:
+            parents[index] = open_rows[-1]
+        open_rows.append(index)
+    return Columns(
+        kinds=tuple(row.kind for row in rows),
+        levels=bytes(row.level for row in rows),
+        titles=tuple(row.title for row in rows),
+        urls=tuple(row.url for row in rows),
+        starts=array("Q", [*(row.start for row in rows), length]),
+        parents=parents,
+        ends=ends,
+    )

@@ -1,0 +1,67 @@
+"""`Node`: one place in a library, as everything outside `document/` sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class NodeKind(StrEnum):
+    """What a node stands for."""
+
+    SECTION = "section"
+    """A heading and what follows it."""
+    PREAMBLE = "preamble"
+    """Text before the first heading; front matter belongs to it."""
+    TEXT = "text"
+    """A group of paragraphs in a document without headings."""
+    LINK = "link"
+    """A page that is fetched when it is opened."""
+    FILE = "file"
+    FOLDER = "folder"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Characters `start` (included) to `end` (excluded) of the text of document `doc`."""
+
+    doc: str
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One node of a library. Made on demand: a library keeps columns, not nodes."""
+
+    id: str
+    """8 hex digits, stable over reloads while path and ordinal stay the same."""
+    kind: NodeKind
+    level: int
+    """1 to 6 for headings, 0 for a preamble."""
+    title: str
+    """Text and code of the heading's inline tokens, unsanitised; may be empty."""
+    path: tuple[str, ...]
+    """Titles from the root of its document, its own last."""
+    doc: str
+    """Key of its document within the source; empty for a single document."""
+    url: str | None
+    parent: str | None
+    """Id of the parent node, None at the top."""
+    start_line: int
+    """1-based line of the heading."""
+    end_line: int
+    """1-based last line of the subtree, inclusive."""
+    own_end_line: int
+    """1-based last line of the own text, inclusive."""
+    tokens: int
+    """Estimated tokens of the subtree."""
+    own_tokens: int
+    """Estimated tokens of the own text."""
+    descendants: int
+    """Number of loaded nodes below it."""
+    is_loaded: bool
+    """False while its children have not been read or fetched."""

@@ -1,0 +1,38 @@
+"""The one family of errors that a person may meet. Each message is a plain sentence that says what to do next."""
+
+
+class RoamtuiError(Exception):
+    """Something failed in a way that a person can understand. Shown as its message alone, exit status 1."""
+
+    exit_code = 1
+
+
+class UsageError(RoamtuiError):
+    """The program was asked for something that it does not do. Exit status 2."""
+
+    exit_code = 2
+
+
+class SourceError(RoamtuiError):
+    """A document could not be read or is none."""
+
+
+class UnknownSectionError(RoamtuiError):
+    """An id names no section of the library."""
+
+    def __init__(self, section_id: str) -> None:
+        super().__init__(f'There is no section "{section_id}". `roamtui outline SOURCE` lists the ids.')
+        self.section_id = section_id
+
+
+class ModelError(RoamtuiError):
+    """A model could not answer. `retryable` says whether the same request may work a moment later."""
+
+    def __init__(self, message: str, *, retryable: bool = False, overflow: bool = False) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+        self.overflow = overflow
+
+
+class StoreError(RoamtuiError):
+    """Conversations cannot be read or saved."""

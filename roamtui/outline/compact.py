@@ -1,0 +1,201 @@
+"""The compact form: one line a section, with scent; ranges where not even the top titles fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from roamtui.document.plain import shorten
+from roamtui.document.tokens import estimate_tokens
+from roamtui.outline.labels import describe_size_briefly, find_opening, is_blank, name_node
+from roamtui.outline.ranges import list_ranges
+from roamtui.outline.scent import find_terms, make_scent
+from roamtui.outline.tops import list_tops
+
+if TYPE_CHECKING:
+    from roamtui.document.library import Library
+    from roamtui.document.node import Node
+
+_LEGEND = (
+    "<!-- Each line is a collapsed section: [id] title (+subsections, ~tokens): what it holds. "
+    'Expand with expand_sections(["id", ...]) -->'
+)
+_TOKENS_PER_CHARACTER = 0.28
+_SCENT_LENGTH_MIN = 24
+"""Characters; a shorter scent says nothing."""
+
+
+@dataclass(slots=True)
+class _Line:
+    node: Node
+    depth: int
+    base: str
+    scent: str = ""
+    is_listed_below: bool = False
+    tokens: int = 0
+
+
+@dataclass(slots=True)
+class _CompactOutline:
+    library: Library
+    budget_tokens: int
+    lines: dict[str, _Line] = field(default_factory=dict)
+    tokens: int = 0
+
+    def add(self, section_id: str, depth: int) -> _Line:
+        node = self.library.node(section_id)
+        is_empty = is_blank(self.library, section_id)
+        size = "empty" if is_empty else describe_size_briefly(node)
+        base = f"{'  ' * depth}- [{section_id}] {name_node(node)} ({size})"
+        line = _Line(node=node, depth=depth, base=base)
+        self.lines[section_id] = line
+        self._count(line)
+        return line
+
+    def _count(self, line: _Line) -> None:
+        text = f"{line.base}: {line.scent}" if line.scent and not line.is_listed_below else line.base
+        before, line.tokens = line.tokens, estimate_tokens(text) + 1
+        self.tokens += line.tokens - before
+
+    def set_scent(self, line: _Line, scent: str) -> bool:
+        """Give a line its scent if the budget allows it."""
+        before, line.scent = line.scent, scent
+        self._count(line)
+        if self.tokens <= self.budget_tokens:
+            return True
+        line.scent = before
+        self._count(line)
+        return False
+
+    def list_below(self, line: _Line) -> list[_Line] | None:
+        """Replace a line's scent by lines for its children, each with scent, if the budget allows it."""
+        children = self.library.children(line.node.id)
+        if len(children) * 8 > self.budget_tokens - self.tokens + line.tokens:
+            return None
+        line.is_listed_below = True
+        self._count(line)
+        added = [self.add(child_id, line.depth + 1) for child_id in children]
+        for child in added:
+            child.scent = make_scent(self.library, child.node, length_max=400)
+            self._count(child)
+        if self.tokens <= self.budget_tokens:
+            return added
+        for child in added:
+            self.tokens -= child.tokens
+            del self.lines[child.node.id]
+        line.is_listed_below = False
+        self._count(line)
+        return None
+
+    def render(self, roots: tuple[str, ...]) -> list[str]:
+        texts: list[str] = []
+        for root in roots:
+            self._render_below(root, texts)
+        return texts
+
+    def _render_below(self, section_id: str, texts: list[str]) -> None:
+        line = self.lines[section_id]
+        texts.append(f"{line.base}: {line.scent}" if line.scent and not line.is_listed_below else line.base)
+        if line.is_listed_below:
+            for child_id in self.library.children(section_id):
+                self._render_below(child_id, texts)
+
+
+def render_compact(library: Library, budget_tokens: int) -> str:
+    """Return the outline with one line a section, filled breadth-first up to the budget."""
+    head = [_head_line(library), _LEGEND]
+    outline = _CompactOutline(library=library, budget_tokens=budget_tokens)
+    outline.tokens = sum(estimate_tokens(line) + 1 for line in head)
+    tops = list_tops(library)
+    if len(tops) * 8 > budget_tokens - outline.tokens:
+        return _render_ranges(library, head)
+    lines = [outline.add(top_id, 0) for top_id in tops]
+    if outline.tokens > budget_tokens:
+        return _render_ranges(library, head)
+    if _fill_scent(outline, lines):
+        leaves = _list_deeper(outline, lines)
+        _fill_terms(outline, leaves)
+    return "\n".join([*head, *outline.render(tops)]) + "\n"
+
+
+def _head_line(library: Library) -> str:
+    title_id = library.title_id()
+    if title_id is None:
+        return f"# {shorten(library.title, 120)}" if library.root.title else "# (no title)"
+    node = library.node(title_id)
+    opening = find_opening(library, title_id)
+    return f"# [{title_id}] {name_node(node)} ({describe_size_briefly(node)})" + (f": {opening}" if opening else "")
+
+
+def _fill_scent(outline: _CompactOutline, lines: list[_Line]) -> bool:
+    """Give each line the titles below it, two levels deep, else one, else what fits. Return whether all fit."""
+    before = outline.tokens
+    for is_deep in (True, False):
+        for line in lines:
+            line.scent = make_scent(outline.library, line.node, is_deep=is_deep)
+            outline._count(line)  # noqa: SLF001 - one idea in two parts
+        if outline.tokens <= outline.budget_tokens:
+            return True
+    scents = [(line, line.scent) for line in lines]
+    for line in lines:
+        line.scent = ""
+        outline._count(line)  # noqa: SLF001
+    length_max = _share_length([len(scent) for _, scent in scents], outline.budget_tokens - before)
+    for line, _ in sorted(scents, key=lambda pair: -pair[0].node.tokens):
+        if length_max >= _SCENT_LENGTH_MIN:
+            outline.set_scent(line, make_scent(outline.library, line.node, length_max=length_max))
+    return False
+
+
+def _share_length(lengths: list[int], tokens: int) -> int:
+    """Return the length at which scents must be cut so that together they cost about `tokens`: the longest are cut."""
+    remaining = int(tokens / _TOKENS_PER_CHARACTER)
+    for position, length in enumerate(sorted(lengths)):
+        share = remaining // (len(lengths) - position)
+        if length > share:
+            return share
+        remaining -= length
+    return max(lengths, default=0)
+
+
+def _list_deeper(outline: _CompactOutline, lines: list[_Line]) -> list[_Line]:
+    """List children as lines of their own, level by level, while whole levels fit. Return the lines with none below."""
+    leaves: list[_Line] = []
+    level = lines
+    while level:
+        following: list[_Line] = []
+        all_fit = True
+        for line in level:
+            if not line.node.descendants:
+                leaves.append(line)
+                continue
+            added = outline.list_below(line)
+            if added is None:
+                all_fit = False
+                leaves.append(line)
+            else:
+                following.extend(added)
+        if not all_fit:
+            leaves.extend(following)
+            break
+        level = following
+    return leaves
+
+
+def _fill_terms(outline: _CompactOutline, leaves: list[_Line]) -> None:
+    """Add terms that no title shows, the largest sections first, while there is room."""
+    for line in sorted(leaves, key=lambda line: -line.node.tokens):
+        terms = find_terms(outline.library, line.node)
+        if terms:
+            scent = "; ".join(part for part in (line.scent, "terms: " + ", ".join(terms)) if part)
+            if not outline.set_scent(line, scent):
+                break
+
+
+def _render_ranges(library: Library, head: list[str]) -> str:
+    parent_id = library.title_id() or library.root_id
+    lines = [
+        f"<!-- {len(library)} sections, too many to list: each line is a range of them. Expand a range by its id. -->",
+        *list_ranges(library, parent_id),
+    ]
+    return "\n".join([*head, *lines]) + "\n"

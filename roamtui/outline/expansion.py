@@ -1,0 +1,214 @@
+"""Blocks of expanded sections: what a model reads when it opens one.
+
+A block is a line with id, breadcrumb and line range; the section's text between fences with a nonce, exactly as in the
+source; its subsections as stubs with scent. Text that was delivered before is named, not repeated; nothing is cut
+without saying so and how to get the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from roamtui.document.node import Node, NodeKind, Span
+from roamtui.document.tokens import estimate_tokens, format_tokens
+from roamtui.outline.labels import describe_size_briefly, is_blank, name_node, name_path
+from roamtui.outline.nearest import find_nearest
+from roamtui.outline.pages import split_pages
+from roamtui.outline.ranges import LISTED_MAX, Reference, find_range, list_ranges, parse_reference
+from roamtui.outline.scent import make_scent
+from roamtui.outline.spans import Bounds, subtract_bounds
+
+if TYPE_CHECKING:
+    from roamtui.document.library import Library
+
+WHOLE_TOKENS_MAX = 1_500
+"""A subtree up to this size is given whole."""
+_STUB_SCENT_LENGTH = 200
+_INSIDE_MAX = 30
+
+Delivered = Mapping[str, Sequence[Bounds]]
+"""Ranges of characters that the model has, by document key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """The answer to one requested id."""
+
+    section_id: str | None
+    """The section it is about, None where the id names none."""
+    text: str
+    """What the model reads."""
+    spans: tuple[Span, ...] = ()
+    """Section text that this block newly delivers."""
+    tokens: int = 0
+    """Estimated tokens of that text."""
+    is_listing: bool = False
+    """Whether it only lists children."""
+
+
+def expand(library: Library, requested: str, *, delivered: Delivered, nonce: str) -> Block:
+    """Return the block for one id.
+
+    Args:
+        library: Holds the section, loaded.
+        requested: An id, a page ``id:2`` or a range ``id:c2``.
+        delivered: What the model was given already.
+        nonce: Marks the fences of this conversation.
+    """
+    reference = parse_reference(requested)
+    if reference is not None and reference.section_id == library.root_id:
+        return _list_range(library, reference)
+    if reference is None or reference.section_id not in library:
+        return Block(section_id=None, text=_describe_unknown(library, requested))
+    if reference.steps:
+        return _list_range(library, reference)
+    node = library.node(reference.section_id)
+    wanted, page_note = _choose_spans(library, node, reference)
+    if wanted is None:
+        return Block(section_id=node.id, text=f"[{node.id}] has no such page. {page_note}")
+    pieces = subtract_bounds(wanted.start, wanted.end, delivered.get(wanted.doc, ()))
+    spans = tuple(Span(doc=wanted.doc, start=start, end=end) for start, end in pieces)
+    new = tuple(span for span in spans if library.text_at(span).strip())
+    if not new:
+        return Block(section_id=node.id, text=_describe_repeated(library, node, wanted, page_note))
+    tokens = sum(estimate_tokens(library.text_at(span)) for span in new)
+    text = "\n".join(_render(library, node, wanted, new, nonce, delivered) + ([page_note] if page_note else []))
+    return Block(section_id=node.id, text=text, spans=new, tokens=tokens)
+
+
+def render_open(library: Library, section_id: str, spans: Sequence[Span], *, delivered: Delivered, nonce: str) -> str:
+    """Return the block of a section that is open already, with the given ranges of its text.
+
+    Args:
+        library: Holds the section.
+        section_id: The open section.
+        spans: Its text that the model is given again.
+        delivered: What stands above this block.
+        nonce: Marks the fences of this conversation.
+    """
+    node = library.node(section_id)
+    wanted = Span(doc=spans[0].doc, start=spans[0].start, end=spans[-1].end) if spans else library.own_span(section_id)
+    return "\n".join(_render(library, node, wanted, spans, nonce, delivered))
+
+
+def _choose_spans(library: Library, node: Node, reference: Reference) -> tuple[Span | None, str]:
+    """Return the range to deliver, and a line on the pages that are left."""
+    own = library.own_span(node.id)
+    if reference.page is None and node.tokens <= WHOLE_TOKENS_MAX:
+        return library.span(node.id), ""
+    pages = split_pages(library.text_at(own))
+    if len(pages) == 1 and reference.page in (None, 1):
+        return own, ""
+    number = reference.page or 1
+    if number > len(pages) or number < 1:
+        return (
+            None,
+            f"It has {len(pages)} page{'s' if len(pages) > 1 else ''}, [{node.id}:1] to [{node.id}:{len(pages)}].",
+        )
+    start, end = pages[number - 1]
+    rest = f" The next is [{node.id}:{number + 1}]." if number < len(pages) else " It is the last."
+    return (
+        Span(doc=own.doc, start=own.start + start, end=own.start + end),
+        f"(Page {number} of {len(pages)} of this section's own text.{rest})",
+    )
+
+
+def _render(
+    library: Library, node: Node, wanted: Span, spans: Sequence[Span], nonce: str, delivered: Delivered
+) -> list[str]:
+    first, last = library.lines_of(wanted)
+    lines = [f"[{node.id}] {name_path(library, node.id)} (lines {first}-{last})"]
+    position = wanted.start
+    for span in spans:
+        lines += _name_gap(library, Span(doc=wanted.doc, start=position, end=span.start), delivered)
+        lines += [f"<<<{nonce}", library.text_at(span).rstrip("\r\n"), f"{nonce}>>>"]
+        position = span.end
+    lines += _name_gap(library, Span(doc=wanted.doc, start=position, end=wanted.end), delivered)
+    lines += _list_subsections(library, node, spans)
+    return lines
+
+
+def _name_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
+    if gap.start >= gap.end or not library.text_at(gap).strip():
+        return []
+    first, last = library.lines_of(gap)
+    section_id = library.section_at(gap.doc, gap.start)
+    title = name_node(library.node(section_id)) if section_id else ""
+    is_given = not subtract_bounds(gap.start, gap.end, delivered.get(gap.doc, ()))
+    state = "given above already" if is_given else "not given here, open it by its id"
+    return [f"(lines {first}-{last}, [{section_id}] {title}: {state})"]
+
+
+def _list_subsections(library: Library, node: Node, spans: Sequence[Span]) -> list[str]:
+    children = library.children(node.id)
+    if not children:
+        return []
+    end = max((span.end for span in spans), default=0)
+    if children and library.span(children[0]).doc == spans[-1].doc and library.span(children[-1]).start < end:
+        return _list_inside(library, node)
+    if len(children) > LISTED_MAX:
+        return [f"Subsections ({len(children)}, collapsed, by ranges):", *list_ranges(library, node.id)]
+    return ["Subsections (collapsed):", *(make_stub(library, child) for child in children)]
+
+
+def _list_inside(library: Library, node: Node) -> list[str]:
+    inside = [i for i in library.walk(node.id) if i != node.id]
+    named = [f"[{i}] {name_node(library.node(i), length_max=60)}" for i in inside[:_INSIDE_MAX]]
+    if len(inside) > _INSIDE_MAX:
+        named.append(f"+{len(inside) - _INSIDE_MAX} more")
+    return [f"Includes its subsections: {'; '.join(named)}"]
+
+
+def make_stub(library: Library, section_id: str) -> str:
+    """Return one line for a collapsed section: id, title, size, scent."""
+    node = library.node(section_id)
+    size = "empty" if is_blank(library, section_id) else describe_size_briefly(node)
+    scent = make_scent(library, node, length_max=_STUB_SCENT_LENGTH)
+    return f"- [{section_id}] {name_node(node)} ({size})" + (f": {scent}" if scent else "")
+
+
+def _list_range(library: Library, reference: Reference) -> Block:
+    children = library.children(reference.section_id)
+    bounds = find_range(len(children), reference.steps)
+    is_root = reference.section_id == library.root_id
+    name = library.title if is_root else name_path(library, reference.section_id)
+    section_id = None if is_root else reference.section_id
+    if bounds is None:
+        return Block(section_id=section_id, text=f"[{reference.section_id}] has no such range of subsections.")
+    start, end = bounds
+    head = f"[{reference.section_id}] {name}: subsections {start + 1} to {end} of {len(children)}"
+    if end - start > LISTED_MAX:
+        lines = list_ranges(library, reference.section_id, reference.steps)
+    else:
+        lines = [make_stub(library, child) for child in children[start:end]]
+    return Block(section_id=section_id, text="\n".join([head, *lines]), is_listing=True)
+
+
+def _describe_unknown(library: Library, requested: str) -> str:
+    nearest = [f"[{i}] {name_node(library.node(i), length_max=60)}" for i in find_nearest(library, requested)]
+    shown = requested[:40]
+    return f'"{shown}" is no section id. Nearest: {"; ".join(nearest)}.' if nearest else f'"{shown}" is no section id.'
+
+
+def _describe_repeated(library: Library, node: Node, wanted: Span, page_note: str) -> str:
+    first, last = library.lines_of(wanted)
+    if not library.text_at(wanted).strip() and node.kind is not NodeKind.LINK:
+        text = f"[{node.id}] {name_path(library, node.id)} is empty."
+    else:
+        name = name_path(library, node.id)
+        text = f"[{node.id}] {name} (lines {first}-{last}) is open already: its text stands above."
+    children = library.children(node.id)
+    if children and node.tokens > WHOLE_TOKENS_MAX:
+        listed = [f"[{i}] {name_node(library.node(i), length_max=60)}" for i in children[:_INSIDE_MAX]]
+        text += f"\nSubsections: {'; '.join(listed)}"
+    return f"{text}\n{page_note}" if page_note else text
+
+
+def describe_no_room(library: Library, section_id: str, tokens: int) -> str:
+    """Return what a model is told where a section does not fit any more."""
+    name = name_path(library, section_id)
+    size = format_tokens(tokens)
+    advice = "Ask for a smaller subsection, or answer with what is open."
+    return f"[{section_id}] {name}: no room for its ~{size} tokens now. {advice}"

@@ -1,0 +1,112 @@
+"""How one node is named on a line of the outline: title, size, opening words, all defused."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from roamtui.document.node import Node, NodeKind
+from roamtui.document.plain import plain_line, shorten
+from roamtui.document.tokens import format_tokens
+
+if TYPE_CHECKING:
+    from roamtui.document.library import Library
+
+TITLE_LENGTH_MAX = 120
+OPENING_LENGTH = 100
+_OPENING_SOURCE = 4_000
+"""Characters of own text in which an opening is looked for."""
+
+_COMMENT_MARKS = re.compile(r"<!--+|--+>")
+_GUIDE_WORDS = re.compile(r"expand_sections\s*\(")
+_ID_MARK = re.compile(r"\[([0-9a-f]{8}(?::[c\d.]+)?)\]")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_SKIPPED_LINE = re.compile(
+    r"^\s*(?:$|[|=_~`:+-]{3}|\|[\s:|-]+\|?\s*$|<[^>]+>\s*$|!\[[^\]]*\]\([^)]*\)\s*$|\[!\["
+    r"|```|~~~|import |export |:::|\{%)"
+)
+_FRONT_LINE = re.compile(r"^[\w-]+:(\s|$)")
+_LEAD = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)+")
+_ANCHOR = re.compile(r"\s*\{#[^{}\s]*\}\s*$")
+_EMPHASIS = re.compile(r"\*\*|__|`")
+
+
+def defuse(text: str) -> str:
+    """Return one line of document text that can be taken neither for a guiding comment nor for an id of ours."""
+    line = _COMMENT_MARKS.sub("<>", plain_line(text))
+    line = _GUIDE_WORDS.sub("expand sections (", line)
+    return _ID_MARK.sub(r"(\1)", line)
+
+
+def name_node(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
+    """Return the title of a node for a line, with words in its place where it has none."""
+    if node.kind is NodeKind.PREAMBLE:
+        return "(text before the first heading)"
+    return shorten(_ANCHOR.sub("", defuse(node.title)), length_max) or "(untitled)"
+
+
+def name_path(library: Library, section_id: str) -> str:
+    """Return the titles from the top down to a node, joined by ``>``."""
+    ids = (*library.ancestors(section_id), section_id)
+    return " > ".join(name_node(library.node(node_id), length_max=80) for node_id in ids)
+
+
+def describe_size(node: Node) -> str:
+    """Return ``+12 subsections, ~9k tok``, or ``empty``."""
+    tokens = f"~{format_tokens(node.tokens)} tok"
+    if node.descendants:
+        return f"+{node.descendants} subsection{'s' if node.descendants > 1 else ''}, {tokens}"
+    if not node.is_loaded:
+        return "not loaded yet"
+    return tokens
+
+
+def describe_size_briefly(node: Node) -> str:
+    """Return ``+12, ~9k``: the same on a line of the compact form."""
+    tokens = f"~{format_tokens(node.tokens)}"
+    return f"+{node.descendants}, {tokens}" if node.descendants else tokens
+
+
+def is_blank(library: Library, section_id: str) -> bool:
+    """Return whether a node holds nothing but white space and, for a section, its heading."""
+    node = library.node(section_id)
+    if node.descendants or not node.is_loaded:
+        return False
+    text = library.own_text(section_id)
+    if node.kind is NodeKind.SECTION:
+        return not find_body(text).strip()
+    return not text.strip()
+
+
+def find_body(own_text: str) -> str:
+    """Return the text of a section below its heading line or lines."""
+    first, _, rest = own_text.replace("\r\n", "\n").replace("\r", "\n").partition("\n")
+    if first.lstrip().startswith("#"):
+        return rest
+    lines = [first, *rest.split("\n")]
+    for index, line in enumerate(lines[1:], start=1):
+        if line.strip() and not line.strip("= \t"):
+            return "\n".join(lines[index + 1 :])
+        if line.strip() and not line.strip("- \t"):
+            return "\n".join(lines[index + 1 :])
+    return rest
+
+
+def find_opening(library: Library, section_id: str, *, length_max: int = OPENING_LENGTH) -> str:
+    """Return the first words of a node's own text, without marks, rules, badges and tables; may be empty."""
+    node = library.node(section_id)
+    text = library.own_text(section_id)[:_OPENING_SOURCE]
+    body = find_body(text) if node.kind is NodeKind.SECTION else text
+    in_front_matter = node.kind is NodeKind.PREAMBLE and body.startswith("---")
+    words: list[str] = []
+    for line in islice(_COMMENT.sub("", body).split("\n"), 80):
+        if _SKIPPED_LINE.match(line) or (in_front_matter and _FRONT_LINE.match(line)):
+            if words and not line.strip():
+                break
+            continue
+        words.append(_EMPHASIS.sub("", _LINK.sub(r"\1", _LEAD.sub("", line))).strip())
+        if sum(map(len, words)) >= length_max:
+            break
+    return shorten(defuse(" ".join(words)), length_max)

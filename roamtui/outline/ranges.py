@@ -1,0 +1,85 @@
+"""Ids of parts: pages of a long section (``07f3277d:2``) and ranges of many children (``07f3277d:c2``, ``:c2.5``)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from roamtui.document.tokens import format_tokens
+from roamtui.outline.labels import name_node
+
+if TYPE_CHECKING:
+    from roamtui.document.library import Library
+
+LISTED_MAX = 60
+"""Children that are listed one by one; more are grouped into ranges."""
+_RANGES_MAX = 40
+_REFERENCE = re.compile(r"^([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)))?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """What an id in a tool call names."""
+
+    section_id: str
+    page: int | None = None
+    """1-based page of its own text."""
+    steps: tuple[int, ...] = ()
+    """1-based range of its children, and ranges within that."""
+
+
+def parse_reference(text: str) -> Reference | None:
+    """Return what `text` names, None where it has not the form of an id."""
+    match = _REFERENCE.match(text.strip().strip("[]`\"'").lower())
+    if match is None:
+        return None
+    section_id, page, steps = match.groups()
+    return Reference(
+        section_id=section_id,
+        page=int(page) if page else None,
+        steps=tuple(int(step) for step in steps.split(".")) if steps else (),
+    )
+
+
+def split_range(start: int, end: int) -> list[tuple[int, int]]:
+    """Return equal parts of `start` to `end` (excluded), in order; a single one where all can be listed."""
+    count = end - start
+    if count <= LISTED_MAX:
+        return [(start, end)]
+    size = -(-count // min(_RANGES_MAX, -(-count // LISTED_MAX)))
+    return [(low, min(end, low + size)) for low in range(start, end, size)]
+
+
+def find_range(count: int, steps: tuple[int, ...]) -> tuple[int, int] | None:
+    """Return the first and the last index (excluded) of a range among `count` children, None where there is none."""
+    start, end = 0, count
+    for step in steps:
+        parts = split_range(start, end)
+        if not 1 <= step <= len(parts):
+            return None
+        start, end = parts[step - 1]
+    return start, end
+
+
+def list_ranges(library: Library, section_id: str, steps: tuple[int, ...] = ()) -> list[str]:
+    """Return a line for each part of a range of children: first and last title, number, size, id."""
+    children = library.children(section_id)
+    bounds = find_range(len(children), steps)
+    if bounds is None:
+        return []
+    lines = []
+    for number, (start, end) in enumerate(split_range(*bounds), start=1):
+        reference = f"{section_id}:c{'.'.join(map(str, (*steps, number)))}"
+        first, last = (library.node(children[index]) for index in (start, end - 1))
+        tokens = _count_tokens(library, children[start], children[end - 1])
+        names = f"{name_node(first, length_max=50)} … {name_node(last, length_max=50)}"
+        lines.append(f"- [{reference}] {names} ({end - start} sections, ~{format_tokens(tokens)} tok)")
+    return lines
+
+
+def _count_tokens(library: Library, first_id: str, last_id: str) -> int:
+    document, first_row = library.locate(first_id)
+    _, last_row = library.locate(last_id)
+    sums = document.tokens_before
+    return sums[document.columns.ends[last_row]] - sums[first_row]

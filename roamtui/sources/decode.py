@@ -1,0 +1,76 @@
+"""Bytes into text: byte order marks, UTF-8 with replacement, and a refusal of what is no text."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from roamtui.errors import SourceError
+
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_BINARY_STARTS = (
+    (b"%PDF-", "a PDF"),
+    (b"PK\x03\x04", "a zip archive (as EPUB and DOCX are)"),
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90", "a program"),
+    (b"\x1f\x8b", "gzip-compressed"),
+    (b"SQLite format 3\0", "an SQLite database"),
+)
+_SAMPLE_LENGTH = 65_536
+_STRANGE_SHARE_MAX = 0.3
+"""Share of undecodable or control characters above which a text is none."""
+_STRANGE_MIN = 64
+"""Below this count a short text may be as odd as it likes."""
+_STRANGE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+
+
+def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the text of `data` and notes on what was replaced in it.
+
+    Args:
+        data: A whole file.
+        name: What to call it in an error.
+
+    Raises:
+        SourceError: It is not text.
+    """
+    for start, kind in _BINARY_STARTS:
+        if data.startswith(start):
+            raise SourceError(f"{name} is {kind}, not text. Convert it to Markdown or plain text first.")
+    encoding, mark_length = "utf-8", 0
+    for mark, mark_encoding in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            encoding, mark_length = mark_encoding, len(mark)
+            break
+    body = data[mark_length:]
+    try:
+        text = body.decode(encoding)
+        replaced = 0
+    except UnicodeDecodeError:
+        text = body.decode(encoding, "replace")
+        replaced = text.count("\N{REPLACEMENT CHARACTER}")
+    sample = text[:_SAMPLE_LENGTH]
+    strange = len(_STRANGE.findall(sample))
+    if strange > _STRANGE_MIN and strange > _STRANGE_SHARE_MAX * len(sample):
+        raise SourceError(f"{name} does not look like text. roamtui opens Markdown and plain text.")
+    return text, _describe(name, encoding, replaced, text.count("\0"))
+
+
+def _describe(name: str, encoding: str, replaced: int, nulls: int) -> tuple[str, ...]:
+    notes = []
+    if replaced:
+        notes.append(
+            f"{name}: {replaced} places are not valid {encoding.upper()} and show as \N{REPLACEMENT CHARACTER}."
+        )
+    if nulls:
+        notes.append(f"{name}: {nulls} NUL characters show as \N{SYMBOL FOR NULL}.")
+    return tuple(notes)

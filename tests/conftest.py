@@ -1,0 +1,121 @@
+"""What every test gets: a home of its own, no keys, no network, and the real documents where they exist."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.real_documents import find_data_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_SLOW_MACHINES = (HealthCheck.too_slow, HealthCheck.data_too_large)
+settings.register_profile("ci", derandomize=True, max_examples=60, deadline=None, suppress_health_check=_SLOW_MACHINES)
+settings.register_profile("nightly", max_examples=10_000, deadline=None, suppress_health_check=_SLOW_MACHINES)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+_HOME_VARIABLES = {
+    "HOME": "",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_STATE_HOME": ".local/state",
+}
+_SCREEN_VARIABLES = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "EDITOR", "VISUAL", "BROWSER")
+_KEY_ENDINGS = ("_API_KEY", "_API_BASE", "_BASE_URL", "_API_TOKEN", "_AUTH_TOKEN", "_ACCESS_KEY")
+_PROVIDER_STARTS = ("OLLAMA_", "OPENAI_", "ANTHROPIC_", "AZURE_", "AWS_", "GOOGLE_", "GEMINI_", "LITELLM_")
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+_homes = count()
+
+
+@pytest.fixture
+def data_dir() -> Path:
+    """Return the folder of real documents; a test that needs it is skipped where there is none."""
+    folder = find_data_dir()
+    if not folder.is_dir():
+        if os.environ.get("CI") and os.environ.get("ROAMTUI_DATA"):
+            pytest.fail(f"ROAMTUI_DATA names {folder}, which is no folder.")
+        pytest.skip("There are no real documents here: set ROAMTUI_DATA.")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def homes_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("homes")
+
+
+@pytest.fixture(autouse=True)
+def home_dir(homes_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty home, used by this test alone, without keys, proxies or settings in the environment."""
+    home = homes_dir / str(next(_homes))
+    home.mkdir()
+    for name in list(os.environ):
+        if _is_personal(name.upper()):
+            monkeypatch.delenv(name)
+    for name, folder in _HOME_VARIABLES.items():
+        monkeypatch.setenv(name, str(home / folder))
+    return home
+
+
+def _is_personal(name: str) -> bool:
+    if name.startswith("ROAMTUI_"):
+        return name != "ROAMTUI_DATA"
+    return (
+        name in _SCREEN_VARIABLES
+        or name in _PROXIES
+        or name.endswith(_KEY_ENDINGS)
+        or name.startswith(_PROVIDER_STARTS)
+    )
+
+
+@pytest.fixture(autouse=True)
+def network_attempts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Refuse every connection that leaves this machine, and fail the test that tried one.
+
+    A test of how the program behaves without a network clears the list at its end.
+    """
+    attempts: list[str] = []
+    for name in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, name, _guard_connect(getattr(socket.socket, name), attempts))
+    monkeypatch.setattr(socket, "getaddrinfo", _guard_lookup(socket.getaddrinfo, attempts))
+    yield attempts
+    if attempts:
+        pytest.fail(f"The test tried to reach {', '.join(attempts)}.")
+
+
+def _guard_connect(connect: Callable[..., Any], attempts: list[str]) -> Callable[..., Any]:
+    def guarded(self: socket.socket, address: Any) -> Any:  # noqa: ANN401 - any shape that sockets take
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_here(address[0]):
+            attempts.append(str(address[0]))
+            raise OSError(f"No test may connect to {address[0]}.")
+        return connect(self, address)
+
+    return guarded
+
+
+def _guard_lookup(lookup: Callable[..., Any], attempts: list[str]) -> Callable[..., Any]:
+    def guarded(host: Any, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - the arguments of getaddrinfo
+        if not _is_here(host):
+            attempts.append(str(host))
+            raise socket.gaierror(socket.EAI_NONAME, f"No test may look up {host}.")
+        return lookup(host, *args, **options)
+
+    return guarded
+
+
+def _is_here(host: str | bytes | None) -> bool:
+    name = host.decode("ascii", "replace") if isinstance(host, bytes) else host
+    if not name or name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name.partition("%")[0]).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,95 @@
+"""What tests of `document/` ask of every parsed document, computed the slow and obvious way."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from roamtui.document.library import Library
+from roamtui.document.node import Node, NodeKind
+
+if TYPE_CHECKING:
+    from roamtui.document.document import Document
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+
+
+def list_nodes(document: Document) -> list[Node]:
+    """Return the nodes of a document in order."""
+    library = Library(source="test", root=document)
+    return [library.node(section_id) for section_id in library.walk()]
+
+
+def read_sections(document: Document) -> list[tuple[int, str, int]]:
+    """Return level, title and 1-based line of each heading of a parsed document."""
+    return [(n.level, n.title, n.start_line) for n in list_nodes(document) if n.kind is NodeKind.SECTION]
+
+
+def assert_is_lossless(document: Document) -> None:
+    """Own texts join to the source, subtrees are the joined own texts of their nodes, lines fit the slices."""
+    library = Library(source="test", root=document)
+    nodes = list_nodes(document)
+    own_texts = [library.own_text(node.id) for node in nodes]
+    assert "".join(own_texts) == document.text
+    last_line = 0
+    for index, node in enumerate(nodes):
+        below = index + 1 + node.descendants
+        assert library.text(node.id) == "".join(own_texts[index:below])
+        assert node.start_line >= last_line
+        last_line = node.start_line
+    _assert_lines_fit(nodes, own_texts)
+
+
+def _assert_lines_fit(nodes: list[Node], own_texts: list[str]) -> None:
+    """A node begins on the line after all lines before it, and ends where its text does."""
+    line = 1
+    ends = []
+    for node, own_text in zip(nodes, own_texts, strict=True):
+        assert node.start_line == line
+        line += len(_LINE.findall(own_text))
+        ends.append(max(node.start_line, line - 1))
+        assert node.own_end_line == ends[-1]
+    for index, node in enumerate(nodes):
+        assert node.end_line == ends[index + node.descendants]
+
+
+def assert_is_nested(document: Document) -> None:
+    """A section's parent is the nearest shallower one before it, its path ends with its title, spans nest."""
+    nodes = list_nodes(document)
+    by_id = {node.id: node for node in nodes}
+    before: list[Node] = []
+    for node in nodes:
+        shallower = [other for other in before if 0 < other.level < node.level]
+        parent = shallower[-1] if shallower else None
+        assert node.parent == (parent.id if parent else None)
+        assert node.path == (*(parent.path if parent else ()), node.title)
+        if parent:
+            assert parent.start_line <= node.start_line
+            assert node.end_line <= parent.end_line
+        while before and before[-1].level >= node.level:
+            before.pop()
+        before.append(node)
+    assert len(by_id) == len(nodes)
+
+
+def assert_ids_follow_the_contract(document: Document) -> None:
+    """Ids are the contract's hash of key, path and ordinal, save where that is taken."""
+    seen: dict[tuple[str, ...], int] = {}
+    taken: set[str] = set()
+    for node in list_nodes(document):
+        ordinal = seen.get(node.path, 0)
+        seen[node.path] = ordinal + 1
+        joined = "\x1f".join([document.key, *node.path, str(ordinal)])
+        expected = blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+        assert re.fullmatch("[0-9a-f]{8}", node.id)
+        assert node.id not in taken
+        assert node.id == expected or expected in taken
+        taken.add(node.id)
+
+
+def assert_tokens_add_up(document: Document) -> None:
+    """The tokens of a subtree are those of its nodes."""
+    nodes = list_nodes(document)
+    for index, node in enumerate(nodes):
+        assert node.tokens == sum(other.own_tokens for other in nodes[index : index + 1 + node.descendants])

@@ -1,0 +1,42 @@
+"""A second opinion on headings: a full parse by markdown-it-py, with nothing taken from the code under test."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import sys
+
+from markdown_it import MarkdownIt
+
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?!\n)(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+
+
+def judge_outline(text: str) -> list[tuple[int, str, int]]:
+    """Return level, title and 1-based line of each heading outside quotes and lists.
+
+    Args:
+        text: A whole document, with any line ends, without byte order mark.
+    """
+    source = text.replace("\r\n", "\n").replace("\r", "\n")
+    front_matter = _FRONT_MATTER.match(source)
+    lines_before = 0
+    if front_matter:
+        source = source[front_matter.end() :]
+        lines_before = front_matter.group().count("\n")
+    parser = MarkdownIt("commonmark", {"maxNesting": 2_000}).enable("table")
+    outline = []
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(50_000)
+    try:
+        tokens = parser.parse(source + "\n")
+    finally:
+        sys.setrecursionlimit(limit)
+    for opening, inline in itertools.pairwise(tokens):
+        if opening.type == "heading_open" and opening.level == 0 and opening.map:
+            parts = (
+                " " if child.type.endswith("break") else child.content
+                for child in inline.children or ()
+                if child.type in ("text", "code_inline", "softbreak", "hardbreak")
+            )
+            outline.append((int(opening.tag[1:]), "".join(parts).strip(" \t"), opening.map[0] + 1 + lines_before))
+    return outline

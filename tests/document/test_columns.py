@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.document.columns import Row, build_columns
+from roamtui.document.node import NodeKind
+
+_LEVELS = st.lists(st.integers(0, 6), max_size=30)
+
+
+def _rows(levels: list[int]) -> list[Row]:
+    return [Row(NodeKind.SECTION, level, f"t{index}", index) for index, level in enumerate(levels)]
+
+
+@given(_LEVELS)
+def test_each_parent_is_the_nearest_shallower_row_that_may_be_one(levels: list[int]) -> None:
+    columns = build_columns(_rows(levels), len(levels))
+    for index, level in enumerate(levels):
+        above = [i for i in range(index) if 0 < levels[i] < level]
+        later_root = [i for i in range(index) if levels[i] == 0]
+        parent = above[-1] if above else -1
+        if later_root and later_root[-1] > parent:
+            parent = -1
+        while parent >= 0 and min(levels[parent + 1 : index], default=level) <= levels[parent]:
+            parent = max((i for i in above if i < parent), default=-1)
+        assert columns.parents[index] == parent
+
+
+@given(_LEVELS)
+def test_a_subtree_is_the_rows_whose_parents_lead_to_its_top(levels: list[int]) -> None:
+    columns = build_columns(_rows(levels), len(levels))
+    for top in range(len(levels)):
+        below = []
+        for row in range(len(levels)):
+            ancestor = columns.parents[row]
+            while ancestor > top:
+                ancestor = columns.parents[ancestor]
+            if ancestor == top:
+                below.append(row)
+        assert below == list(range(top + 1, columns.ends[top]))
+
+
+@given(_LEVELS)
+def test_children_are_the_rows_with_that_parent(levels: list[int]) -> None:
+    columns = build_columns(_rows(levels), len(levels))
+    for row in range(-1, len(levels)):
+        assert list(columns.children(row)) == [i for i in range(len(levels)) if columns.parents[i] == row]
+
+
+@given(_LEVELS)
+def test_paths_in_order_are_the_paths_one_by_one(levels: list[int]) -> None:
+    columns = build_columns(_rows(levels), len(levels))
+    assert list(columns.paths()) == [columns.path(row) for row in range(len(columns))]
+
+
+def test_the_last_start_is_the_length_of_the_text() -> None:
+    assert list(build_columns([Row(NodeKind.SECTION, 1, "a", 3)], 10).starts) == [3, 10]
+    assert list(build_columns([], 0).starts) == [0]

@@ -1,0 +1,218 @@
+"""The tree over several documents: what hangs below which node, and how ids stay apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import permutations
+
+import pytest
+
+from roamtui.document import ids
+from roamtui.document.build import build_library
+from roamtui.document.columns import Row, build_columns
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind, Span
+from roamtui.document.parse import parse_document
+from roamtui.errors import UnknownSectionError
+from roamtui.sources.raw_text import RawText
+
+_LISTING = "# Site\n\n- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n"
+_PAGES = {
+    "a.md": "# Alpha\n\nText of alpha.\n\n## Part\n\nPart of alpha.\n",
+    "b.md": "Before.\n\n# Beta\n\nText of beta.\n",
+    "c.md": "# Gamma\n",
+}
+
+
+def _list_links() -> Library:
+    """Return a page of three links that are not loaded yet, below one heading."""
+    rows = [Row(NodeKind.SECTION, 1, "Site", 0)]
+    rows += [
+        Row(NodeKind.LINK, 2, page[0].upper(), _LISTING.index(f"- [{page[0].upper()}]"), url=page) for page in _PAGES
+    ]
+    columns = build_columns(rows, len(_LISTING))
+    return Library(source="site", root=Document(key="", title="Site", text=_LISTING, columns=columns))
+
+
+def _load(library: Library, *pages: str) -> Library:
+    """Return the library with these pages below their links."""
+    for page in pages:
+        link = next(node_id for node_id in library.walk() if library.node(node_id).url == page)
+        library = library.graft(link, parse_document(_PAGES[page], key=page))
+    return library
+
+
+def _titles(library: Library) -> list[str]:
+    return [library.title_of(node_id) for node_id in library.walk()]
+
+
+def test_a_loaded_page_stands_below_its_link() -> None:
+    library = _load(_list_links(), "b.md", "a.md")
+    assert _titles(library) == ["Site", "A", "Alpha", "Part", "B", "", "Beta", "C"]
+    assert len(library) == 8
+    part = next(node_id for node_id in library.walk() if library.title_of(node_id) == "Part")
+    assert [library.title_of(node_id) for node_id in library.ancestors(part)] == ["Site", "A", "Alpha"]
+    assert library.node(part).path == ("Alpha", "Part")
+    assert library.node(part).doc == "a.md"
+    assert library.own_text(part) == "## Part\n\nPart of alpha.\n"
+
+
+def test_loading_leaves_the_library_before_as_it_was() -> None:
+    before = _list_links()
+    after = _load(before, "a.md")
+    assert len(before) == 4
+    assert len(after) == 6
+    assert [document.key for document in before.documents] == [""]
+
+
+def test_a_link_is_loaded_once_its_page_hangs_below_it() -> None:
+    before = _list_links()
+    link = before.children(before.children(before.root_id)[0])[0]
+    assert not before.node(link).is_loaded
+    after = _load(before, "a.md")
+    assert after.node(link).is_loaded
+    assert [after.title_of(child) for child in after.children(link)] == ["Alpha"]
+
+
+def test_counts_of_a_node_include_every_page_loaded_below_it() -> None:
+    library = _load(_list_links(), "a.md", "b.md")
+    for node_id in library.walk():
+        node = library.node(node_id)
+        below = [library.node(other) for other in library.walk(node_id)]
+        assert below[0] == node
+        assert node.descendants == len(below) - 1
+        assert node.tokens == sum(other.own_tokens for other in below)
+
+
+def test_children_and_parents_agree() -> None:
+    library = _load(_list_links(), "c.md", "a.md", "b.md")
+    tops = library.children(library.root_id)
+    assert all(library.parent(top) is None for top in tops)
+    pending = list(tops)
+    seen = []
+    while pending:
+        node_id = pending.pop(0)
+        seen.append(node_id)
+        for child in library.children(node_id):
+            assert library.parent(child) == node_id
+            assert library.node(child).parent == node_id
+        pending[:0] = library.children(node_id)
+    assert seen == list(library.walk())
+
+
+@pytest.mark.parametrize("order", list(permutations(_PAGES)))
+def test_the_order_of_loading_changes_nothing(order: tuple[str, ...]) -> None:
+    assert list(_load(_list_links(), *order).walk()) == list(_load(_list_links(), *_PAGES).walk())
+
+
+@pytest.mark.parametrize("order", list(permutations(_PAGES)))
+def test_where_files_collide_the_later_by_key_is_salted(
+    order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def collide(doc: str, path: tuple[str, ...], ordinal: int, *salt: str) -> str:
+        if doc and len(path) == 1:
+            return "0badc0de" if not salt else f"{salt[0]:0>8}"
+        return blake2b("\x1f".join([doc, *path, str(ordinal), *salt]).encode(), digest_size=4).hexdigest()
+
+    monkeypatch.setattr(ids, "hash_path", collide)
+    pages = {page: text.replace("Before.\n\n", "") for page, text in _PAGES.items()}
+    monkeypatch.setattr("tests.document.test_library._PAGES", pages)
+    library = _load(_list_links(), *order)
+    found = {library.title_of(node_id): node_id for node_id in library.walk()}
+    assert (found["Alpha"], found["Beta"], found["Gamma"]) == ("0badc0de", "00000001", "00000002")
+    assert len(set(library.walk())) == len(library)
+
+
+def test_a_page_whose_ids_collide_with_the_root_is_salted() -> None:
+    root = parse_document("# A\n\n# B\n")
+    library = Library(source="x", root=root)
+    twin = replace(parse_document("# A\n"), title="twin")
+    grown = library.graft(root.ids[1], twin)
+    assert len(set(grown.walk())) == 3
+    assert list(grown.walk())[:2] == list(root.ids)
+
+
+def test_reloading_a_page_replaces_it() -> None:
+    library = _load(_list_links(), "a.md")
+    link = library.children(library.children(library.root_id)[0])[0]
+    again = library.graft(link, parse_document("# Alpha\n\nNew.\n", key="a.md"))
+    assert _titles(again) == ["Site", "A", "Alpha", "B", "C"]
+
+
+def test_an_unknown_id_is_refused_in_a_sentence() -> None:
+    library = _list_links()
+    assert "ffffffff" not in library
+    for ask in (library.node, library.text, library.own_text, library.parent, library.children, library.title_of):
+        with pytest.raises(UnknownSectionError, match='There is no section "ffffffff"'):
+            ask("ffffffff")
+
+
+def test_the_root_id_stands_for_the_whole_and_is_no_node() -> None:
+    library = Library(source="x", root=parse_document("a\n\n# A\n\n## B\n\n# C\n"))
+    assert library.root_id not in library
+    assert [library.title_of(child) for child in library.children(library.root_id)] == ["", "A", "C"]
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# T\n\n## A\n", "T"),
+        ("Intro\n\n# T\n\n## A\n", "T"),
+        ("# T\n", None),
+        ("# T\n\n## A\n\n# U\n", None),
+        ("## T\n\n### A\n", None),
+        ("## First\n\n# T\n\n## A\n", None),
+        ("only text", None),
+        ("", None),
+    ],
+)
+def test_a_single_h1_that_holds_everything_is_the_title(text: str, title: str | None) -> None:
+    library = Library(source="x", root=parse_document(text))
+    title_id = library.title_id()
+    assert (library.title_of(title_id) if title_id else None) == title
+
+
+def test_the_title_falls_back_to_the_source() -> None:
+    assert Library(source="notes.md", root=parse_document("words")).title == "notes.md"
+
+
+def test_each_character_belongs_to_the_section_whose_own_text_holds_it() -> None:
+    library = _load(_list_links(), *_PAGES)
+    for document in library.documents:
+        for offset in range(len(document.text)):
+            section_id = library.section_at(document.key, offset)
+            assert section_id is not None
+            span = library.own_span(section_id)
+            assert span.doc == document.key
+            assert span.start <= offset < span.end
+
+
+def test_nothing_stands_where_there_is_no_node() -> None:
+    assert Library(source="x", root=parse_document("")).section_at("", 0) is None
+
+
+def test_lines_of_a_span_are_the_lines_that_it_touches() -> None:
+    library = Library(source="x", root=parse_document("# A\r\none\rtwo\n"))
+    assert library.lines_of(Span(doc="", start=5, end=9)) == (2, 2)
+    assert library.lines_of(Span(doc="", start=4, end=10)) == (1, 3)
+    assert library.text_at(Span(doc="", start=5, end=8)) == "one"
+
+
+def test_a_document_that_is_not_loaded_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        _list_links().document("a.md")
+
+
+def test_notes_of_all_documents_are_told() -> None:
+    root = parse_document("# A\n", notes=("One.",))
+    library = Library(source="x", root=root).graft(root.ids[0], parse_document("# B\n", key="b", notes=("Two.",)))
+    assert library.notes == ("One.", "Two.")
+
+
+def test_a_library_is_built_from_what_a_source_gives() -> None:
+    raw = RawText(text="a,b\n# 1,2\n", source="/x/a.csv", name="a.csv", is_markdown=False, notes=("One.",))
+    library = build_library(raw)
+    assert (library.source, library.title, library.notes) == ("/x/a.csv", "a.csv", ("One.",))
+    assert [library.node(node_id).kind for node_id in library.walk()] == [NodeKind.TEXT]

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+
+from roamtui.document.node import NodeKind
+from roamtui.document.parse import parse_document
+from tests.document.invariants import (
+    assert_ids_follow_the_contract,
+    assert_is_lossless,
+    assert_is_nested,
+    assert_tokens_add_up,
+    list_nodes,
+    read_sections,
+)
+from tests.document.judge import judge_outline
+from tests.document.markdown_texts import markdown_texts
+
+
+@given(markdown_texts())
+@example("")
+@example("\r")
+@example("---\n---")
+@example("---\na: 1\n...")
+@example("text\r\n===\r# x\n")
+@example("> - <?php\n>")
+@example("# \x00\n# \x00")
+def test_any_text_is_kept_nested_and_named(text: str) -> None:
+    document = parse_document(text, key="guide.md")
+    assert document.text == text
+    assert_is_lossless(document)
+    assert_is_nested(document)
+    assert_ids_follow_the_contract(document)
+    assert_tokens_add_up(document)
+
+
+@given(markdown_texts())
+def test_outline_of_any_text_is_the_judges(text: str) -> None:
+    found = [(level, title.strip(), line) for level, title, line in read_sections(parse_document(text))]
+    judged = [(level, title.strip(), line) for level, title, line in judge_outline(text)]
+    assert found == judged
+
+
+@given(markdown_texts(blocks_max=8))
+def test_parsing_twice_gives_the_same_ids(text: str) -> None:
+    assert parse_document(text).ids == parse_document(text).ids
+
+
+def test_text_before_the_first_heading_is_a_preamble_and_no_parent() -> None:
+    preamble, first = list_nodes(parse_document("Words.\n\n## First\n"))
+    assert (preamble.kind, preamble.level, preamble.title) == (NodeKind.PREAMBLE, 0, "")
+    assert (preamble.start_line, preamble.end_line, preamble.parent) == (1, 2, None)
+    assert (first.kind, first.start_line, first.parent) == (NodeKind.SECTION, 3, None)
+
+
+def test_blank_lines_before_the_first_heading_are_a_preamble_too() -> None:
+    assert [node.kind for node in list_nodes(parse_document("\n\n# A"))] == [NodeKind.PREAMBLE, NodeKind.SECTION]
+
+
+def test_front_matter_belongs_to_the_preamble() -> None:
+    document = parse_document("---\n# comment\ntitle: Guide\n---\nIntro\n# A\n")
+    preamble, first = list_nodes(document)
+    assert (preamble.kind, preamble.start_line, preamble.end_line) == (NodeKind.PREAMBLE, 1, 5)
+    assert (first.title, first.start_line) == ("A", 6)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Only\n## Sub\n", "Only"),
+        ("# One\n# Two\n", "named"),
+        ("---\ntitle: 'From front matter'\n---\n# One\n# Two\n", "From front matter"),
+        ("---\ntitle: x\n---\n# Only\n", "Only"),
+        ("no heading", "named"),
+        ("", "named"),
+    ],
+)
+def test_title_is_the_only_h1_else_front_matter_else_the_name(text: str, title: str) -> None:
+    assert parse_document(text, name="named").title == title
+
+
+def test_skipped_levels_nest_under_the_nearest_shallower_heading() -> None:
+    nodes = list_nodes(parse_document("### c\n# a\n#### d\n## b\n###### f\n"))
+    assert [node.path for node in nodes] == [("c",), ("a",), ("a", "d"), ("a", "b"), ("a", "b", "f")]
+
+
+def test_a_document_without_headings_is_cut_into_text_groups() -> None:
+    text = "".join(f"Paragraph {n} has some words in it, and then a few more of them.\n\n" for n in range(40))
+    document = parse_document(text)
+    nodes = list_nodes(document)
+    assert {node.kind for node in nodes} == {NodeKind.TEXT}
+    assert_is_lossless(document)
+    assert_is_nested(document)
+
+
+def test_what_is_no_markdown_has_no_headings_and_no_front_matter() -> None:
+    document = parse_document("---\ntitle: x\n---\n# a,b\n1,2\n", name="table.csv", is_markdown=False)
+    assert {node.kind for node in list_nodes(document)} == {NodeKind.TEXT}
+    assert document.title == "table.csv"
+    assert_is_lossless(document)
+
+
+def test_front_matter_stands_apart_from_the_text_groups_after_it() -> None:
+    nodes = list_nodes(parse_document("---\na: 1\n---\nSome words.\n"))
+    assert [(node.kind, node.start_line) for node in nodes] == [(NodeKind.PREAMBLE, 1), (NodeKind.TEXT, 4)]
+
+
+def test_an_empty_document_has_no_nodes() -> None:
+    assert list_nodes(parse_document("")) == []
+
+
+def test_notes_address_and_key_are_kept() -> None:
+    document = parse_document("# A", key="a.md", url="https://example.invalid/a", notes=("One byte was replaced.",))
+    assert (document.key, document.url, document.notes) == (
+        "a.md",
+        "https://example.invalid/a",
+        ("One byte was replaced.",),
+    )

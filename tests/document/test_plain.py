@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.document.plain import plain_line, plain_text, shorten
+
+_BIDI_CLASSES = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+_HOSTILE = st.sampled_from(
+    ["\x1b[31m", "\x1b]52;c;eA==\x07", "\x9b31m", "\u202e", "\u2066", "\r", "\r\n", "\0", "\x7f", "\ud800", "\u200f"]
+)
+_ANY = st.lists(_HOSTILE | st.text(max_size=4)).map("".join)
+
+
+def _is_obeyed(character: str) -> bool:
+    if character in "\n\t":
+        return False
+    return (
+        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+        or unicodedata.bidirectional(character) in _BIDI_CLASSES
+        or character in "\u200e\u200f\u061c\ufeff"
+        or 0xE0000 <= ord(character) < 0xE0080
+    )
+
+
+def test_no_character_that_a_terminal_or_reader_obeys_is_left() -> None:
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    assert [hex(ord(character)) for character in plain_text(every) if _is_obeyed(character)] == []
+
+
+def test_every_other_character_is_kept() -> None:
+    every = "".join(chr(code) for code in range(sys.maxunicode + 1) if not _is_obeyed(chr(code)))
+    assert plain_text(every) == every
+
+
+@pytest.mark.parametrize("code", [code for code in range(0x110) if _is_obeyed(chr(code))])
+def test_each_control_character_alone_becomes_visible(code: int) -> None:
+    plain = plain_text(f"a{chr(code)}b")
+    assert plain == "a\nb" if code == 0x0D else len(plain) == 3 and plain[1].isprintable()
+
+
+@given(_ANY)
+def test_sanitising_twice_is_sanitising_once(text: str) -> None:
+    plain = plain_text(text)
+    assert plain_text(plain) == plain
+    assert not any(map(_is_obeyed, plain))
+    assert plain.encode("utf-8").decode("utf-8") == plain
+
+
+@given(_ANY)
+def test_a_plain_line_is_one_trimmed_line(text: str) -> None:
+    line = plain_line(text)
+    assert plain_line(line) == line
+    assert not any(map(_is_obeyed, line))
+    assert not set(line) & set("\n\t\r")
+    assert line == line.strip()
+    assert "  " not in line
+
+
+def test_line_ends_become_one_kind() -> None:
+    assert plain_text("a\r\nb\rc\n") == "a\nb\nc\n"
+
+
+def test_an_escape_sequence_shows_as_text() -> None:
+    assert plain_text("\x1b]8;;https://evil.invalid\x1b\\click") == "␛]8;;https://evil.invalid␛\\click"
+
+
+@given(st.text(), st.integers(2, 40))
+def test_a_shortened_text_fits_and_says_so(text: str, length_max: int) -> None:
+    short = shorten(text, length_max)
+    assert len(short) <= length_max
+    assert short == text or (short.endswith("…") and text.startswith(short[:-1]))
+
+
+def test_a_text_is_cut_at_a_word() -> None:
+    assert shorten("Deploy the service, then wait", 20) == "Deploy the service…"
+    assert shorten("Deploy", 6) == "Deploy"
+    assert shorten("Supercalifragilistic", 10) == "Supercali…"

@@ -1,0 +1,102 @@
+"""Every book, llms.txt, hostile file and specification example: the judge's outline, nothing lost."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from roamtui.document.node import NodeKind
+from roamtui.document.parse import parse_document
+from tests.document.invariants import (
+    assert_ids_follow_the_contract,
+    assert_is_lossless,
+    assert_is_nested,
+    assert_tokens_add_up,
+    list_nodes,
+    read_sections,
+)
+from tests.document.judge import judge_outline
+from tests.real_documents import decode, list_documents, read_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from roamtui.document.document import Document
+
+_BOOKS = list_documents("books/*.md", "llms/files/*.txt", "llms/full/*.txt")
+_HOSTILE = list_documents("adversarial/files/*")
+
+
+@lru_cache(maxsize=4)
+def _parse(name: str) -> Document:
+    return parse_document(read_document(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", _BOOKS)
+def test_outline_of_a_real_document_is_the_judges(name: str) -> None:
+    assert read_sections(_parse(name)) == judge_outline(read_document(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*_BOOKS, *_HOSTILE])
+def test_nothing_of_a_document_is_lost(name: str) -> None:
+    document = _parse(name)
+    assert document.text == read_document(name)
+    assert_is_lossless(document)
+    assert_is_nested(document)
+    assert_ids_follow_the_contract(document)
+    assert_tokens_add_up(document)
+
+
+def test_outline_of_each_hostile_file_is_the_manifests(data_dir: Path) -> None:
+    folder = data_dir / "adversarial"
+    wrong = {}
+    for case in json.loads((folder / "MANIFEST.json").read_text()):
+        found = read_sections(parse_document(decode((folder / case["file"]).read_bytes())))
+        if found not in _list_right_outlines(case) and not case.get("expected_unchecked"):
+            wrong[case["file"]] = found
+    assert wrong == {}
+
+
+def _list_right_outlines(case: dict[str, Any]) -> list[list[tuple[int, str, int]]]:
+    outlines = [case["expected"]]
+    if isinstance(case.get("also_ok"), list):
+        outlines.append(case["also_ok"])
+    return [[(level, title, line) for level, title, line in outline] for outline in outlines]
+
+
+def test_front_matter_of_each_hostile_file_is_the_manifests(data_dir: Path) -> None:
+    folder = data_dir / "adversarial"
+    for case in json.loads((folder / "MANIFEST.json").read_text()):
+        if case.get("front_matter"):
+            document = parse_document(decode((folder / case["file"]).read_bytes()))
+            assert list_nodes(document)[0].kind is NodeKind.PREAMBLE, case["file"]
+
+
+@pytest.mark.parametrize("name", ["commonmark-spec-tests.json", "gfm-spec-tests.json"])
+def test_outline_of_each_example_of_the_specification_is_the_judges(name: str, data_dir: Path) -> None:
+    wrong = []
+    for case in json.loads((data_dir / "spec" / name).read_text()):
+        document = parse_document(case["markdown"])
+        assert_is_lossless(document)
+        if read_sections(document) != judge_outline(case["markdown"]):
+            wrong.append((case["example"], case["markdown"]))
+    assert wrong == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list_documents("sets/*/questions.jsonl"))
+def test_gold_sections_of_the_question_sets_stand_where_they_say(name: str, data_dir: Path) -> None:
+    folder = (data_dir / name).parent
+    questions = [json.loads(line) for line in (data_dir / name).read_text().strip().split("\n")]
+    paths: dict[str, dict[int, tuple[str, ...]]] = {}
+    for question in questions:
+        doc = question["doc"]
+        if doc not in paths:
+            document = parse_document(decode((folder / "docs" / doc).read_bytes()))
+            paths[doc] = {node.start_line: node.path for node in list_nodes(document)}
+        assert paths[doc].get(question["gold_line"]) == tuple(question["gold_section_titles_path"]), question["id"]

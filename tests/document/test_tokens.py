@@ -1,0 +1,112 @@
+"""The estimate against a real tokenizer: cl100k, whose file comes with litellm, so no network is needed."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import mean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.document.tokens import estimate_tokens, format_tokens
+from tests.real_documents import read_document
+
+_COUNT = """
+import json, sys, tiktoken
+encoding = tiktoken.get_encoding("cl100k_base")
+json.dump([len(encoding.encode(text, disallowed_special=())) for text in json.load(sys.stdin)], sys.stdout)
+"""
+_ENGLISH = ("books/us-constitution.md", "books/vue-guide.md", "books/rust-by-example.md", "books/tigerbeetle-docs.md")
+_GERMAN = ("books/de-gg.md",)
+_LENGTH_MIN = 200
+"""Characters; in shorter sections a single odd word decides."""
+_CJK = (
+    "本手册介绍如何安装服务、检查状态以及在出现故障时联系谁。请先阅读第一章,然后按照步骤操作。" * 5,
+    "この手引きでは、サービスの導入方法、状態の確認、障害時の連絡先について説明します。" * 5,
+    "이 안내서는 서비스를 설치하고 상태를 확인하며 문제가 생겼을 때 연락할 사람을 설명합니다. " * 5,
+)
+
+
+def _count_tokens(texts: list[str]) -> list[int]:
+    """Return how many tokens the real tokenizer makes of each text."""
+    litellm = importlib.util.find_spec("litellm")
+    assert litellm
+    assert litellm.origin
+    tokenizers = Path(litellm.origin).parent / "litellm_core_utils" / "tokenizers"
+    counted = subprocess.run(
+        [sys.executable, "-c", _COUNT],
+        input=json.dumps(texts),
+        env=os.environ | {"TIKTOKEN_CACHE_DIR": str(tokenizers)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    counts: list[int] = json.loads(counted.stdout)
+    return counts
+
+
+def _mean_error(texts: list[str]) -> float:
+    counts = _count_tokens(texts)
+    return mean(abs(estimate_tokens(text) - count) / count for text, count in zip(texts, counts, strict=True))
+
+
+def _read_sections(name: str) -> list[str]:
+    library = Library(source=name, root=parse_document(read_document(name)[:300_000]))
+    texts = (library.own_text(section_id) for section_id in library.walk())
+    return [text for text in texts if len(text) >= _LENGTH_MIN]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("data_dir")
+@pytest.mark.parametrize(
+    ("names", "error_max"), [(_ENGLISH, 0.15), (_GERMAN, 0.3)], ids=["English prose and code", "German law"]
+)
+def test_the_mean_error_on_sections_of_books_is_small(names: tuple[str, ...], error_max: float) -> None:
+    assert max(_mean_error(_read_sections(name)) for name in names) <= error_max
+
+
+@pytest.mark.slow
+def test_the_error_on_chinese_japanese_and_korean_is_bearable() -> None:
+    assert _mean_error(list(_CJK)) <= 0.4
+
+
+@given(st.text(), st.text())
+def test_more_text_is_never_fewer_tokens(first: str, second: str) -> None:
+    assert estimate_tokens(first + second) >= max(estimate_tokens(first), estimate_tokens(second))
+
+
+@given(st.text(), st.text())
+def test_two_texts_cost_about_what_they_cost_alone(first: str, second: str) -> None:
+    together = estimate_tokens(first) + estimate_tokens(second)
+    assert together - 2 <= estimate_tokens(first + second) <= together
+
+
+def test_only_nothing_costs_nothing() -> None:
+    assert estimate_tokens("") == 0
+    assert estimate_tokens(" ") == estimate_tokens("a") == 1
+
+
+@pytest.mark.parametrize(
+    ("tokens", "shown"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (1_000, "1k"),
+        (1_249, "1.2k"),
+        (9_960, "10k"),
+        (45_321, "45k"),
+        (999_999, "1M"),
+        (3_120_000, "3.1M"),
+        (45_000_000_000, "45G"),
+    ],
+)
+def test_a_count_is_shown_shortly(tokens: int, shown: str) -> None:
+    assert format_tokens(tokens) == shown

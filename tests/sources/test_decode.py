@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.errors import SourceError
+from roamtui.sources.decode import decode_text
+
+_TEXT = "# Überschrift\r\n\n漢字 🙂\n"
+
+
+@pytest.mark.parametrize(
+    ("mark", "encoding"),
+    [
+        (b"", "utf-8"),
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+        (codecs.BOM_UTF32_LE, "utf-32-le"),
+        (codecs.BOM_UTF32_BE, "utf-32-be"),
+    ],
+)
+def test_a_byte_order_mark_names_the_encoding_and_is_dropped(mark: bytes, encoding: str) -> None:
+    assert decode_text(mark + _TEXT.encode(encoding), "a.md") == (_TEXT, ())
+
+
+def test_only_one_byte_order_mark_is_dropped() -> None:
+    text, _ = decode_text(codecs.BOM_UTF8 * 2 + b"# A", "a.md")
+    assert text == "\ufeff# A"
+
+
+def test_what_is_no_utf_8_is_replaced_and_told() -> None:
+    text, notes = decode_text(b"# A\xffB\n\xc3", "a.md")
+    assert text == "# A\ufffdB\n\ufffd"
+    assert notes == ("a.md: 2 places are not valid UTF-8 and show as \ufffd.",)
+
+
+def test_an_odd_last_byte_of_utf_16_is_told() -> None:
+    text, notes = decode_text(codecs.BOM_UTF16_LE + "# A".encode("utf-16-le") + b"x", "a.md")
+    assert text == "# A\ufffd"
+    assert len(notes) == 1
+
+
+def test_nul_stays_in_the_text_and_is_told() -> None:
+    text, notes = decode_text(b"# A\0B\n", "a.md")
+    assert text == "# A\0B\n"
+    assert "1 NUL" in notes[0]
+
+
+def test_nothing_is_an_empty_text() -> None:
+    assert decode_text(b"", "a.md") == ("", ())
+    assert decode_text(codecs.BOM_UTF8, "a.md") == ("", ())
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"%PDF-1.7\n", "a PDF"),
+        (b"PK\x03\x04rest", "zip"),
+        (b"\x89PNG\r\n\x1a\n", "PNG"),
+        (b"\x7fELF\x02", "a program"),
+        (b"\x1f\x8b\x08", "gzip"),
+        (b"SQLite format 3\0", "SQLite"),
+    ],
+)
+def test_a_known_binary_is_refused_by_its_kind(data: bytes, kind: str) -> None:
+    with pytest.raises(SourceError, match=f"a.bin is .*{kind}.* Convert it"):
+        decode_text(data, "a.bin")
+
+
+def test_an_unknown_binary_is_refused() -> None:
+    data = bytes(range(256)) * 40
+    with pytest.raises(SourceError, match=r"a\.bin does not look like text"):
+        decode_text(data, "a.bin")
+
+
+def test_terminal_escapes_are_text() -> None:
+    data = b"\x1b[31mred\x1b[0m " * 500
+    assert decode_text(data, "a.md")[0].encode() == data
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_decoded_or_refused_in_a_sentence(data: bytes) -> None:
+    try:
+        text, notes = decode_text(data, "a.md")
+    except SourceError as error:
+        refusal = str(error)
+    else:
+        refusal = ""
+        has_replaced = any("not valid" in note for note in notes)
+        assert ("\ufffd" in text) == has_replaced or "\ufffd".encode() in data
+    assert not refusal or refusal.endswith(".")
+
+
+@given(st.text())
+def test_any_text_comes_back_as_it_was(text: str) -> None:
+    if text.startswith(("\ufeff", "GIF8", "%PDF-")):
+        return
+    try:
+        decoded, _ = decode_text(text.encode(), "a.md")
+    except SourceError:
+        assert sum(not character.isprintable() for character in text) > 10
+    else:
+        assert decoded == text

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from roamtui.errors import SourceError
+from roamtui.sources.read import read_source
+
+_PROJECT_LIKE = "# Title\n\nWords.\n"
+
+
+def _refuse(name: str | Path) -> str:
+    """Return the sentence with which a source is refused."""
+    with pytest.raises(SourceError) as refusal:
+        read_source(str(name))
+    message = str(refusal.value)
+    assert message.endswith((".", "?"))
+    assert "\n" not in message
+    assert refusal.value.exit_code == 1
+    return message
+
+
+def _pipe(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="ascii"))
+
+
+def test_a_file_is_read_with_its_origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "notes.md"
+    path.write_bytes(b"\xef\xbb\xbf# Title\r\n")
+    monkeypatch.chdir(tmp_path)
+    raw = read_source("notes.md")
+    assert (raw.text, raw.name, raw.source) == ("# Title\r\n", "notes.md", str(path))
+    assert raw.is_markdown
+    assert raw.notes == ()
+
+
+@pytest.mark.parametrize(("name", "is_markdown"), [("a.md", True), ("a.txt", True), ("A.CSV", False), ("a.log", False)])
+def test_hashes_begin_headings_only_where_they_may(name: str, is_markdown: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    (tmp_path / name).write_text("# x\n")
+    assert read_source(str(tmp_path / name)).is_markdown is is_markdown
+
+
+def test_notes_say_what_was_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "broken.md"
+    path.write_bytes(b"# A\xff\n")
+    assert read_source(str(path)).notes == ("broken.md: 1 places are not valid UTF-8 and show as \ufffd.",)
+
+
+def test_a_dash_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    _pipe(monkeypatch, "# Größe\n".encode())
+    raw = read_source("-")
+    assert (raw.text, raw.source, raw.name) == ("# Größe\n", "-", "standard input")
+
+
+def test_a_keyboard_is_no_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, keyboard = os.openpty()
+    with os.fdopen(keyboard, "r") as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert "pipe" in _refuse("-")
+
+
+def test_closed_standard_input_is_no_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "pipe" in _refuse("-")
+
+
+def test_a_binary_on_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    _pipe(monkeypatch, b"%PDF-1.7\n")
+    assert _refuse("-").startswith("Standard input is a PDF")
+
+
+def test_a_named_pipe_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=(_PROJECT_LIKE,))
+    writer.start()
+    assert read_source(str(path)).text == _PROJECT_LIKE
+    writer.join()
+
+
+def test_a_missing_file_is_told_with_the_nearest_name(tmp_path: Path) -> None:
+    (tmp_path / "handbook.md").write_text(_PROJECT_LIKE)
+    message = _refuse(tmp_path / "hanbook.md")
+    assert f"There is no file {tmp_path / 'hanbook.md'}." in message
+    assert f"Did you mean {tmp_path / 'handbook.md'}?" in message
+
+
+def test_a_missing_file_with_nothing_near_is_told(tmp_path: Path) -> None:
+    assert _refuse(tmp_path / "x" / "y.md").endswith("Check the path.")
+
+
+def test_a_folder_is_told_with_a_file_in_it(tmp_path: Path) -> None:
+    assert "holds no Markdown" in _refuse(tmp_path)
+    (tmp_path / "zebra.md").write_text("")
+    (tmp_path / "README.md").write_text("")
+    assert str(tmp_path / "README.md") in _refuse(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["https://example.invalid/llms.txt", "http://localhost/", "file:///etc/hosts"])
+def test_an_address_is_refused_and_not_fetched(name: str) -> None:
+    assert "address" in _refuse(name)
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "a\0b.md", "x" * 5_000, ""])
+def test_what_cannot_be_opened_is_told(name: str) -> None:
+    _refuse(name)
+
+
+def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "secret.md"
+    path.write_text(_PROJECT_LIKE)
+
+    def refuse(_path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    assert _refuse(path) == f"{path} may not be read. Check its permissions."
+
+
+def test_a_circle_of_links_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.md").symlink_to(tmp_path / "b.md")
+    (tmp_path / "b.md").symlink_to(tmp_path / "a.md")
+    assert "cannot be read" in _refuse(tmp_path / "a.md")
+
+
+def test_every_hostile_file_is_read_or_refused_in_a_sentence(data_dir: Path) -> None:
+    folder = data_dir / "adversarial"
+    refusals = {}
+    for case in json.loads((folder / "MANIFEST.json").read_text()):
+        path = folder / case["file"]
+        try:
+            assert read_source(str(path)).source == str(path.absolute())
+        except SourceError as error:
+            refusals[path.name] = str(error)
+    assert list(refusals) == ["binary.md"]
+    assert re.fullmatch(r"[^\n]+\.", refusals["binary.md"])
