@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.plain import shorten
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.labels import describe_size_briefly, find_opening, is_blank, name_node
+from roamtui.outline.labels import (
+    TITLE_LENGTH_MAX,
+    defuse,
+    describe_size_briefly,
+    find_opening,
+    is_blank,
+    name_node,
+)
 from roamtui.outline.ranges import list_ranges
 from roamtui.outline.scent import find_terms, make_scent
-from roamtui.outline.tops import list_tops
+from roamtui.outline.tops import is_hidden, list_tops
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
@@ -21,6 +28,8 @@ _LEGEND = (
     'Expand with expand_sections(["id", ...]) -->'
 )
 _TOKENS_PER_CHARACTER = 0.28
+_RANGE_TITLE_LENGTHS = (50, 24, 12, 0)
+"""Characters of titles in ranges, tried in this order until the budget holds."""
 _SCENT_LENGTH_MIN = 24
 """Characters; a shorter scent says nothing."""
 
@@ -108,10 +117,10 @@ def render_compact(library: Library, budget_tokens: int) -> str:
     outline.tokens = sum(estimate_tokens(line) + 1 for line in head)
     tops = list_tops(library)
     if len(tops) * 8 > budget_tokens - outline.tokens:
-        return _render_ranges(library, head)
+        return _render_ranges(library, head, budget_tokens)
     lines = [outline.add(top_id, 0) for top_id in tops]
     if outline.tokens > budget_tokens:
-        return _render_ranges(library, head)
+        return _render_ranges(library, head, budget_tokens)
     if _fill_scent(outline, lines):
         leaves = _list_deeper(outline, lines)
         _fill_terms(outline, leaves)
@@ -121,7 +130,7 @@ def render_compact(library: Library, budget_tokens: int) -> str:
 def _head_line(library: Library) -> str:
     title_id = library.title_id()
     if title_id is None:
-        return f"# {shorten(library.title, 120)}" if library.root.title else "# (no title)"
+        return f"# {shorten(defuse(library.title), TITLE_LENGTH_MAX)}" if library.root.title else "# (no title)"
     node = library.node(title_id)
     opening = find_opening(library, title_id)
     return f"# [{title_id}] {name_node(node)} ({describe_size_briefly(node)})" + (f": {opening}" if opening else "")
@@ -192,10 +201,24 @@ def _fill_terms(outline: _CompactOutline, leaves: list[_Line]) -> None:
                 break
 
 
-def _render_ranges(library: Library, head: list[str]) -> str:
-    parent_id = library.title_id() or library.root_id
-    lines = [
-        f"<!-- {len(library)} sections, too many to list: each line is a range of them. Expand a range by its id. -->",
-        *list_ranges(library, parent_id),
-    ]
-    return "\n".join([*head, *lines]) + "\n"
+def _render_ranges(library: Library, head: list[str], budget_tokens: int) -> str:
+    """Return ranges of the top nodes, with shorter titles where the budget is small, else the one id of them all."""
+    title_id = library.title_id()
+    parent_id = title_id or library.root_id
+    count = f"{len(library)} sections, too many to list"
+    note = f"<!-- {count}: each line is a range of them. Expand a range by its id. -->"
+    roots = library.children(library.root_id) if title_id is not None else ()
+    beside = [_name_line(library, i) for i in roots if i != title_id and not is_hidden(library, i)]
+    for title_length_max in _RANGE_TITLE_LENGTHS:
+        lines = [*head, note, *beside, *list_ranges(library, parent_id, title_length_max=title_length_max)]
+        text = "\n".join(lines) + "\n"
+        if estimate_tokens(text) <= budget_tokens:
+            return text
+    note = f"<!-- {count} here: expanding the id lists them by ranges. -->"
+    lines = [*head, note, *beside, *([f"- [{parent_id}] all {len(library)} sections"] if title_id is None else [])]
+    return "\n".join(lines) + "\n"
+
+
+def _name_line(library: Library, section_id: str) -> str:
+    node = library.node(section_id)
+    return f"- [{section_id}] {name_node(node)} ({describe_size_briefly(node)})"

@@ -12,11 +12,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from roamtui.document.node import Node, NodeKind, Span
+from roamtui.document.plain import plain_line, shorten
 from roamtui.document.tokens import estimate_tokens, format_tokens
-from roamtui.outline.labels import describe_size_briefly, is_blank, name_node, name_path
+from roamtui.outline.labels import (
+    TITLE_LENGTH_MAX,
+    defuse,
+    describe_size_briefly,
+    is_blank,
+    name_node,
+    name_path,
+)
 from roamtui.outline.nearest import find_nearest
 from roamtui.outline.pages import split_pages
-from roamtui.outline.ranges import LISTED_MAX, Reference, find_range, list_ranges, parse_reference
+from roamtui.outline.ranges import (
+    LISTED_MAX,
+    Reference,
+    find_range,
+    list_ranges,
+    name_parts,
+    parse_reference,
+)
 from roamtui.outline.scent import make_scent
 from roamtui.outline.spans import Bounds, subtract_bounds
 
@@ -67,7 +82,7 @@ def expand(library: Library, requested: str, *, delivered: Delivered, nonce: str
     node = library.node(reference.section_id)
     wanted, page_note = _choose_spans(library, node, reference)
     if wanted is None:
-        return Block(section_id=node.id, text=f"[{node.id}] has no such page. {page_note}")
+        return Block(section_id=None, text=f"[{node.id}] has no such page. {page_note}")
     pieces = subtract_bounds(wanted.start, wanted.end, delivered.get(wanted.doc, ()))
     spans = tuple(Span(doc=wanted.doc, start=start, end=end) for start, end in pieces)
     new = tuple(span for span in spans if library.text_at(span).strip())
@@ -101,8 +116,8 @@ def _choose_spans(library: Library, node: Node, reference: Reference) -> tuple[S
     pages = split_pages(library.text_at(own))
     if len(pages) == 1 and reference.page in (None, 1):
         return own, ""
-    number = reference.page or 1
-    if number > len(pages) or number < 1:
+    number = 1 if reference.page is None else reference.page
+    if not 1 <= number <= len(pages):
         return (
             None,
             f"It has {len(pages)} page{'s' if len(pages) > 1 else ''}, [{node.id}:1] to [{node.id}:{len(pages)}].",
@@ -126,7 +141,8 @@ def _render(
         lines += [f"<<<{nonce}", library.text_at(span).rstrip("\r\n"), f"{nonce}>>>"]
         position = span.end
     lines += _name_gap(library, Span(doc=wanted.doc, start=position, end=wanted.end), delivered)
-    lines += _list_subsections(library, node, spans)
+    given = {**delivered, wanted.doc: [*delivered.get(wanted.doc, ()), *((span.start, span.end) for span in spans)]}
+    lines += _list_subsections(library, node, wanted, given)
     return lines
 
 
@@ -141,24 +157,42 @@ def _name_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
     return [f"(lines {first}-{last}, [{section_id}] {title}: {state})"]
 
 
-def _list_subsections(library: Library, node: Node, spans: Sequence[Span]) -> list[str]:
+def _list_subsections(library: Library, node: Node, wanted: Span, given: Delivered) -> list[str]:
+    """Return what stands below a node: what the block itself shows, what stands above, and stubs of the rest."""
     children = library.children(node.id)
     if not children:
         return []
-    end = max((span.end for span in spans), default=0)
-    if children and library.span(children[0]).doc == spans[-1].doc and library.span(children[-1]).start < end:
-        return _list_inside(library, node)
+    own = library.own_span(node.id)
+    if own.start < wanted.start < own.end:
+        return [f"(Its subsections are listed with its first page, [{node.id}:1].)"]
+    if wanted.end > own.end:
+        inside = tuple(i for i in library.walk(node.id) if i != node.id)
+        return [f"Includes its subsections: {_name_sections(library, node.id, inside)}"]
     if len(children) > LISTED_MAX:
         return [f"Subsections ({len(children)}, collapsed, by ranges):", *list_ranges(library, node.id)]
-    return ["Subsections (collapsed):", *(make_stub(library, child) for child in children)]
+    open_ids = tuple(child for child in children if _is_given(library, child, given))
+    closed = [child for child in children if child not in open_ids]
+    lines = ["Subsections (collapsed):", *(make_stub(library, child) for child in closed)] if closed else []
+    if open_ids:
+        lines.append(f"Subsections given above already: {_name_sections(library, node.id, open_ids)}")
+    return lines
 
 
-def _list_inside(library: Library, node: Node) -> list[str]:
-    inside = [i for i in library.walk(node.id) if i != node.id]
-    named = [f"[{i}] {name_node(library.node(i), length_max=60)}" for i in inside[:_INSIDE_MAX]]
-    if len(inside) > _INSIDE_MAX:
-        named.append(f"+{len(inside) - _INSIDE_MAX} more")
-    return [f"Includes its subsections: {'; '.join(named)}"]
+def _is_given(library: Library, section_id: str, given: Delivered) -> bool:
+    """Return whether the model has the whole text of a section's subtree."""
+    span = library.span(section_id)
+    if library.grafts and any(library.own_span(i).doc != span.doc for i in library.walk(section_id)):
+        return False
+    return not subtract_bounds(span.start, span.end, given.get(span.doc, ()))
+
+
+def _name_sections(library: Library, parent_id: str, section_ids: Sequence[str]) -> str:
+    """Return ids and titles on one line; past the limit, the ids that list the rest of the parent's children."""
+    named = [f"[{i}] {name_node(library.node(i), length_max=60)}" for i in section_ids[:_INSIDE_MAX]]
+    if len(section_ids) > _INSIDE_MAX:
+        parts = name_parts(parent_id, (0, len(library.children(parent_id))))
+        named.append(f"+{len(section_ids) - _INSIDE_MAX} more, listed by {' '.join(f'[{part}]' for part in parts)}")
+    return "; ".join(named)
 
 
 def make_stub(library: Library, section_id: str) -> str:
@@ -173,10 +207,10 @@ def _list_range(library: Library, reference: Reference) -> Block:
     children = library.children(reference.section_id)
     bounds = find_range(len(children), reference.steps)
     is_root = reference.section_id == library.root_id
-    name = library.title if is_root else name_path(library, reference.section_id)
+    name = shorten(defuse(library.title), TITLE_LENGTH_MAX) if is_root else name_path(library, reference.section_id)
     section_id = None if is_root else reference.section_id
-    if bounds is None:
-        return Block(section_id=section_id, text=f"[{reference.section_id}] has no such range of subsections.")
+    if bounds is None or not children:
+        return Block(section_id=None, text=_describe_missing_range(library, reference.section_id, len(children)))
     start, end = bounds
     head = f"[{reference.section_id}] {name}: subsections {start + 1} to {end} of {len(children)}"
     if end - start > LISTED_MAX:
@@ -186,9 +220,17 @@ def _list_range(library: Library, reference: Reference) -> Block:
     return Block(section_id=section_id, text="\n".join([head, *lines]), is_listing=True)
 
 
+def _describe_missing_range(library: Library, section_id: str, count: int) -> str:
+    if not count:
+        return f"[{section_id}] {name_path(library, section_id)} has no subsections."
+    parts = name_parts(section_id, (0, count))
+    ends = f"[{parts[0]}] to [{parts[-1]}]" if len(parts) > 1 else f"[{parts[0]}]"
+    return f"[{section_id}] has no such range of subsections. It has {len(parts)}: {ends}."
+
+
 def _describe_unknown(library: Library, requested: str) -> str:
     nearest = [f"[{i}] {name_node(library.node(i), length_max=60)}" for i in find_nearest(library, requested)]
-    shown = requested[:40]
+    shown = shorten(plain_line(requested), 40)
     return f'"{shown}" is no section id. Nearest: {"; ".join(nearest)}.' if nearest else f'"{shown}" is no section id.'
 
 
@@ -200,9 +242,8 @@ def _describe_repeated(library: Library, node: Node, wanted: Span, page_note: st
         name = name_path(library, node.id)
         text = f"[{node.id}] {name} (lines {first}-{last}) is open already: its text stands above."
     children = library.children(node.id)
-    if children and node.tokens > WHOLE_TOKENS_MAX:
-        listed = [f"[{i}] {name_node(library.node(i), length_max=60)}" for i in children[:_INSIDE_MAX]]
-        text += f"\nSubsections: {'; '.join(listed)}"
+    if children:
+        text += f"\nSubsections: {_name_sections(library, node.id, children)}"
     return f"{text}\n{page_note}" if page_note else text
 
 

@@ -6,6 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from roamtui.document.lines import normalise_line_ends
 from roamtui.document.node import Node, NodeKind
 from roamtui.document.plain import plain_line, shorten
 from roamtui.document.tokens import format_tokens
@@ -20,7 +21,10 @@ _OPENING_SOURCE = 4_000
 
 _COMMENT_MARKS = re.compile(r"<!--+|--+>")
 _GUIDE_WORDS = re.compile(r"expand_sections\s*\(")
-_ID_MARK = re.compile(r"\[([0-9a-f]{8}(?::[c\d.]+)?)\]")
+_ID_MARK = re.compile(
+    r"\[([\s\"'`§]*[0-9a-f]{8}(?::[c\d.]+)?[\s\"'`]*(?:[,;][^\[\]]*)?)\]",
+    re.IGNORECASE,
+)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _SKIPPED_LINE = re.compile(
@@ -31,6 +35,7 @@ _FRONT_LINE = re.compile(r"^[\w-]+:(\s|$)")
 _LEAD = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)+")
 _ANCHOR = re.compile(r"\s*\{#[^{}\s]*\}\s*$")
 _EMPHASIS = re.compile(r"\*\*|__|`")
+_ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 
 def defuse(text: str) -> str:
@@ -54,7 +59,7 @@ def name_path(library: Library, section_id: str) -> str:
 
 
 def describe_size(node: Node) -> str:
-    """Return ``+12 subsections, ~9k tok``, or ``empty``."""
+    """Return ``+12 subsections, ~9k tok``."""
     tokens = f"~{format_tokens(node.tokens)} tok"
     if node.descendants:
         return f"+{node.descendants} subsection{'s' if node.descendants > 1 else ''}, {tokens}"
@@ -82,8 +87,8 @@ def is_blank(library: Library, section_id: str) -> bool:
 
 def find_body(own_text: str) -> str:
     """Return the text of a section below its heading line or lines."""
-    first, _, rest = own_text.replace("\r\n", "\n").replace("\r", "\n").partition("\n")
-    if first.lstrip().startswith("#"):
+    first, _, rest = normalise_line_ends(own_text).partition("\n")
+    if _ATX_START.match(first):
         return rest
     lines = [first, *rest.split("\n")]
     for index, line in enumerate(lines[1:], start=1):
@@ -98,7 +103,7 @@ def find_opening(library: Library, section_id: str, *, length_max: int = OPENING
     """Return the first words of a node's own text, without marks, rules, badges and tables; may be empty."""
     node = library.node(section_id)
     text = library.own_text(section_id)[:_OPENING_SOURCE]
-    body = find_body(text) if node.kind is NodeKind.SECTION else text
+    body = find_body(text) if node.kind is NodeKind.SECTION else normalise_line_ends(text)
     in_front_matter = node.kind is NodeKind.PREAMBLE and body.startswith("---")
     words: list[str] = []
     for line in islice(_COMMENT.sub("", body).split("\n"), 80):

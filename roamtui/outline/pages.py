@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from roamtui.outline.spans import Bounds
 
 PAGE_TOKENS = 4_000
-_BLANK_LINE = re.compile(r"(?:\r\n?|\n)[ \t]*(?:\r\n?|\n)+")
-_LINE_END = re.compile(r"\r\n?|\n")
+_DENSITY_MAX = 1.25
+"""A page may have this many times the tokens aimed at, as where a text turns from prose to numbers."""
+_BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)+")
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def split_pages(text: str) -> list[Bounds]:
@@ -23,12 +25,22 @@ def split_pages(text: str) -> list[Bounds]:
     length = max(1, len(text) * PAGE_TOKENS // tokens)
     pages: list[Bounds] = []
     start = 0
-    while len(text) - start > length:
-        end = _find_cut(text, start + length // 2, start + length)
+    while start < len(text):
+        end = _limit_end(text, start, min(len(text), start + length))
+        if end < len(text):
+            end = _find_cut(text, start + (end - start) // 2, end)
         pages.append((start, end))
         start = end
-    pages.append((start, len(text)))
     return pages
+
+
+def _limit_end(text: str, start: int, end: int) -> int:
+    """Return `end`, or an earlier one where the text from `start` to it has far more tokens than a page."""
+    tokens = estimate_tokens(text[start:end])
+    while tokens > _DENSITY_MAX * PAGE_TOKENS and end - start > 1:
+        end = start + max(1, (end - start) * PAGE_TOKENS // tokens)
+        tokens = estimate_tokens(text[start:end])
+    return end
 
 
 def _find_cut(text: str, low: int, high: int) -> int:
@@ -38,5 +50,5 @@ def _find_cut(text: str, low: int, high: int) -> int:
         for match in pattern.finditer(text, low, high):
             end = match.end()
         if end:
-            return end
+            return end + 1 if text[end - 1 : end + 1] == "\r\n" else end
     return high

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 LISTED_MAX = 60
 """Children that are listed one by one; more are grouped into ranges."""
 _RANGES_MAX = 40
-_REFERENCE = re.compile(r"^([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)))?$")
+_REFERENCE = re.compile(r"([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)))?\Z", re.ASCII)
+_AROUND = " \t\r\n[]`\"'§"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ class Reference:
 
 def parse_reference(text: str) -> Reference | None:
     """Return what `text` names, None where it has not the form of an id."""
-    match = _REFERENCE.match(text.strip().strip("[]`\"'").lower())
+    match = _REFERENCE.match(text.strip(_AROUND).lower())
     if match is None:
         return None
     section_id, page, steps = match.groups()
@@ -62,24 +63,43 @@ def find_range(count: int, steps: tuple[int, ...]) -> tuple[int, int] | None:
     return start, end
 
 
-def list_ranges(library: Library, section_id: str, steps: tuple[int, ...] = ()) -> list[str]:
-    """Return a line for each part of a range of children: first and last title, number, size, id."""
+def name_parts(section_id: str, bounds: tuple[int, int], steps: tuple[int, ...] = ()) -> list[str]:
+    """Return the id of each part of a range of children, in order."""
+    return [
+        f"{section_id}:c{'.'.join(map(str, (*steps, number)))}" for number in range(1, len(split_range(*bounds)) + 1)
+    ]
+
+
+def list_ranges(
+    library: Library, section_id: str, steps: tuple[int, ...] = (), *, title_length_max: int = 50
+) -> list[str]:
+    """Return a line for each part of a range of children: id, first and last title, number, size.
+
+    Args:
+        library: Holds the section.
+        section_id: The section whose children are listed.
+        steps: The range of them.
+        title_length_max: Characters of each of the two titles; 0 leaves them out.
+    """
     children = library.children(section_id)
     bounds = find_range(len(children), steps)
     if bounds is None:
         return []
     lines = []
-    for number, (start, end) in enumerate(split_range(*bounds), start=1):
-        reference = f"{section_id}:c{'.'.join(map(str, (*steps, number)))}"
+    parts = zip(name_parts(section_id, bounds, steps), split_range(*bounds), strict=True)
+    for reference, (start, end) in parts:
         first, last = (library.node(children[index]) for index in (start, end - 1))
-        tokens = _count_tokens(library, children[start], children[end - 1])
-        names = f"{name_node(first, length_max=50)} … {name_node(last, length_max=50)}"
-        lines.append(f"- [{reference}] {names} ({end - start} sections, ~{format_tokens(tokens)} tok)")
+        size = f"({end - start} sections, ~{format_tokens(_count_tokens(library, children[start:end]))} tok)"
+        names = [name_node(node, length_max=title_length_max) for node in (first, last)] if title_length_max else []
+        lines.append(" ".join((f"- [{reference}]", *([" … ".join(names)] if names else []), size)))
     return lines
 
 
-def _count_tokens(library: Library, first_id: str, last_id: str) -> int:
-    document, first_row = library.locate(first_id)
-    _, last_row = library.locate(last_id)
+def _count_tokens(library: Library, section_ids: tuple[str, ...]) -> int:
+    """Return the tokens of neighbours and all below them."""
+    if library.grafts:
+        return sum(library.node(section_id).tokens for section_id in section_ids)
+    document, first_row = library.locate(section_ids[0])
+    _, last_row = library.locate(section_ids[-1])
     sums = document.tokens_before
     return sums[document.columns.ends[last_row]] - sums[first_row]

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 
 def guide(node: Node, *, is_empty: bool = False) -> str:
-    """Return the guiding comment after a collapsed heading."""
-    if is_empty:
-        return "<!-- empty section -->"
-    return f'<!-- Section collapsed - expand with expand_sections(["{node.id}"]) | {describe_size(node)} -->'
+    """Return the guiding comment after a collapsed heading; an empty section keeps its id, so that it can be cited."""
+    size = "empty" if is_empty else describe_size(node)
+    return f'<!-- Section collapsed - expand with expand_sections(["{node.id}"]) | {size} -->'
 
 
 def render_seed(library: Library, budget_tokens: int) -> str | None:

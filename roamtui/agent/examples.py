@@ -1,0 +1,53 @@
+"""Example questions for a document that was just opened, from its headings, without a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamtui.document.node import NodeKind
+from roamtui.outline.labels import is_blank, name_node
+from roamtui.outline.scent import is_generic
+from roamtui.outline.tops import list_tops
+
+if TYPE_CHECKING:
+    from roamtui.document.library import Library
+
+_COUNT = 3
+_CANDIDATES_MAX = 400
+_TITLE_LENGTH_MAX = 60
+_QUESTION_WORDS = ("how", "what", "why", "when", "where", "who", "which", "can", "does", "do", "is", "are", "may")
+
+
+def propose_questions(library: Library) -> tuple[str, ...]:
+    """Return up to three questions that the document's own headings answer, from places far apart."""
+    titles: list[str] = []
+    tops = list_tops(library)
+    per_top = max(1, _CANDIDATES_MAX // max(1, len(tops)))
+    for top_id in tops[:_CANDIDATES_MAX]:
+        found = _best_title(library, top_id, per_top)
+        if found:
+            titles.append(found)
+    if not titles:
+        return ()
+    step = max(1, len(titles) // _COUNT)
+    return tuple(dict.fromkeys(_ask_about(title) for title in titles[::step][:_COUNT]))
+
+
+def _best_title(library: Library, top_id: str, count_max: int) -> str:
+    """Return the first telling title of a leaf below a top, or the top's own."""
+    for number, section_id in enumerate(library.walk(top_id)):
+        if number >= count_max:
+            break
+        node = library.node(section_id)
+        is_telling = (
+            node.kind is NodeKind.SECTION and not is_generic(node.title) and len(node.title) <= _TITLE_LENGTH_MAX
+        )
+        if is_telling and not node.descendants and not is_blank(library, section_id):
+            return name_node(node)
+    return ""
+
+
+def _ask_about(title: str) -> str:
+    if title.endswith("?") or title.lower().split(" ")[0] in _QUESTION_WORDS:
+        return title if title.endswith("?") else f"{title}?"
+    return f"What does it say about “{title}”?"

@@ -1,0 +1,31 @@
+"""How far the agent may go for one question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roamtui.outline.budget import OUTLINE_TOKENS_MAX, outline_budget
+
+_PREFACE_WINDOW_SHARE = 0.4
+_PREFACE_TOKENS_MAX = 32_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOptions:
+    """Limits of one question."""
+
+    steps_max: int = 12
+    """Requests to the model."""
+    calls_max: int = 8
+    """Tool calls in one reply that are run."""
+    outline_tokens_max: int = OUTLINE_TOKENS_MAX
+
+    def outline_budget(self, window_tokens: int | None) -> int:
+        """Return the token budget of the outline for a context window."""
+        return min(self.outline_tokens_max, outline_budget(window_tokens))
+
+    def preface_room(self, window_tokens: int | None) -> int:
+        """Return how many tokens of sections that a person opened may go before a question."""
+        if window_tokens is None:
+            return _PREFACE_TOKENS_MAX
+        return min(_PREFACE_TOKENS_MAX, int(window_tokens * _PREFACE_WINDOW_SHARE))

@@ -1,0 +1,154 @@
+"""Looks a quote up in a text: as it stands, then with white space, Markdown marks and typographic signs made alike."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from dataclasses import dataclass
+from functools import lru_cache
+
+_ALIKE = str.maketrans(
+    {
+        **dict.fromkeys("“”„‟«»″〝〞＂「」『』", '"'),
+        **dict.fromkeys("‘’‚‛‹›′`´", "'"),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        **dict.fromkeys("\u00a0\u2002\u2003\u2009\u200a\u202f\u3000", " "),
+    }
+)
+_MARK = re.compile(
+    r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)"  # the target of a link
+    r"|\]\[[^\]\n]*\]|!?\[\^[^\]\n]+\]|!(?=\[)|[\[\]]"  # a reference, a footnote, brackets
+    r"|(?P<break><br\s*/?>|\\(?=[\r\n]))"
+    r"|</?(?:a|b|code|em|i|kbd|mark|small|span|strong|sub|sup|u)\b[^<>\n]*>"
+    r"|(?P<entity>&(?:amp|lt|gt|quot|nbsp|#39);)"
+    r"|\\(?=[!-/:-@\[-`{-~])"  # an escape
+    r"|\*+|`+|~~|\"|'"  # emphasis, code, quotation marks
+    r"|(?:(?<=[\n\r])|\A)(?:[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-+][ \t]+))+"  # marks at the start of a line
+    r"|(?P<number>(?:(?<=[\n\r])|\A)[ \t>]*\d{1,9}[.)][ \t]+)"
+    r"|(?<![^\W_])_+|_+(?![^\W_])"  # underscores that are no part of a word
+    r"|[\u00ad\u200b-\u200d\ufeff]"  # what cannot be seen
+    r"|\|"
+)
+_ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " "}
+_GAP = re.compile(r"\s*(?:\[(?:…|\.{3})\]|…|\.{3,4})\s*")
+_EDGE = " \t\n.,;:!?-"
+_LENGTH_MIN = 2
+"""Letters or digits; less proves nothing."""
+_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Letters of scripts in which a word may go on without a space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Where a quote was found."""
+
+    start: int
+    end: int
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Normal:
+    text: str
+    offsets: array[int]
+    """Offset in the original of each character of `text`."""
+
+
+def find_quote(quote: str, text: str) -> Match | None:
+    """Return where `quote` stands in `text`, None where it does not.
+
+    A quote with an ellipsis is found where its parts follow one another. A quote that would begin or end inside a
+    number is another number, so it is not found.
+    """
+    if sum(character.isalnum() for character in quote) < _LENGTH_MIN:
+        return None
+    start = _find_exact(quote, text)
+    if start >= 0:
+        return Match(start, start + len(quote), is_exact=True)
+    for has_numbers in (False, True):
+        match = _find_parts(quote, text, has_numbers=has_numbers)
+        if match is not None:
+            return match
+    return None
+
+
+def _find_exact(quote: str, text: str) -> int:
+    found = text.find(quote)
+    while found >= 0:
+        end = found + len(quote)
+        is_cut_before = quote[0].isdigit() and text[found - 1 : found].isdigit()
+        is_cut_after = quote[-1].isdigit() and text[end : end + 1].isdigit()
+        if not is_cut_before and not is_cut_after:
+            return found
+        found = text.find(quote, found + 1)
+    return -1
+
+
+def _find_parts(quote: str, text: str, *, has_numbers: bool) -> Match | None:
+    pieces = (normalise(piece, has_numbers=has_numbers).text for piece in _GAP.split(quote))
+    parts = [part for part in (piece.strip(_EDGE) for piece in pieces) if part]
+    if not parts:
+        return None
+    normal = normalise(text, has_numbers=has_numbers)
+    position = 0
+    first = -1
+    for part in parts:
+        found = _find_whole(part, normal.text, position)
+        if found < 0:
+            return None
+        first = found if first < 0 else first
+        position = found + len(part)
+    return Match(normal.offsets[first], normal.offsets[position - 1] + 1, is_exact=False)
+
+
+def _find_whole(part: str, text: str, start: int) -> int:
+    """Return where `part` stands in `text` and neither begins nor ends inside a word, -1 where it does not."""
+    found = text.find(part, start)
+    while found >= 0:
+        end = found + len(part)
+        if not _is_one_word(text[found - 1 : found], part[0]) and not _is_one_word(part[-1], text[end : end + 1]):
+            return found
+        found = text.find(part, found + 1)
+    return -1
+
+
+def _is_one_word(left: str, right: str) -> bool:
+    return left.isalnum() and right.isalnum() and not (_WITHOUT_SPACES.match(left) or _WITHOUT_SPACES.match(right))
+
+
+@lru_cache(maxsize=64)
+def normalise(text: str, *, has_numbers: bool = False) -> _Normal:
+    """Return `text` without marks and with single spaces, and where each of its characters came from.
+
+    Args:
+        text: Markdown.
+        has_numbers: Whether a number at the start of a line stays, as in a date that a line break divides; else it is
+            taken for one of a list.
+    """
+    alike = text.translate(_ALIKE)
+    characters: list[str] = []
+    offsets = array("Q")
+    position = 0
+    for match in _MARK.finditer(alike):
+        if has_numbers and match.lastgroup == "number":
+            continue
+        _append(alike[position : match.start()], position, characters, offsets)
+        if match.lastgroup in ("break", "entity"):
+            _append(
+                _ENTITIES.get(match.group(), " " if match.lastgroup == "break" else ""),
+                match.start(),
+                characters,
+                offsets,
+            )
+        position = match.end()
+    _append(alike[position:], position, characters, offsets)
+    return _Normal("".join(characters), offsets)
+
+
+def _append(text: str, start: int, characters: list[str], offsets: array[int]) -> None:
+    for index, original in enumerate(text, start):
+        character = " " if original.isspace() else original
+        if character == " " and characters and characters[-1] == " ":
+            continue
+        characters.append(character)
+        offsets.append(index)

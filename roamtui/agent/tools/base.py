@@ -1,0 +1,97 @@
+"""What every tool is: a specification, and a run from arguments to text and events."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from roamtui.agent.events import AgentEvent, ToolFinished
+    from roamtui.conversation.session import Session
+    from roamtui.models.base import ToolSpec
+    from roamtui.search.base import Searcher
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What a tool works on."""
+
+    session: Session
+    searcher: Searcher | None
+    room_tokens: int
+    """Estimated tokens of section text that this call may deliver."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutcome:
+    """What a call gives."""
+
+    text: str
+    """What the model reads."""
+    finished: ToolFinished
+    events: tuple[AgentEvent, ...] = ()
+    """What happened meanwhile, in order."""
+    tokens: int = 0
+    """Estimated tokens of section text that it delivered."""
+
+
+class Tool(Protocol):
+    """Something that a model can call."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """How the model is told of it."""
+        ...
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+        """Carry out a call. Arguments may be anything that JSON can say."""
+        ...
+
+
+def read_arguments(text: str) -> Mapping[str, object]:
+    """Return the arguments of a call; what is no JSON object is kept whole under the key ``_raw``."""
+    try:
+        value = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {"_raw": text}
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {"_raw": value}
+    return value if isinstance(value, dict) else {"_raw": value}
+
+
+def read_ids(arguments: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the ids that a model asks for, in order: from a list, a string of them, or broken JSON."""
+    for key in ("section_ids", "section_id", "ids", "id", "_raw"):
+        value = arguments.get(key)
+        if isinstance(value, str):
+            return _split_ids(value)
+        if isinstance(value, list | dict):
+            return tuple(_flatten(value))
+    return ()
+
+
+def _flatten(value: object) -> Iterator[str]:
+    """Yield every word that a nested value holds, so that each is answered for itself."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, list):
+            pending.extend(reversed(item))
+        elif isinstance(item, dict):
+            pending.extend(reversed(item.values()))
+        elif item is not None and str(item).strip():
+            yield str(item).strip()
+
+
+def _split_ids(text: str) -> tuple[str, ...]:
+    separated = text
+    for sign in "[]{}()\"'`,;\n":
+        separated = separated.replace(sign, " ")
+    words = [word for word in separated.split() if word not in ("section_ids:", "section_ids", ":")]
+    return tuple(words)

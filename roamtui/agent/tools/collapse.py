@@ -1,0 +1,56 @@
+"""`collapse_sections`: a model's advice on what is of no further use; code decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamtui.agent.events import AgentEvent, ToolFinished, ToolResult
+from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
+from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_ids
+from roamtui.conversation.commands import CollapseSections, Origin
+from roamtui.conversation.events import SectionsClosed, SectionsKept, SectionsMarked
+from roamtui.models.base import ToolSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAME = "collapse_sections"
+_NO_IDS = "collapse_sections needs section_ids: a list of ids of open sections."
+
+
+class CollapseTool:
+    """Closes sections after the question."""
+
+    spec = ToolSpec(
+        name=NAME,
+        description=COLLAPSE_DESCRIPTION,
+        parameters={
+            "type": "object",
+            "properties": {"section_ids": {"type": "array", "items": {"type": "string"}, "minItems": 1}},
+            "required": ["section_ids"],
+        },
+    )
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+        """Mark what may go; what stays is named with the reason."""
+        ids = tuple(dict.fromkeys(read_ids(arguments)))
+        if not ids:
+            return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))
+        events: list[AgentEvent] = []
+        status: dict[str, str] = {}
+        async for event in context.session.dispatch(CollapseSections(section_ids=ids, origin=Origin.AGENT)):
+            events.append(event)
+            match event:
+                case SectionsMarked(section_ids=closing) | SectionsClosed(section_ids=closing):
+                    status |= dict.fromkeys(closing, "closed after this question")
+                case SectionsKept(reasons=reasons):
+                    status |= {section_id: f"kept: {reason}" for section_id, reason in reasons}
+                case _:
+                    pass
+        lines = [f"[{section_id}] {status.get(section_id, 'kept: not open')}" for section_id in ids]
+        results = tuple(
+            ToolResult(id=section_id, status="kept" if status.get(section_id, "kept").startswith("kept") else "closed")
+            for section_id in ids
+        )
+        finished = ToolFinished(tool=NAME, section_ids=ids, results=results)
+        return ToolOutcome(text="\n".join(lines), finished=finished, events=tuple(events))

@@ -1,0 +1,63 @@
+"""`expand_sections`: opens a batch of sections for the conversation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamtui.agent.events import AgentEvent, ToolFinished, ToolResult
+from roamtui.agent.prompt import EXPAND_DESCRIPTION
+from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_ids
+from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.events import SectionsExpanded
+from roamtui.models.base import ToolSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+IDS_MAX = 20
+NAME = "expand_sections"
+_NO_IDS = 'expand_sections needs section_ids: a list of 1 to 20 ids from the outline, such as ["a8a96034", "b9e8ef5c"].'
+
+
+class ExpandTool:
+    """Opens sections by id."""
+
+    spec = ToolSpec(
+        name=NAME,
+        description=EXPAND_DESCRIPTION,
+        parameters={
+            "type": "object",
+            "properties": {
+                "section_ids": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "minItems": 1,
+                    "maxItems": IDS_MAX,
+                    "description": "Ids of the sections to open, the most promising first.",
+                }
+            },
+            "required": ["section_ids"],
+        },
+    )
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+        """Open what is asked for; each id is answered by itself."""
+        requested = read_ids(arguments)
+        if not requested:
+            return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))
+        ids, ignored = requested[:IDS_MAX], requested[IDS_MAX:]
+        command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens)
+        events: list[AgentEvent] = []
+        results: list[ToolResult] = []
+        texts: list[str] = []
+        tokens = 0
+        async for event in context.session.dispatch(command):
+            events.append(event)
+            if isinstance(event, SectionsExpanded):
+                results += [ToolResult(id=result.id, status=result.status) for result in event.results]
+                texts += [result.text for result in event.results]
+                tokens += sum(result.tokens for result in event.results)
+        if ignored:
+            texts.append(f"({len(ignored)} more ids were not opened: at most {IDS_MAX} a call.)")
+        finished = ToolFinished(tool=NAME, section_ids=ids, results=tuple(results))
+        return ToolOutcome(text="\n\n".join(texts), finished=finished, events=tuple(events), tokens=tokens)

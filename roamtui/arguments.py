@@ -1,0 +1,239 @@
+"""Arguments of the command line into frozen values, one for each command."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from typing_extensions import override
+
+from roamtui.conversation.state import KeepOpen
+from roamtui.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_LIMIT_DEFAULT = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelArguments:
+    """Which model answers."""
+
+    model: str | None
+    api_base: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationArguments:
+    """Which conversation goes on, and how."""
+
+    is_continued: bool = False
+    conversation_id: str | None = None
+    keep_open: KeepOpen | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppArguments:
+    """``roamtui SOURCE``."""
+
+    sources: tuple[str, ...]
+    model: ModelArguments
+    conversation: ConversationArguments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlineArguments:
+    """``roamtui outline``."""
+
+    sources: tuple[str, ...]
+    as_json: bool
+    budget_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowArguments:
+    """``roamtui show``."""
+
+    source: str
+    section_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskArguments:
+    """``roamtui ask``."""
+
+    source: str
+    question: str
+    model: ModelArguments
+    conversation: ConversationArguments
+    as_json: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchArguments:
+    """``roamtui search``."""
+
+    source: str
+    query: str
+    mode: str | None
+    limit: int
+    as_json: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationsArguments:
+    """``roamtui conversations``."""
+
+    action: str
+    conversation_id: str | None
+    as_json: bool
+
+
+Arguments = AppArguments | OutlineArguments | ShowArguments | AskArguments | SearchArguments | ConversationsArguments
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells of wrong use by an exception, in one sentence."""
+
+    @override
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}. See `{self.prog} --help`.")
+
+
+def parse_arguments(arguments: Sequence[str]) -> Arguments:
+    """Return what the person asked for.
+
+    Raises:
+        UsageError: The arguments fit no command.
+    """
+    command, rest = (arguments[0], arguments[1:]) if arguments else ("", ())
+    parse = _COMMANDS.get(command)
+    return parse(rest) if parse is not None else _parse_app(arguments)
+
+
+def _make_parser(command: str, description: str) -> _Parser:
+    program = f"roamtui {command}".strip()
+    return _Parser(prog=program, description=description, allow_abbrev=False)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+_positive.__name__ = "number above 0"
+
+
+def _add_source(parser: _Parser) -> None:
+    parser.add_argument("source", metavar="SOURCE", help="a Markdown or text file, or - for standard input")
+
+
+def _add_model(parser: _Parser) -> None:
+    parser.add_argument("--model", metavar="M", help='"offline", or a litellm name such as openai/gpt-4.1-mini')
+    parser.add_argument("--api-base", metavar="URL", help="address of the model's server")
+
+
+def _add_conversation(parser: _Parser) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--continue", dest="is_continued", action="store_true", help="go on with the newest conversation"
+    )
+    group.add_argument("--conversation", metavar="ID", help="go on with this conversation")
+    modes = [mode.value for mode in KeepOpen]
+    parser.add_argument("--keep-open", choices=modes, help="what happens to open sections between questions")
+
+
+def _read_model(values: argparse.Namespace) -> ModelArguments:
+    return ModelArguments(model=values.model, api_base=values.api_base)
+
+
+def _read_conversation(values: argparse.Namespace) -> ConversationArguments:
+    return ConversationArguments(
+        is_continued=values.is_continued,
+        conversation_id=values.conversation,
+        keep_open=KeepOpen(values.keep_open) if values.keep_open else None,
+    )
+
+
+def _parse_app(arguments: Sequence[str]) -> AppArguments:
+    parser = _make_parser("", "Open a document in the app.")
+    parser.add_argument("sources", metavar="SOURCE", nargs="*", help="a Markdown or text file, or -")
+    _add_model(parser)
+    _add_conversation(parser)
+    values = parser.parse_intermixed_args(list(arguments))
+    return AppArguments(
+        sources=tuple(values.sources), model=_read_model(values), conversation=_read_conversation(values)
+    )
+
+
+def _parse_outline(arguments: Sequence[str]) -> OutlineArguments:
+    parser = _make_parser("outline", "Print the outline: the very text that the model reads, or every section as JSON.")
+    parser.add_argument("sources", metavar="SOURCE", nargs="+", help="a Markdown or text file, or -")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="every section, with ids and lines")
+    parser.add_argument("--budget", metavar="N", type=_positive, help="tokens that the text may have (default 12000)")
+    values = parser.parse_intermixed_args(list(arguments))
+    return OutlineArguments(sources=tuple(values.sources), as_json=values.as_json, budget_tokens=values.budget)
+
+
+def _parse_show(arguments: Sequence[str]) -> ShowArguments:
+    parser = _make_parser("show", "Print the raw text of sections, with all below them.")
+    _add_source(parser)
+    parser.add_argument("section_ids", metavar="ID", nargs="+", help="ids from the outline")
+    values = parser.parse_args(list(arguments))
+    return ShowArguments(source=values.source, section_ids=tuple(values.section_ids))
+
+
+def _parse_ask(arguments: Sequence[str]) -> AskArguments:
+    parser = _make_parser("ask", "Ask one question and print a cited answer.")
+    _add_source(parser)
+    parser.add_argument("question", metavar="QUESTION")
+    _add_model(parser)
+    _add_conversation(parser)
+    parser.add_argument("--json", dest="as_json", action="store_true", help="the answer with all about it as JSON")
+    values = parser.parse_intermixed_args(list(arguments))
+    return AskArguments(
+        source=values.source,
+        question=values.question,
+        model=_read_model(values),
+        conversation=_read_conversation(values),
+        as_json=values.as_json,
+    )
+
+
+def _parse_search(arguments: Sequence[str]) -> SearchArguments:
+    parser = _make_parser("search", "Print the sections that fit a query best.")
+    _add_source(parser)
+    parser.add_argument("query", metavar="QUERY")
+    parser.add_argument("--mode", metavar="M", help="keyword (default)")
+    parser.add_argument("--limit", metavar="N", type=_positive, default=_LIMIT_DEFAULT, help="number of sections")
+    parser.add_argument("--json", dest="as_json", action="store_true")
+    values = parser.parse_intermixed_args(list(arguments))
+    return SearchArguments(
+        source=values.source, query=values.query, mode=values.mode, limit=values.limit, as_json=values.as_json
+    )
+
+
+def _parse_conversations(arguments: Sequence[str]) -> ConversationsArguments:
+    parser = _make_parser("conversations", "List, show, export or delete saved conversations.")
+    parser.add_argument("action", nargs="?", choices=["list", "show", "export", "delete"], default="list")
+    parser.add_argument("conversation_id", metavar="ID", nargs="?")
+    parser.add_argument("--format", choices=["md", "json"], default="md")
+    values = parser.parse_intermixed_args(list(arguments))
+    if (values.conversation_id is None) != (values.action == "list"):
+        parser.error(f"{values.action} takes {'no' if values.action == 'list' else 'the'} ID of a conversation")
+    return ConversationsArguments(
+        action=values.action, conversation_id=values.conversation_id, as_json=values.format == "json"
+    )
+
+
+_COMMANDS: dict[str, Callable[[Sequence[str]], Arguments]] = {
+    "outline": _parse_outline,
+    "show": _parse_show,
+    "ask": _parse_ask,
+    "search": _parse_search,
+    "conversations": _parse_conversations,
+}

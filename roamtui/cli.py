@@ -1,0 +1,95 @@
+"""The command line: the one front end that wires all layers.
+
+This module imports almost nothing, so that `roamtui --help` is quick: each command's code is imported when it runs.
+"""
+
+import sys
+
+HELP = """\
+usage: roamtui SOURCE [--model M] [--continue]
+       roamtui COMMAND ...
+
+Ask questions of a well-organised document. A model reads its outline, opens the
+sections it needs, and proves its answer with quotes. Without a command, the app opens.
+
+SOURCE is a Markdown or text file, or - for standard input.
+
+commands:
+  outline SOURCE [--json] [--budget N]    the text that the model reads, or every section
+  show SOURCE ID...                       raw text of sections
+  ask SOURCE QUESTION [--json]            one question, one cited answer
+  search SOURCE QUERY [--limit N]         ranked sections
+  conversations [list|show|export|delete] saved conversations
+
+options:
+  --model M        offline (default), or any litellm name such as openai/gpt-4.1-mini
+  --api-base URL   address of the model's server
+  --continue       go on with the newest conversation about SOURCE
+  -h, --help       this text; after a command, all its options
+  --version        the version
+
+A file that has a command's name is opened as ./ask.
+"""
+_INTERRUPTED = 130
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the program and return its exit status: 0 done, 1 failed, 2 wrong use, 130 cancelled."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if arguments and arguments[0] in ("-h", "--help"):
+        sys.stdout.write(HELP)
+        return 0
+    if arguments == ["--version"]:
+        from roamtui import __version__  # noqa: PLC0415 - quick start
+
+        sys.stdout.write(f"roamtui {__version__}\n")
+        return 0
+    return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
+    from roamtui.errors import RoamtuiError  # noqa: PLC0415 - quick start
+
+    try:
+        from roamtui.arguments import parse_arguments  # noqa: PLC0415 - quick start
+        from roamtui.run import run_command  # noqa: PLC0415 - quick start
+
+        return run_command(parse_arguments(arguments))
+    except RoamtuiError as error:
+        from roamtui.headless.output import write_note  # noqa: PLC0415 - quick start
+
+        write_note(f"roamtui: {error}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        _silence_stdout()
+        return 1
+    except Exception as error:  # noqa: BLE001 - the last stop before a person would see a traceback
+        return _report_defect(error)
+
+
+def _report_defect(error: Exception) -> int:
+    """Tell of an error that nobody foresaw, in one line; with ROAMTUI_DEBUG set, whole."""
+    import os  # noqa: PLC0415 - quick start
+    import traceback  # noqa: PLC0415 - quick start
+
+    if os.environ.get("ROAMTUI_DEBUG"):
+        traceback.print_exception(error)
+    else:
+        kind = type(error).__name__
+        sys.stderr.write(
+            f"roamtui: a defect in roamtui stopped it ({kind}). Run it again with ROAMTUI_DEBUG=1 and report it.\n"
+        )
+    return 1
+
+
+def _silence_stdout() -> None:
+    """Keep the interpreter from complaining at exit that nobody reads its output any more."""
+    import os  # noqa: PLC0415 - quick start
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

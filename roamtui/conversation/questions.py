@@ -1,0 +1,169 @@
+"""Questions of a conversation: taken up, answered step by step, ended. Pure, like `update`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import CloseReason, ConversationEvent
+from roamtui.conversation.keep_open import choose_closing
+from roamtui.conversation.opening import deliver_pending
+from roamtui.conversation.state import ConversationState, KeepOpen, OpenSection
+from roamtui.conversation.transcript import Citation, Exchange, Step, Stopped, Transcript, Usage
+from roamtui.conversation.update import close
+from roamtui.document.node import Span
+from roamtui.document.plain import plain_line, shorten
+from roamtui.outline.expansion import render_open
+from roamtui.outline.labels import name_path
+from roamtui.outline.spans import merge_bounds
+
+_TITLE_LENGTH = 80
+
+Change = tuple[ConversationState, tuple[ConversationEvent, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Briefing:
+    """What a model is told besides the conversation itself."""
+
+    system: str
+    """Our fixed text."""
+    outline: str
+    """The outline as it stands now; frozen in the transcript until the next rebuild."""
+    model: str
+    """Name of the model that will answer; another one than before means a rebuild."""
+    room_tokens: int | None = None
+    """Tokens of section text that may be delivered before the question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How an exchange ended."""
+
+    answer: str
+    stopped: Stopped
+    citations: tuple[Citation, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    error: str = ""
+
+
+def begin_question(state: ConversationState, question: str, briefing: Briefing) -> Change:
+    """Add an exchange for `question`; rebuild the transcript before it where something was closed or changed.
+
+    A question that is still under way, because nobody waited for its end, is ended as cancelled.
+    """
+    events: tuple[ConversationEvent, ...] = ()
+    if state.is_asking:
+        state, events = finish_question(state, Outcome(answer="", stopped=Stopped.CANCELLED))
+        state = replace(state, needs_rebuild=True)
+    if state.options.mode is KeepOpen.FRESH:
+        ids = [section.section_id for section in state.open if _is_of_earlier_questions(section)]
+        state, closed = close(state, ids, Origin.AGENT, CloseReason.FRESH)
+        events = (*events, *closed)
+    if state.needs_rebuild or (state.model and state.model != briefing.model):
+        state = rebuild(state, briefing)
+    exchange = Exchange(number=len(state.transcript.exchanges) + 1, question=question, model=briefing.model)
+    title = state.title or shorten(plain_line(question), _TITLE_LENGTH)
+    transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
+    state = replace(state, transcript=transcript, is_asking=True, model=briefing.model, title=title)
+    state, texts = deliver_pending(state, briefing.room_tokens)
+    return _change_last(state, preface=_write_preface(state, texts)), events
+
+
+def record_step(state: ConversationState, step: Step) -> ConversationState:
+    """Add a step, calls and results together, to the exchange under way."""
+    last = state.transcript.exchanges[-1]
+    return _change_last(state, steps=(*last.steps, step))
+
+
+def finish_question(state: ConversationState, outcome: Outcome) -> Change:
+    """End the exchange under way, then close what was marked and what the budget asks for."""
+    number = state.question_number
+    state = replace(
+        _change_last(
+            state,
+            answer=outcome.answer,
+            stopped=outcome.stopped,
+            citations=outcome.citations,
+            usage=outcome.usage,
+            error=outcome.error,
+        ),
+        is_asking=False,
+    )
+    cited = {citation.section_id for citation in outcome.citations}
+    sections = tuple(
+        replace(section, last_cited=number) if _is_cited(state, section.section_id, cited) else section
+        for section in state.open
+    )
+    state = replace(state, open=sections)
+    state, events = close_marked(state)
+    state, more = close(state, choose_closing(state), Origin.AGENT, CloseReason.BUDGET)
+    return state, (*events, *more)
+
+
+def close_marked(state: ConversationState) -> Change:
+    """Close what was marked during a question that has ended, with an event for each who asked."""
+    events: tuple[ConversationEvent, ...] = ()
+    for origin in Origin:
+        ids = [s.section_id for s in state.open if s.is_closing and (s.closing_by or Origin.PERSON) is origin]
+        state, closed = close(state, ids, origin, CloseReason.ASKED)
+        events = (*events, *closed)
+    return state, events
+
+
+def rebuild(state: ConversationState, briefing: Briefing) -> ConversationState:
+    """Build the transcript anew: outline, sections still open, earlier questions and answers without section texts."""
+    blocks: list[str] = []
+    given: dict[str, list[tuple[int, int]]] = {}
+    for section in state.open:
+        if section.deliveries:
+            spans = _merge_spans(section.deliveries)
+            text = render_open(state.library, section.section_id, spans, delivered=given, nonce=state.nonce)
+            blocks.append(text)
+            for span in spans:
+                given.setdefault(span.doc, []).append((span.start, span.end))
+    parts = ["Outline of the document:", briefing.outline.rstrip()]
+    if blocks:
+        parts += ["Sections that are open already:", *blocks]
+    transcript = Transcript(
+        system=briefing.system,
+        prologue="\n\n".join(parts),
+        exchanges=state.transcript.exchanges,
+        rebuilt_at=len(state.transcript.exchanges),
+    )
+    return replace(state, transcript=transcript, needs_rebuild=False, model=briefing.model)
+
+
+def _is_of_earlier_questions(section: OpenSection) -> bool:
+    """Return whether mode `fresh` closes a section: not what is pinned, nor what was opened for the next question."""
+    is_new = not section.deliveries and section.opened_by is Origin.PERSON
+    return not section.is_pinned and not is_new
+
+
+def _merge_spans(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    doc = spans[0].doc
+    merged = merge_bounds((span.start, span.end) for span in spans)
+    return tuple(Span(doc=doc, start=start, end=end) for start, end in merged)
+
+
+def _write_preface(state: ConversationState, texts: tuple[str, ...]) -> str:
+    parts = []
+    if texts:
+        parts += ["The person opened these sections:", *texts]
+    if state.reading is not None and state.reading in state.library:
+        parts.append(f"(The person is reading [{state.reading}] {name_path(state.library, state.reading)}.)")
+    return "\n\n".join(parts)
+
+
+def _is_cited(state: ConversationState, section_id: str, cited: set[str]) -> bool:
+    """Return whether a section or one inside it is cited."""
+    return any(
+        cited_id == section_id or (cited_id in state.library and section_id in state.library.ancestors(cited_id))
+        for cited_id in cited
+    )
+
+
+def _change_last(state: ConversationState, **changes: object) -> ConversationState:
+    exchanges = state.transcript.exchanges
+    last = replace(exchanges[-1], **changes)  # type: ignore[arg-type]
+    return replace(state, transcript=replace(state.transcript, exchanges=(*exchanges[:-1], last)))

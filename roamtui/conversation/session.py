@@ -1,0 +1,152 @@
+"""The imperative shell around `update`: holds the newest state, saves it, tells what happened."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from roamtui.conversation.commands import Command, FoldNodes, ReadSection, UnfoldNodes
+from roamtui.conversation.events import ConversationEvent, SaveFailed
+from roamtui.conversation.keep_open import open_budget
+from roamtui.conversation.questions import Briefing, Outcome, begin_question, finish_question, record_step
+from roamtui.conversation.resume import resume_state
+from roamtui.conversation.state import ConversationState, KeepOptions
+from roamtui.conversation.update import update
+from roamtui.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from roamtui.conversation.store import Store
+    from roamtui.conversation.transcript import Step
+    from roamtui.document.library import Library
+
+
+def make_conversation_id() -> str:
+    """Return a new id: 12 hex digits."""
+    return secrets.token_hex(6)
+
+
+class Session:
+    """One conversation that is going on. Every change goes through it."""
+
+    def __init__(
+        self, state: ConversationState, store: Store | None = None, opening_events: tuple[ConversationEvent, ...] = ()
+    ) -> None:
+        """Go on with `state`; without a store nothing is saved."""
+        self._state = state
+        self._store = store
+        self._save_failure = ""
+        self._writing = Lock()
+        self.opening_events = opening_events
+        """What happened while a saved conversation was matched with its document."""
+
+    @classmethod
+    def start(cls, library: Library, *, store: Store | None = None, options: KeepOptions | None = None) -> Session:
+        """Return a new conversation over `library`; it is saved from its first question on."""
+        title_id = library.title_id()
+        state = ConversationState(
+            id=make_conversation_id(),
+            library=library,
+            options=options or KeepOptions(),
+            unfolded=frozenset({title_id} if title_id is not None else ()),
+        )
+        return cls(state, store)
+
+    @classmethod
+    def resume(
+        cls, library: Library, conversation_id: str, *, store: Store, options: KeepOptions | None = None
+    ) -> Session:
+        """Return a saved conversation, matched with `library` as it is now.
+
+        Raises:
+            StoreError: There is none with this id, or it cannot be read.
+        """
+        state, events = resume_state(store.load(conversation_id), library, options or KeepOptions())
+        return cls(state, store, events)
+
+    @property
+    def state(self) -> ConversationState:
+        """The newest state."""
+        return self._state
+
+    @property
+    def save_failure(self) -> str:
+        """Why the last save failed, empty where it did not."""
+        return self._save_failure
+
+    async def dispatch(self, command: Command) -> AsyncIterator[ConversationEvent]:
+        """Carry out a command and yield what happened.
+
+        What only concerns the look of the tree is saved along with the next change that matters.
+        """
+        self._state, events = update(self._state, command)
+        for event in events:
+            yield event
+        if events and not isinstance(command, FoldNodes | UnfoldNodes | ReadSection):
+            for failure in await self._save():
+                yield failure
+
+    def fit_window(self, window_tokens: int | None) -> None:
+        """Set the open budget from a model's context window, where the person did not set it."""
+        if self._state.options.follows_window:
+            options = replace(self._state.options, budget_tokens=open_budget(window_tokens))
+            self._state = replace(self._state, options=options)
+
+    async def begin_question(self, question: str, briefing: Briefing) -> tuple[ConversationEvent, ...]:
+        """Take up a question; it is on disk when this returns."""
+        self._state, events = begin_question(self._state, question, briefing)
+        return (*events, *await self._save())
+
+    async def record_step(self, step: Step) -> tuple[ConversationEvent, ...]:
+        """Add a step to the question under way; it is on disk when this returns."""
+        self._state = record_step(self._state, step)
+        return await self._save()
+
+    async def finish_question(self, outcome: Outcome) -> tuple[ConversationEvent, ...]:
+        """End the question under way; its answer is on disk when this returns."""
+        self._state, events = finish_question(self._state, outcome)
+        return (*events, *await self._save())
+
+    def abandon_question(self, outcome: Outcome, *, step: Step | None = None) -> None:
+        """End the question under way without waiting for anything, as a cancelled task must.
+
+        Args:
+            outcome: What was answered so far.
+            step: A step whose calls were being run. Some of its text may not have reached the transcript, so that is
+                rebuilt before the next question.
+        """
+        state = self._state
+        if step is not None:
+            state = replace(record_step(state, step), needs_rebuild=True)
+        self._state, _ = finish_question(state, outcome)
+        self._write()
+
+    def save_now(self) -> None:
+        """Write what was not yet, before the program ends."""
+        if self._state.transcript.exchanges:
+            self._write()
+
+    async def _save(self) -> tuple[SaveFailed, ...]:
+        """Write the state in a thread; a failure is told once, and again when it changes."""
+        if self._store is None or not (self._state.transcript.exchanges or self._state.open):
+            return ()
+        before = self._save_failure
+        await asyncio.to_thread(self._write)
+        if self._save_failure and self._save_failure != before:
+            return (SaveFailed(message=self._save_failure),)
+        return ()
+
+    def _write(self) -> None:
+        """Write the newest state; one at a time, so that a thread left behind never writes an older one last."""
+        if self._store is None:
+            return
+        with self._writing:
+            try:
+                self._store.save(self._state)
+                self._save_failure = ""
+            except StoreError as error:
+                self._save_failure = str(error)

@@ -1,0 +1,127 @@
+"""The state of a conversation, a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from roamtui.conversation.transcript import Transcript
+
+if TYPE_CHECKING:
+    from roamtui.conversation.commands import Origin
+    from roamtui.document.library import Library
+    from roamtui.document.node import Span
+    from roamtui.outline.spans import Bounds
+
+
+class KeepOpen(StrEnum):
+    """What happens to open sections between questions."""
+
+    KEEP = "keep"
+    """The least useful go when the budget is passed."""
+    FRESH = "fresh"
+    """All are closed at each question, as in the first implementation of roaming."""
+    ALL = "all"
+    """Nothing is ever closed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepOptions:
+    """How much may stay open."""
+
+    mode: KeepOpen = KeepOpen.KEEP
+    budget_tokens: int = 32_000
+    """Tokens of section text that may stay open between questions."""
+    follows_window: bool = False
+    """Whether the budget is set anew from the window of each model that is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenSection:
+    """A section that the conversation holds."""
+
+    section_id: str
+    opened_by: Origin
+    opened_at: int
+    """Number of the question before or during which it was opened."""
+    last_used: int
+    """Number of the last question at which it was opened or asked for again."""
+    last_cited: int = 0
+    """Number of the last question whose answer cites it, 0 for never."""
+    is_pinned: bool = False
+    is_closing: bool = False
+    """Marked: it closes when the question under way has ended."""
+    closing_by: Origin | None = None
+    """Who marked it, None where it is not marked; what a person marked closes whatever the agent asks for."""
+    deliveries: tuple[Span, ...] = ()
+    """Text of it that is in the transcript; empty until the next question for what a person opened."""
+    tokens: int = 0
+    """Estimated tokens of the deliveries, of the whole section before them."""
+    content_hash: str = ""
+    """Digest of its own text, to find it again in a changed document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What one expansion of the agent changed, so that it can be undone."""
+
+    opened_ids: tuple[str, ...]
+    unfolded_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationState:
+    """Everything about one conversation over one library."""
+
+    id: str
+    library: Library
+    options: KeepOptions = KeepOptions()
+    transcript: Transcript = field(default_factory=Transcript)
+    open: tuple[OpenSection, ...] = ()
+    """In the order of opening."""
+    unfolded: frozenset[str] = frozenset()
+    """Nodes whose children the tree shows."""
+    reading: str | None = None
+    batches: tuple[Batch, ...] = ()
+    """The agent's expansions that can be undone, newest last."""
+    is_asking: bool = False
+    """Whether a question is under way."""
+    needs_rebuild: bool = True
+    """Whether the transcript must be built anew before the next question."""
+    model: str = ""
+    title: str = ""
+
+    @property
+    def nonce(self) -> str:
+        """What marks the fences around section text, so that a document cannot imitate one."""
+        return blake2b(self.id.encode(), digest_size=4).hexdigest()
+
+    @property
+    def question_number(self) -> int:
+        """Number of the question under way, or of the last one; 0 before the first."""
+        return len(self.transcript.exchanges)
+
+    @property
+    def open_ids(self) -> tuple[str, ...]:
+        """Ids of the open sections in the order of opening."""
+        return tuple(section.section_id for section in self.open)
+
+    @property
+    def open_tokens(self) -> int:
+        """Estimated tokens of all open sections."""
+        return sum(section.tokens for section in self.open)
+
+    def find_open(self, section_id: str) -> OpenSection | None:
+        """Return the open section with this id, None where it is not open."""
+        return next((section for section in self.open if section.section_id == section_id), None)
+
+    @property
+    def delivered(self) -> dict[str, list[Bounds]]:
+        """Ranges of text that the transcript holds, by document key."""
+        bounds: dict[str, list[Bounds]] = {}
+        for section in self.open:
+            for delivery in section.deliveries:
+                bounds.setdefault(delivery.doc, []).append((delivery.start, delivery.end))
+        return bounds

@@ -1,0 +1,91 @@
+"""`roamtui conversations`: list, show, export, delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from roamtui.conversation.codec import SavedConversation, encode_exchange
+from roamtui.document.plain import plain_line
+from roamtui.headless.ask import describe_citation
+from roamtui.headless.output import write_json, write_text
+
+if TYPE_CHECKING:
+    from roamtui.conversation.store import ConversationSummary, Store
+
+
+def print_list(store: Store, *, as_json: bool) -> None:
+    """Write a line for each conversation, newest first."""
+    summaries = store.list()
+    if as_json:
+        write_json([_describe_summary(summary) for summary in summaries])
+        return
+    if not summaries:
+        write_text("No conversations yet.\n")
+    for summary in summaries:
+        count = f"{summary.questions} question{'s' if summary.questions != 1 else ''}"
+        title = plain_line(summary.title) or "(no question yet)"
+        write_text(f"{summary.id}  {summary.updated_at[:16]}  {title}  ({count}, {plain_line(summary.source)})\n")
+
+
+def print_conversation(store: Store, conversation_id: str, *, as_json: bool) -> None:
+    """Write a whole conversation as Markdown or JSON.
+
+    Raises:
+        StoreError: There is none with this id.
+    """
+    saved = store.load(conversation_id)
+    source = next((summary.source for summary in store.list() if summary.id == conversation_id), "")
+    if as_json:
+        write_json(_describe_conversation(saved, source))
+    else:
+        write_text(render_markdown(saved, source))
+
+
+def render_markdown(saved: SavedConversation, source: str) -> str:
+    """Return a conversation as Markdown: questions as headings, answers, sources."""
+    parts = [f"# {plain_line(saved.title) or 'Conversation'}", f"Source: {source}"]
+    for exchange in saved.transcript.exchanges:
+        parts.append(f"## {plain_line(exchange.question)}")
+        if exchange.answer:
+            parts.append(exchange.answer)
+        if exchange.error:
+            parts.append(f"*{exchange.error}*")
+        elif exchange.stopped is not None and exchange.stopped.value != "answered":
+            parts.append(f"*({exchange.stopped.value.replace('_', ' ')})*")
+        sources = [
+            f"- [{citation.section_id}] {' > '.join(map(plain_line, citation.path))}, "
+            f"lines {citation.start_line}-{citation.end_line} ({citation.state.value.replace('_', ' ')})"
+            for citation in exchange.citations
+        ]
+        if sources:
+            parts.append("\n".join(sources))
+    return "\n\n".join(parts) + "\n"
+
+
+def _describe_summary(summary: ConversationSummary) -> dict[str, Any]:
+    return {
+        "id": summary.id,
+        "source": summary.source,
+        "title": summary.title,
+        "model": summary.model,
+        "created_at": summary.created_at,
+        "updated_at": summary.updated_at,
+        "questions": summary.questions,
+    }
+
+
+def _describe_conversation(saved: SavedConversation, source: str) -> dict[str, Any]:
+    return {
+        "id": saved.id,
+        "source": source,
+        "title": saved.title,
+        "model": saved.model,
+        "open": [section.section_id for section in saved.open],
+        "exchanges": [
+            {
+                **encode_exchange(exchange),
+                "citations": [describe_citation(citation) for citation in exchange.citations],
+            }
+            for exchange in saved.transcript.exchanges
+        ],
+    }

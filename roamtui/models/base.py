@@ -1,0 +1,107 @@
+"""What every model is: one method that takes a request and yields events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from roamtui.conversation.transcript import Message, ToolCall, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as a model is told of it."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+    """JSON schema of its arguments."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request to a model."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    allow_calls: bool = True
+    """False asks for an answer without calls; the tools stay declared, so that a provider's cache holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """Some more of the model's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    """Some more of what the model thinks aloud; shown dimly, never quoted."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallMade:
+    """A whole tool call."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """Tokens of this request."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """A passing fault: the request is sent again after a wait, nothing of it was shown yet."""
+
+    reason: str
+    wait_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStopped:
+    """The reply is whole. Always the last event."""
+
+    reason: str
+    """`stop`, `tool_calls` or `length`."""
+    thinking: str = ""
+    """The provider's thinking blocks as JSON, to be stored with the step."""
+
+
+ModelEvent = TextDelta | ThinkingDelta | CallMade | UsageReported | Retrying | ModelStopped
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Something that answers requests."""
+
+    @property
+    def name(self) -> str:
+        """The name under which a person chose it."""
+        ...
+
+    @property
+    def window_tokens(self) -> int | None:
+        """Size of its context window, None where unknown."""
+        ...
+
+    def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
+        """Yield the events of one reply; `ModelStopped` is the last.
+
+        Raises:
+            ModelError: The model could not answer.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release what it holds; it may be asked again later."""
+        ...

@@ -1,0 +1,112 @@
+"""From a model's name to a model, and which models a person could use right now."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from roamtui.document.plain import plain_line, shorten
+from roamtui.errors import UsageError
+from roamtui.models.keys import find_key_name
+from roamtui.models.litellm_model import LitellmModel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from roamtui.models.base import Model
+    from roamtui.models.litellm_options import LitellmOptions
+
+OFFLINE = "offline"
+
+_SUGGESTIONS: Mapping[str, str] = {
+    "openai": "openai/gpt-4.1-mini",
+    "anthropic": "anthropic/claude-sonnet-4-5",
+    "gemini": "gemini/gemini-2.5-flash",
+    "mistral": "mistral/mistral-large-latest",
+    "groq": "groq/openai/gpt-oss-120b",
+    "openrouter": "openrouter/openai/gpt-4.1-mini",
+    "deepseek": "deepseek/deepseek-chat",
+}
+"""One model of each provider: able to call tools, with a window that holds an outline, and cheap where possible."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOffer:
+    """A model that could be used, once the person has said yes."""
+
+    name: str
+    """What to give as `--model`."""
+    reason: str
+    """Why it is offered."""
+    key_name: str | None = None
+    """The variable that holds its key."""
+
+
+def make_model(
+    name: str,
+    *,
+    api_base: str | None = None,
+    options: LitellmOptions | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Model:
+    """Return the model that a person chose; nothing is started or asked yet.
+
+    Args:
+        name: ``offline``, or provider and model such as ``openai/gpt-4.1-mini``.
+        api_base: Address of the server, None for the provider's own; `offline` has none.
+        options: Sizes, patience and retries of models with a provider.
+        environ: Where keys are looked up, None for this program's environment.
+
+    Raises:
+        UsageError: Name or address make no sense.
+    """
+    if not name or not name.isprintable() or any(character.isspace() for character in name):
+        shown = shorten(plain_line(name), 80)
+        raise UsageError(
+            f'"{shown}" is no name of a model; write provider/model, such as openai/gpt-4.1-mini, or offline.'
+        )
+    if name == OFFLINE:
+        from roamtui.models.offline.model import OfflineModel  # noqa: PLC0415 - needed by few commands
+
+        return OfflineModel()
+    _check_address(api_base)
+    return LitellmModel(name, api_base=api_base, options=options, environ=environ)
+
+
+async def start_model(model: Model) -> None:
+    """Warm up a model that takes seconds to start, and let it learn its window; never fails."""
+    if isinstance(model, LitellmModel):
+        await model.start()
+
+
+def find_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelOffer, ...]:
+    """Return a model of each provider whose key is set, then `offline`; no server is asked.
+
+    Args:
+        environ: Where keys are looked up, None for this program's environment.
+    """
+    found = os.environ if environ is None else environ
+    offers = [
+        ModelOffer(name=model, reason=f"{key_name} is set", key_name=key_name)
+        for provider, model in _SUGGESTIONS.items()
+        if (key_name := find_key_name(provider, found)) is not None
+    ]
+    return (*offers, ModelOffer(name=OFFLINE, reason="it needs no key and no network"))
+
+
+def _check_address(api_base: str | None) -> None:
+    if api_base is None:
+        return
+    try:
+        address = urlsplit(api_base)
+        is_address = address.scheme in ("http", "https") and bool(address.hostname) and api_base.isprintable()
+        holds_secret = address.username is not None
+    except ValueError:
+        is_address = holds_secret = False
+    if holds_secret:
+        raise UsageError("--api-base must not hold a name or password; set the server's key in the environment.")
+    if not is_address:
+        shown = shorten(plain_line(api_base), 80)
+        raise UsageError(f'"{shown}" is no address of a server; write --api-base like http://localhost:11434.')

@@ -1,0 +1,124 @@
+"""Models of all providers, through litellm in a process of its own; nothing here imports litellm."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING
+
+from roamtui.errors import ModelError
+from roamtui.models.base import ModelEvent, Request, Retrying
+from roamtui.models.litellm_options import OLLAMA_WINDOW_TOKENS, LitellmOptions
+from roamtui.models.worker.jobs import Description, Fault, Job
+from roamtui.models.worker.process import WorkerProcess
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+
+class LitellmModel:
+    """A model of any provider that litellm knows. Keys come from the environment alone.
+
+    Args:
+        name: Provider and model, such as ``openai/gpt-4.1-mini`` or ``ollama_chat/llama3.1``.
+        api_base: Address of the server, None for the provider's own.
+        options: Sizes, patience and retries.
+        environ: Environment of the process, None for this program's own.
+        worker: A process to share with other models, which is then theirs to close; None for one of its own.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        api_base: str | None = None,
+        options: LitellmOptions | None = None,
+        environ: Mapping[str, str] | None = None,
+        worker: WorkerProcess | None = None,
+    ) -> None:
+        self._name = name
+        self._api_base = api_base
+        self._options = options or LitellmOptions()
+        self._worker = worker or WorkerProcess(environ)
+        self._owns_worker = worker is None
+        self._window_tokens = self._options.window_tokens
+        if self._window_tokens is None and name.startswith(("ollama/", "ollama_chat/")):
+            self._window_tokens = OLLAMA_WINDOW_TOKENS
+
+    @property
+    def name(self) -> str:
+        """The name under which a person chose it."""
+        return self._name
+
+    @property
+    def window_tokens(self) -> int | None:
+        """Size of its context window; None where unknown, and for most models until `start` or `describe` has ended."""
+        return self._window_tokens
+
+    async def start(self) -> None:
+        """Start the process and learn the window's size, in seconds; what fails here is told by the first request."""
+        with suppress(ModelError):
+            await self.describe()
+
+    async def describe(self) -> Description:
+        """Return what is known of the model without asking its provider.
+
+        Raises:
+            ModelError: Its name leads nowhere, or there is no process to ask.
+        """
+        found = await self._worker.describe(self._build_job(Request(messages=())))
+        if isinstance(found, Fault):
+            raise _build_error(found)
+        self._window_tokens = found.window_tokens
+        return found
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        """Yield the events of one reply; `ModelStopped` is the last.
+
+        A passing fault is answered by sending the request again, as long as nothing of a reply was yielded.
+        Closing the iterator early, or cancelling the task that reads it, closes the provider's connection.
+
+        Raises:
+            ModelError: The model could not answer.
+        """
+        retries = 0
+        while True:
+            fault = None
+            has_begun = False
+            async with aclosing(self._worker.stream_job(self._build_job(request))) as events:
+                async for event in events:
+                    if isinstance(event, Fault):
+                        fault = event
+                        break
+                    has_begun = True
+                    yield event
+            if fault is None:
+                return
+            wait = None if has_begun else self._plan_retry(fault, retries)
+            if wait is None:
+                raise _build_error(fault)
+            yield Retrying(fault.reason, wait)
+            await asyncio.sleep(wait)
+            retries += 1
+
+    async def close(self) -> None:
+        """End the process, unless it is shared; it may be asked again later."""
+        if self._owns_worker:
+            await self._worker.close()
+
+    def _build_job(self, request: Request) -> Job:
+        return Job(model=self._name, api_base=self._api_base, options=self._options, request=request)
+
+    def _plan_retry(self, fault: Fault, retries: int) -> float | None:
+        """Return how long to wait before sending the request again, None where that is no use."""
+        options = self._options
+        if not fault.is_passing or retries >= options.retries_max:
+            return None
+        wait = fault.wait_seconds
+        if wait is None:
+            return min(options.retry_wait_seconds * float(2**retries), options.retry_wait_seconds_max)
+        return wait if wait <= options.retry_wait_seconds_max else None
+
+
+def _build_error(fault: Fault) -> ModelError:
+    return ModelError(fault.message, retryable=fault.is_retryable, overflow=fault.is_overflow)

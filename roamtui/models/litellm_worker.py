@@ -1,0 +1,162 @@
+"""The process in which litellm runs: `python -m roamtui.models.litellm_worker`, frames on its standard pipes.
+
+It ends when its standard input ends, whatever it is busy with: nobody is left to answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import threading
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from roamtui.models.worker.completion import stream_completion
+from roamtui.models.worker.errors import (
+    explain_error,
+    explain_failed_import,
+    explain_missing_keys,
+    explain_unknown_model,
+)
+from roamtui.models.worker.frames import Frame, encode_frame, read_frame
+from roamtui.models.worker.jobs import Job, decode_job, encode_description, encode_event
+from roamtui.models.worker.targets import Target, UnknownProviderError, describe_target, find_target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, MutableMapping
+
+_SETTINGS = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_LOCAL_BLOG_POSTS": "True",
+    "LITELLM_MODE": "PRODUCTION",
+}
+"""Without these, litellm fetches lists from the network and reads `.env` of the working directory."""
+
+
+def prepare_environment(environ: MutableMapping[str, str]) -> None:
+    """Set what litellm reads when it is imported; take out empty keys, which it takes for keys."""
+    environ.update(_SETTINGS)
+    environ.pop("LITELLM_LOG", None)
+    for name in [name for name, value in environ.items() if name.endswith("_API_KEY") and not value.strip()]:
+        del environ[name]
+    for name in ("NO_PROXY", "no_proxy"):
+        environ[name] = ",".join(filter(None, (environ.get(name), "localhost", "127.0.0.1", "::1")))
+
+
+def load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types
+    """Import litellm, which takes seconds, and keep it quiet."""
+    litellm: Any = importlib.import_module("litellm")
+    litellm.suppress_debug_info = True
+    litellm.drop_params = True
+    litellm.telemetry = False
+    return litellm
+
+
+class LitellmWorker:
+    """Does the jobs that come through `inward`, several at once, and sends what comes of them to `outward`."""
+
+    def __init__(self, inward: BinaryIO, outward: int, environ: Mapping[str, str]) -> None:
+        self._inward = inward
+        self._outward = outward
+        self._environ = environ
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._loading: asyncio.Future[Any] | None = None
+
+    async def run(self) -> None:
+        """Serve for ever; the process ends with its input."""
+        loop = asyncio.get_running_loop()
+        frames: asyncio.Queue[Frame] = asyncio.Queue()
+
+        def deliver(frame: Frame) -> None:
+            loop.call_soon_threadsafe(frames.put_nowait, frame)
+
+        threading.Thread(target=_read_all, args=(self._inward, deliver), daemon=True).start()
+        self._loading = asyncio.ensure_future(asyncio.to_thread(load_litellm))
+        while True:
+            self._obey(await frames.get())
+
+    def _obey(self, frame: Frame) -> None:
+        number = frame["id"]
+        if frame["op"] == "cancel":
+            if task := self._tasks.get(number):
+                task.cancel()
+            return
+        task = asyncio.create_task(self._work(number, frame["op"], decode_job(frame["job"])))
+        self._tasks[number] = task
+        task.add_done_callback(lambda _: self._tasks.pop(number))
+
+    async def _work(self, number: int, operation: str, job: Job) -> None:
+        try:
+            await self._try_to_work(number, operation, job)
+        except asyncio.CancelledError:
+            self._send(number, {"event": "cancelled"})
+
+    async def _try_to_work(self, number: int, operation: str, job: Job) -> None:
+        assert self._loading is not None
+        try:
+            litellm = await asyncio.shield(self._loading)
+        except Exception as error:  # noqa: BLE001 -- an import may fail in any way
+            self._send(number, encode_event(explain_failed_import(error)))
+            return
+        try:
+            target = find_target(litellm, job.model, job.api_base, self._environ)
+        except UnknownProviderError:
+            self._send(number, encode_event(explain_unknown_model(job.model)))
+            return
+        if operation == "describe":
+            description = describe_target(target, job.options)
+            self._send(number, {"event": "described", "data": encode_description(description)})
+            return
+        await self._complete(number, litellm, job, target)
+
+    async def _complete(self, number: int, litellm: Any, job: Job, target: Target) -> None:  # noqa: ANN401
+        if not target.can_be_asked:
+            self._send(number, encode_event(explain_missing_keys(target)))
+            return
+        try:
+            async with aclosing(stream_completion(litellm, job, target)) as events:
+                async for event in events:
+                    self._send(number, encode_event(event))
+        except Exception as error:  # noqa: BLE001 -- litellm's exceptions have no common base
+            self._send(number, encode_event(explain_error(error, target, self._environ)))
+
+    def _send(self, number: int, frame: Mapping[str, object]) -> None:
+        """Write a frame; a full pipe stops all work until the program reads on."""
+        data = memoryview(encode_frame({"id": number, **frame}))
+        while data:
+            data = data[os.write(self._outward, data) :]
+
+
+def _read_all(pipe: BinaryIO, deliver: Callable[[Frame], None]) -> None:
+    """Deliver frames until the pipe ends, then end the process at once, even if it hangs in an import."""
+    try:
+        while (frame := read_frame(pipe)) is not None and frame["op"] != "quit":
+            deliver(frame)
+    finally:
+        os._exit(0)
+
+
+def _take_pipes() -> tuple[BinaryIO, int]:
+    """Return the standard pipes for this module alone: what libraries print or read goes nowhere."""
+    inward = os.fdopen(os.dup(0), "rb")
+    outward = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
+    return inward, outward
+
+
+def main() -> None:
+    """Run the process until its input ends."""
+    inward, outward = _take_pipes()
+    prepare_environment(os.environ)
+    try:
+        asyncio.run(LitellmWorker(inward, outward, os.environ).run())
+    except BrokenPipeError:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

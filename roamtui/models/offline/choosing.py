@@ -1,0 +1,73 @@
+"""Which sections to open: the best hits of the search, else the outline's lines that share most words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamtui.search.terms import find_terms, query_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from roamtui.models.offline.reading import Reading
+
+SECTIONS_MAX = 4
+TOKENS_MAX = 1_800
+"""Estimated tokens of section text for one question, the first section apart."""
+_BLOCK_TOKENS_MAX = 4_000
+"""What opening one section costs at most: a page."""
+_FOLLOW_UP_STARTS = ("and ", "or ", "but ", "what about", "how about", "what if", "why", "which one", "then ", "also ")
+_POINTING_WORDS = frozenset(
+    {
+        *("it", "its", "they", "them", "their", "that", "this", "those", "these", "there"),
+        *("he", "she", "his", "her", "one", "ones", "same"),
+    }
+)
+_FOLLOW_UP_TERMS_MAX = 3
+
+
+def is_follow_up(question: str) -> bool:
+    """Return whether a question leans on the one before it."""
+    lowered = question.strip().lower()
+    words = {word.strip("?.,!;:'\"") for word in lowered.split()}
+    is_short = len(query_terms(question)) <= _FOLLOW_UP_TERMS_MAX
+    return lowered.startswith(_FOLLOW_UP_STARTS) or (is_short and bool(words & _POINTING_WORDS))
+
+
+def make_query(reading: Reading) -> str:
+    """Return what to search for: the question, with the one before it where it leans on that."""
+    if reading.earlier_questions and is_follow_up(reading.question):
+        return f"{reading.question} {' '.join(query_terms(reading.earlier_questions[-1]))}"
+    return reading.question
+
+
+def choose_sections(reading: Reading) -> tuple[str, ...]:
+    """Return up to four ids that were neither given nor asked for, the most promising first."""
+    closed = reading.given_ids | reading.asked_ids
+    if reading.found:
+        return _take_hits(reading, closed)
+    ranked = rank_outline(reading.outline, query_terms(make_query(reading)))
+    return tuple(section_id for section_id in ranked if section_id not in closed)[:SECTIONS_MAX]
+
+
+def _take_hits(reading: Reading, closed: frozenset[str]) -> tuple[str, ...]:
+    chosen: list[str] = []
+    tokens = 0
+    for hit in reading.found[:SECTIONS_MAX]:
+        cost = min(hit.tokens, _BLOCK_TOKENS_MAX)
+        if hit.section_id in closed or hit.section_id in chosen:
+            continue
+        if chosen and tokens + cost > TOKENS_MAX:
+            continue
+        chosen.append(hit.section_id)
+        tokens += cost
+    return tuple(chosen)
+
+
+def rank_outline(outline: Sequence[tuple[str, str]], terms: Sequence[str]) -> list[str]:
+    """Return the ids of outline lines that share words with the terms, most of them first."""
+    scores = [
+        (len({term for _, term in find_terms(line, terms)}), -index, section_id)
+        for index, (section_id, line) in enumerate(outline)
+    ]
+    return [section_id for score, _, section_id in sorted(scores, reverse=True) if score]

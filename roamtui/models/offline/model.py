@@ -1,0 +1,72 @@
+"""`OfflineModel`: the same messages and tools as for any model, answered by rules."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+from roamtui.conversation.transcript import ToolCall, Usage
+from roamtui.document.tokens import estimate_tokens
+from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
+from roamtui.models.offline.choosing import choose_sections, is_follow_up, make_query
+from roamtui.models.offline.reading import Reading, read_messages
+from roamtui.models.offline.writing import is_covered_by_given, write_answer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+NAME = "offline"
+_WINDOW_TOKENS = 128_000
+_HITS = 8
+
+
+class OfflineModel:
+    """Searches, opens the best sections in one batch, and answers with their best sentences."""
+
+    @property
+    def name(self) -> str:
+        """The name under which a person chooses it."""
+        return NAME
+
+    @property
+    def window_tokens(self) -> int | None:
+        """It reads at most this much, so that budgets hold as for any model."""
+        return _WINDOW_TOKENS
+
+    async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
+        """Yield one reply: calls while there is something to look for, then an answer, word by word."""
+        reading = await asyncio.to_thread(read_messages, request.messages)
+        tools = {tool.name for tool in request.tools} if request.allow_calls else set[str]()
+        call = _choose_call(reading, tools)
+        spent = sum(estimate_tokens(message.text) for message in request.messages)
+        if call is not None:
+            name, arguments = call
+            text = json.dumps(arguments, ensure_ascii=False)
+            yield CallMade(ToolCall(id=f"offline_{len(request.messages)}", name=name, arguments=text))
+            yield UsageReported(Usage(input_tokens=spent, output_tokens=estimate_tokens(text), cost_usd=0.0))
+            yield ModelStopped("tool_calls")
+            return
+        answer = await asyncio.to_thread(write_answer, reading)
+        for word in answer.split(" "):
+            yield TextDelta(word if word is answer else f"{word} ")
+            await asyncio.sleep(0)
+        yield UsageReported(Usage(input_tokens=spent, output_tokens=estimate_tokens(answer), cost_usd=0.0))
+        yield ModelStopped("stop")
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def _choose_call(reading: Reading, tools: set[str]) -> tuple[str, dict[str, object]] | None:
+    """Return the next call, None where it is time to answer."""
+    if not reading.question.strip() or reading.has_expanded:
+        return None
+    if not reading.has_searched and is_follow_up(reading.question) and is_covered_by_given(reading):
+        return None
+    if "search_sections" in tools and not reading.has_searched:
+        return "search_sections", {"query": make_query(reading), "limit": _HITS}
+    section_ids = choose_sections(reading)
+    if "expand_sections" in tools and section_ids:
+        return "expand_sections", {"section_ids": list(section_ids)}
+    return None

@@ -1,0 +1,124 @@
+"""Reads a request as a person would: the question, the outline, what was given, what the last search found."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from roamtui.conversation.transcript import QUESTION_START, Message, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_HEAD = r"^\[(?P<id>[0-9a-f]{8})\] (?P<path>.+) \(lines (?P<first>\d+)-(?P<last>\d+)\)$"
+_GIVEN = re.compile(
+    rf"{_HEAD}(?P<body>(?:\n<<<(?P<nonce>[0-9a-f]{{8}})\n(?:.*\n)*?(?P=nonce)>>>(?:\n\(lines .*\))*|\n\(lines .*\))+)",
+    re.MULTILINE,
+)
+_FENCE = re.compile(r"^<<<([0-9a-f]{8})\n(.*?)\n\1>>>$", re.MULTILINE | re.DOTALL)
+_INSIDE = re.compile(r"^Includes its subsections: (.*)$", re.MULTILINE)
+_HIT = re.compile(r"^\d+\. \[([0-9a-f]{8})\] (.*) \((?:\+[\d,]+, )?~([\d.]+[kMG]?)\)\n   (.*)$", re.MULTILINE)
+_OUTLINE_LINE = re.compile(
+    r"^#{1,6} (?P<title>.*?)(?:\.\.\.)? <!-- Section collapsed - expand with "
+    r'expand_sections\(\["(?P<id>[0-9a-f]{8})"\]\)'
+    r"|^\s*(?:- |# )\[(?P<compact>[0-9a-f]{8})\] (?P<rest>.*)$",
+    re.MULTILINE,
+)
+_ID = re.compile(r"\[([0-9a-f]{8})\]")
+_UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A section whose text stands in the messages."""
+
+    section_id: str
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A hit of the last search."""
+
+    section_id: str
+    path: str
+    tokens: int
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a request says."""
+
+    question: str
+    earlier_questions: tuple[str, ...]
+    outline: tuple[tuple[str, str], ...]
+    """Id and line of each section of the outline."""
+    given: tuple[Given, ...]
+    given_ids: frozenset[str]
+    """Ids whose text was given, also inside others."""
+    asked_ids: frozenset[str]
+    """Ids that this question asked for already."""
+    found: tuple[Found, ...]
+    has_searched: bool
+    has_expanded: bool
+
+
+def read_messages(messages: Sequence[Message]) -> Reading:
+    """Return what the messages of a request say."""
+    questions = [index for index, message in enumerate(messages) if message.role is Role.USER]
+    last = questions[-1] if questions else 0
+    texts = [message.text for message in messages if message.role in (Role.USER, Role.TOOL)]
+    since = messages[last + 1 :] if questions else ()
+    calls = [call for message in since for call in message.tool_calls]
+    results = {message.tool_call_id: message.text for message in since if message.role is Role.TOOL}
+    searches = [results.get(call.id, "") for call in calls if call.name == "search_sections"]
+    expansions = [call for call in calls if call.name == "expand_sections"]
+    given = tuple(section for text in texts for section in _find_given(text))
+    inside = (found for text in texts for line in _INSIDE.findall(text) for found in _ID.findall(line))
+    return Reading(
+        question=_read_question(messages[last].text) if questions else "",
+        earlier_questions=tuple(_read_question(messages[index].text) for index in questions[:-1]),
+        outline=_find_outline(messages[questions[0]].text) if questions else (),
+        given=given,
+        given_ids=frozenset((*(section.section_id for section in given), *inside)),
+        asked_ids=frozenset(found for call in expansions for found in re.findall(r"[0-9a-f]{8}", call.arguments)),
+        found=tuple(found for text in searches for found in _find_hits(text)),
+        has_searched=bool(searches),
+        has_expanded=bool(expansions),
+    )
+
+
+def _read_question(text: str) -> str:
+    _, mark, question = text.rpartition(f"\n\n{QUESTION_START}")
+    return question if mark else text
+
+
+def _find_given(text: str) -> list[Given]:
+    sections = []
+    for match in _GIVEN.finditer(text):
+        body = "\n\n".join(content for _, content in _FENCE.findall(match["body"]))
+        if body:
+            sections.append(Given(section_id=match["id"], path=match["path"], text=body))
+    return sections
+
+
+def _find_hits(text: str) -> list[Found]:
+    return [
+        Found(section_id=section_id, path=path, tokens=_read_count(count), snippet=snippet)
+        for section_id, path, count, snippet in _HIT.findall(text)
+    ]
+
+
+def _read_count(text: str) -> int:
+    unit = _UNITS.get(text[-1], 1)
+    return int(float(text.rstrip("kMG")) * unit)
+
+
+def _find_outline(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (match["id"] or match["compact"], match["title"] if match["id"] else match["rest"])
+        for match in _OUTLINE_LINE.finditer(text)
+    )

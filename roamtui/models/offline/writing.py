@@ -1,0 +1,134 @@
+"""The answer: the sentences that share most with the question, quoted, each with its section."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from roamtui.models.offline.choosing import is_follow_up
+from roamtui.search.sentences import best_sentences, find_opening
+from roamtui.search.terms import find_terms, query_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from roamtui.models.offline.reading import Given, Reading
+
+_QUOTES_MAX = 3
+_FURTHER_SHARE = 0.72
+"""A further sentence is quoted where it scores at least this share of the best one."""
+_COVERAGE_MIN = 0.34
+"""Share of the question's weight that a section and its best sentence must hold, or nothing was found."""
+_PATH_WEIGHT = 0.6
+"""What a word in a section's path is worth, where one in the sentence is worth 1."""
+_RANK_LOSS = 0.08
+"""What each rank of the search costs a sentence."""
+_QUOTE_LENGTH_MAX = 320
+_SENTENCES_EACH = 4
+_LABEL = "(The offline model finds and quotes; it does not reason. `--model` chooses another.)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    section: Given
+    quote: str
+    score: float
+    coverage: float
+
+
+def write_answer(reading: Reading) -> str:
+    """Return the answer to the question of a request: one to three quoted sentences, or that nothing was found."""
+    terms = query_terms(reading.question)
+    if not terms:
+        return f"Please ask a question about the document, in words that it may contain.\n\n{_LABEL}"
+    candidates = _rank_candidates(reading, terms)
+    if not candidates or candidates[0].coverage < _COVERAGE_MIN:
+        return _say_not_found(reading, terms)
+    best = candidates[0]
+    chosen = [best]
+    for candidate in candidates[1:]:
+        if len(chosen) == _QUOTES_MAX or candidate.score < _FURTHER_SHARE * best.score:
+            break
+        if all(candidate.quote != other.quote for other in chosen):
+            chosen.append(candidate)
+    lines = [f"{_lead(candidate)} {_quote(candidate.quote)} [{candidate.section.section_id}]." for candidate in chosen]
+    return "\n\n".join([*lines, _LABEL])
+
+
+def is_covered_by_given(reading: Reading) -> bool:
+    """Return whether a section that is open already holds every word of the question."""
+    terms = query_terms(reading.question)
+    return bool(terms) and any(
+        {term for _, term in find_terms(f"{section.path}\n{section.text}", terms)} >= set(terms)
+        for section in reading.given
+    )
+
+
+def _rank_candidates(reading: Reading, terms: Sequence[str]) -> list[_Candidate]:
+    sections = _choose_given(reading)
+    ranks = {hit.section_id: rank for rank, hit in enumerate(reading.found)}
+    weights = _weigh_terms(terms, reading)
+    total = sum(weights.values())
+    candidates = []
+    for section in sections:
+        in_path = {term for _, term in find_terms(section.path, terms)}
+        loss = 1 / (1 + _RANK_LOSS * ranks.get(section.section_id, len(ranks)))
+        for start, end, sentence_score in _find_sentences(section.text, terms, weights):
+            quote = section.text[start:end]
+            in_quote = {term for _, term in find_terms(quote, terms)}
+            path_gain = _PATH_WEIGHT * sum(weights[term] for term in in_path - in_quote)
+            coverage = (sum(weights[term] for term in in_quote) + path_gain) / total
+            score = (sentence_score + path_gain / total) * loss
+            candidates.append(_Candidate(section=section, quote=quote, score=score, coverage=coverage))
+    return sorted(candidates, key=lambda candidate: -candidate.score)
+
+
+def _find_sentences(text: str, terms: Sequence[str], weights: Mapping[str, float]) -> list[tuple[int, int, float]]:
+    """Return the best sentences of a section as start, end and score; its first where none holds a term."""
+    best = best_sentences(text, terms, limit=_SENTENCES_EACH, idf=weights)
+    if best:
+        return [(sentence.start, sentence.end, sentence.score) for sentence in best]
+    opening = find_opening(text)
+    return [(opening.start, opening.end, 0.0)] if opening is not None else []
+
+
+def _choose_given(reading: Reading) -> tuple[Given, ...]:
+    """Return the sections to answer from: those found for this question; all that is open for a follow-up."""
+    if is_follow_up(reading.question) or not reading.found:
+        return reading.given
+    wanted = {hit.section_id for hit in reading.found} | reading.asked_ids
+    return tuple(section for section in reading.given if section.section_id in wanted) or reading.given
+
+
+def _weigh_terms(terms: Sequence[str], reading: Reading) -> dict[str, float]:
+    """Return a weight for each term: the rarer among the texts at hand, the heavier."""
+    texts = [section.text for section in reading.given] + [hit.snippet for hit in reading.found]
+    counts = dict.fromkeys(terms, 0)
+    for text in texts:
+        for term in {term for _, term in find_terms(text, terms)}:
+            counts[term] += 1
+    return {term: math.log(1 + (len(texts) + 1) / (count + 1)) for term, count in counts.items()}
+
+
+def _lead(candidate: _Candidate) -> str:
+    title = candidate.section.path.split(" > ")[-1].strip()
+    return f"{title}:" if title and not title.startswith("(") else "The document says:"
+
+
+def _quote(text: str) -> str:
+    """Return words of the source between quotation marks that they do not contain."""
+    words = re.sub(r"\s+", " ", text).strip()
+    if len(words) > _QUOTE_LENGTH_MAX:
+        words = words[:_QUOTE_LENGTH_MAX].rsplit(" ", 1)[0]
+    return f'"{words}"' if '"' not in words else f"“{words}”"
+
+
+def _say_not_found(reading: Reading, terms: Sequence[str]) -> str:
+    looked = ", ".join(f"“{term}”" for term in terms[:6])
+    ideas = [f"- What does the document say about {hit.path.split(' > ')[-1]}?" for hit in reading.found[:2]]
+    parts = [f"Not found: no section that was opened answers this. Looked for {looked}."]
+    if ideas:
+        parts.append("You could ask instead:\n" + "\n".join(ideas))
+    return "\n\n".join([*parts, _LABEL])

@@ -1,0 +1,146 @@
+"""A model for tests: it says what it was told to say, and records what it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from roamtui.conversation.transcript import ToolCall, Usage
+from roamtui.document.tokens import estimate_tokens
+from roamtui.errors import ModelError
+from roamtui.models.base import (
+    CallMade,
+    ModelEvent,
+    ModelStopped,
+    Request,
+    Retrying,
+    TextDelta,
+    ThinkingDelta,
+    UsageReported,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptedReply:
+    """One reply, told beforehand."""
+
+    text: str = ""
+    calls: tuple[tuple[str, Mapping[str, object] | str], ...] = ()
+    """Name and arguments of each call; a `str` is sent as it is, so that it can be broken JSON."""
+    chunk_size: int = 16
+    """Characters in each text delta."""
+    thinking: str = ""
+    """Thought aloud before the text."""
+    retries: tuple[Retrying, ...] = ()
+    """Yielded first, without waiting."""
+    error: ModelError | None = None
+    """Raised after text and calls, in place of the end."""
+    gate: asyncio.Event | None = None
+    """Awaited once `gate_after` text deltas are out."""
+    gate_after: int = 0
+    """0 holds back the whole reply."""
+    usage: Usage | None = None
+    """What is reported; None for an estimate."""
+
+
+Reply = ScriptedReply | Callable[[Request], ScriptedReply]
+
+
+class ScriptedModel:
+    """Answers each request with the next of `replies`; a callable makes its reply from the request."""
+
+    def __init__(
+        self, replies: Iterable[Reply] = (), *, window_tokens: int | None = 128_000, name: str = "scripted"
+    ) -> None:
+        self._replies = list(replies)
+        self._name = name
+        self._window_tokens = window_tokens
+        self.requests: list[Request] = []
+        """Every request so far, oldest first."""
+        self.is_closed = False
+        """Whether `close` was called after the last request."""
+
+    @property
+    def name(self) -> str:
+        """The name under which a person chose it."""
+        return self._name
+
+    @property
+    def window_tokens(self) -> int | None:
+        """Size of its context window, None where unknown."""
+        return self._window_tokens
+
+    @property
+    def replies_left(self) -> int:
+        """How many replies were not asked for yet."""
+        return max(0, len(self._replies) - len(self.requests))
+
+    def add_replies(self, *replies: Reply) -> None:
+        """Put more replies at the end of the script."""
+        self._replies.extend(replies)
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        """Yield the next reply of the script.
+
+        Raises:
+            ModelError: The reply says so, or the script has ended.
+        """
+        self.is_closed = False
+        self.requests.append(request)
+        number = len(self.requests)
+        if number > len(self._replies):
+            raise ModelError(f"The script has {len(self._replies)} replies, and request {number} came.")
+        reply = self._replies[number - 1]
+        if not isinstance(reply, ScriptedReply):
+            reply = reply(request)
+        for retry in reply.retries:
+            yield retry
+        if reply.thinking:
+            yield ThinkingDelta(reply.thinking)
+        async for event in _stream_text(reply):
+            yield event
+        for event in _finish(reply, request, number):
+            yield event
+
+    async def close(self) -> None:
+        """Note that it was closed."""
+        self.is_closed = True
+
+
+async def _stream_text(reply: ScriptedReply) -> AsyncIterator[ModelEvent]:
+    starts = range(0, len(reply.text), reply.chunk_size)
+    for index, start in enumerate(starts):
+        if reply.gate is not None and index == reply.gate_after:
+            await reply.gate.wait()
+        yield TextDelta(reply.text[start : start + reply.chunk_size])
+        await asyncio.sleep(0)
+    if reply.gate is not None and reply.gate_after >= len(starts):
+        await reply.gate.wait()
+
+
+def _finish(reply: ScriptedReply, request: Request, number: int) -> Iterator[ModelEvent]:
+    calls = tuple(
+        ToolCall(
+            id=f"call_{number}_{index}",
+            name=name,
+            arguments=arguments if isinstance(arguments, str) else json.dumps(dict(arguments)),
+        )
+        for index, (name, arguments) in enumerate(reply.calls, start=1)
+    )
+    for call in calls:
+        yield CallMade(call)
+    if reply.error is not None:
+        raise reply.error
+    yield UsageReported(reply.usage or _estimate_usage(reply, request))
+    thinking = json.dumps([{"type": "thinking", "thinking": reply.thinking}]) if reply.thinking else ""
+    yield ModelStopped("tool_calls" if calls else "stop", thinking)
+
+
+def _estimate_usage(reply: ScriptedReply, request: Request) -> Usage:
+    said = reply.text + "".join(f"{name}{arguments}" for name, arguments in reply.calls)
+    return Usage(
+        input_tokens=sum(estimate_tokens(message.text) for message in request.messages),
+        output_tokens=estimate_tokens(said),
+    )

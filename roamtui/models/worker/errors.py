@@ -1,0 +1,211 @@
+"""What a provider's or litellm's exception means to a person: one sentence that says what to do next.
+
+Exceptions are told apart by what they carry and by what caused them, not by litellm's classes: it files a refused
+connection and an overloaded provider alike under status 500.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from roamtui.document.plain import plain_line, shorten
+from roamtui.models.worker.causes import find_detail, find_host, find_status, find_wait_seconds, walk_causes
+from roamtui.models.worker.jobs import Fault
+from roamtui.models.worker.redaction import redact_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from roamtui.models.worker.targets import Target
+
+_CHOOSE = "choose another model with --model"
+_OVERFLOW = re.compile(
+    r"context.{0,20}(length|window|size)|maximum.{0,20}tokens|too many (input )?tokens"
+    r"|(prompt|input|request) is too long|request too large|too large for|exceeds? the.{0,30}(limit|context)",
+    re.IGNORECASE,
+)
+_NO_CREDIT = re.compile(r"insufficient_quota|exceeded your current quota|credit balance|billing", re.IGNORECASE)
+_DETAIL_LENGTH_MAX = 200
+
+
+class UnfinishedReplyError(Exception):
+    """A reply ended without saying that it had."""
+
+
+class EmptyReplyError(Exception):
+    """A reply ended before it began."""
+
+
+class SilentModelError(Exception):
+    """Nothing came for too long."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"{seconds:g} s of silence")
+        self.seconds = seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """One failure, with all that sentences about it need."""
+
+    chain: tuple[BaseException, ...]
+    text: str
+    target: Target
+    environ: Mapping[str, str]
+
+    @property
+    def who(self) -> str:
+        return self.target.title
+
+    @property
+    def where(self) -> str:
+        return self.target.address or find_host(self.chain) or self.who
+
+    @property
+    def model(self) -> str:
+        return self.clean(self.target.model.partition("/")[2] or self.target.model)
+
+    def has(self, *kinds: type[BaseException] | str) -> bool:
+        """Tell whether a class, given as such or by its name, is among the causes."""
+        return any(
+            type(error).__name__ == kind if isinstance(kind, str) else isinstance(error, kind)
+            for error in self.chain
+            for kind in kinds
+        )
+
+    def clean(self, text: str) -> str:
+        """Return foreign text fit for a sentence: short, on one line, without keys or control characters."""
+        return shorten(plain_line(redact_secrets(text, self.environ)), _DETAIL_LENGTH_MAX)
+
+
+def explain_missing_keys(target: Target) -> Fault:
+    """Return why a provider without a key is not even asked."""
+    return Fault(reason=f"{' or '.join(target.missing_keys)} is not set", advice=f"export it or {_CHOOSE}")
+
+
+def explain_unknown_model(model: str) -> Fault:
+    """Return why a model name leads nowhere."""
+    return Fault(
+        reason=f'"{shorten(plain_line(model), 80)}" names no provider that is known',
+        advice="write provider/model, such as openai/gpt-4.1-mini, or use --model offline",
+    )
+
+
+def explain_failed_import(error: BaseException) -> Fault:
+    """Return why no provider at all can be asked."""
+    return Fault(
+        reason=f"litellm cannot be loaded ({shorten(plain_line(str(error)), _DETAIL_LENGTH_MAX)})",
+        advice="install roamtui again, or use --model offline",
+    )
+
+
+def explain_error(error: BaseException, target: Target, environ: Mapping[str, str]) -> Fault:
+    """Return what `error`, raised while `target` was asked, means to a person.
+
+    Args:
+        error: Anything that litellm or `stream_completion` raises.
+        target: Who was asked.
+        environ: Where secrets are, which must not be in the sentence.
+    """
+    chain = tuple(walk_causes(error))
+    text = " ".join(str(part) for part in chain)
+    case = _Case(chain=chain, text=text, target=target, environ=environ)
+    return _explain_local(case) or _explain_connection(case) or _explain_silence(case) or _explain_status(case)
+
+
+def _explain_local(case: _Case) -> Fault | None:
+    error = case.chain[0]
+    if isinstance(error, SilentModelError):
+        reason = f"{case.who} sent nothing for {error.seconds:g} seconds"
+        return Fault(reason=reason, advice=f"ask again or {_CHOOSE}", is_retryable=True)
+    if isinstance(error, EmptyReplyError):
+        advice = "ask again, or check --api-base if you gave it"
+        return Fault(reason=f"{case.who} sent no reply", advice=advice, is_retryable=True, is_passing=True)
+    missing = next((part for part in case.chain if isinstance(part, ImportError)), None)
+    if missing is not None:
+        reason = f"{case.who} needs a Python package that is not installed ({case.clean(str(missing))})"
+        return Fault(reason=reason, advice=f"install it beside roamtui or {_CHOOSE}")
+    return None
+
+
+def _explain_connection(case: _Case) -> Fault | None:
+    """Explain why no connection came about."""
+    if case.has(ssl.SSLError, "ClientConnectorCertificateError"):
+        reason = f"No secure connection to {case.where} could be made"
+        return Fault(reason=reason, advice="check the address, its certificate and the clock of this machine")
+    if case.has(socket.gaierror):
+        advice = "check the network, and --api-base if you gave it"
+        return Fault(reason=f"{case.where} cannot be found", advice=advice)
+    if case.has(ConnectionRefusedError):
+        start = "start Ollama" if case.target.is_ollama else "start the server"
+        return Fault(reason=f"Nothing answers at {case.where}", advice=f"{start} there or check --api-base")
+    return None
+
+
+def _explain_silence(case: _Case) -> Fault | None:
+    """Explain why a connection came to nothing."""
+    again = "check the network and ask again"
+    if case.has("ConnectTimeout", "ConnectionTimeoutError"):
+        return Fault(reason=f"{case.where} does not answer", advice=again, is_retryable=True)
+    if case.has("ReadTimeout", "WriteTimeout", "PoolTimeout", TimeoutError):
+        return Fault(reason=f"{case.where} took too long", advice=f"ask again or {_CHOOSE}", is_retryable=True)
+    if case.has(UnfinishedReplyError, "ReadError", "RemoteProtocolError", "ClientPayloadError"):
+        reason = f"The reply of {case.who} broke off"
+        return Fault(reason=reason, advice="ask again", is_retryable=True, is_passing=True)
+    if case.has("ConnectError", "WriteError", ConnectionError):
+        reason = f"The connection to {case.where} failed"
+        return Fault(reason=reason, advice=again, is_retryable=True, is_passing=True)
+    return None
+
+
+def _explain_status(case: _Case) -> Fault:
+    status = find_status(case.chain)
+    is_too_long = status in (400, 413, 422, 429, 500, None) and _OVERFLOW.search(case.text) is not None
+    if is_too_long or status == 413 or case.has("ContextWindowExceededError"):
+        reason = f'The conversation is longer than "{case.model}" can take'
+        return Fault(reason=reason, advice=f"close some sections or {_CHOOSE}", is_overflow=True)
+    if status in (401, 403):
+        return _explain_refused_key(case, status)
+    if status == 404:
+        first = f'run "ollama pull {case.model}"' if case.target.is_ollama else "check the name"
+        return Fault(reason=f'{case.who} has no model "{case.model}"', advice=f"{first} or {_CHOOSE}")
+    if status == 402 or (status == 429 and _NO_CREDIT.search(case.text)):
+        return Fault(reason=f"Your account at {case.who} has no credit left", advice=f"add some or {_CHOOSE}")
+    if status is not None and (status in (408, 409, 425, 429) or status >= 500):
+        return _explain_busy(case, status)
+    return _explain_refusal(case, status)
+
+
+def _explain_refused_key(case: _Case, status: int) -> Fault:
+    target = case.target
+    if target.missing_keys:
+        advice = f"export {target.missing_keys[0]} or {_CHOOSE}"
+        return Fault(reason=f"{case.who} asks for a key ({status})", advice=advice)
+    key = f"the key in {target.key_name}" if target.key_name else "your key"
+    if status == 403:
+        reason = f'{case.who} denies "{case.model}" to {key} (403)'
+        return Fault(reason=reason, advice=f"check what the key may do or {_CHOOSE}")
+    reason = f"{case.who} does not accept {key} ({status})"
+    return Fault(reason=reason, advice=f"check it or {_CHOOSE}")
+
+
+def _explain_busy(case: _Case, status: int) -> Fault:
+    trouble = "has too many requests" if status == 429 else "cannot answer now"
+    return Fault(
+        reason=f"{case.who} {trouble} ({status})",
+        advice=f"wait a minute and ask again or {_CHOOSE}",
+        is_retryable=True,
+        is_passing=True,
+        wait_seconds=find_wait_seconds(case.chain),
+    )
+
+
+def _explain_refusal(case: _Case, status: int | None) -> Fault:
+    detail = case.clean(find_detail(case.chain)).rstrip(".")
+    if status is None:
+        return Fault(reason=f"The request to {case.who} failed: {detail}", advice=_CHOOSE)
+    return Fault(reason=f"{case.who} refused the request ({status}): {detail}", advice=_CHOOSE)

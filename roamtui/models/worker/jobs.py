@@ -1,0 +1,161 @@
+"""What the program asks of the model process, what comes back, and both as frames."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, assert_never, cast
+
+from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
+from roamtui.models.base import (
+    CallMade,
+    ModelEvent,
+    ModelStopped,
+    Request,
+    Retrying,
+    TextDelta,
+    ThinkingDelta,
+    ToolSpec,
+    UsageReported,
+)
+from roamtui.models.litellm_options import LitellmOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One request to one model of one provider."""
+
+    model: str
+    api_base: str | None
+    options: LitellmOptions
+    request: Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why there is no reply, or no more of it."""
+
+    reason: str
+    """What happened: a sentence without its full stop."""
+    advice: str
+    """What a person can do next, likewise, in small letters."""
+    is_retryable: bool = False
+    """Whether the same request may work later."""
+    is_passing: bool = False
+    """Whether it may work so soon that it is worth sending again unasked."""
+    is_overflow: bool = False
+    """Whether the request was too long for the model."""
+    wait_seconds: float | None = None
+    """How long the provider asks to wait."""
+
+    @property
+    def message(self) -> str:
+        """Both in one sentence."""
+        return f"{self.reason}; {self.advice}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """What is known of a model without asking its provider."""
+
+    provider: str
+    """As litellm calls it."""
+    window_tokens: int | None
+    can_call_tools: bool | None
+    """None where unknown."""
+    missing_keys: tuple[str, ...]
+    """Environment variables of which one has to be set."""
+
+
+JobEvent = ModelEvent | Fault
+
+
+def encode_job(job: Job) -> dict[str, Any]:
+    """Return `job` as plain values."""
+    return cast("dict[str, Any]", _plain(job))
+
+
+def _plain(value: object) -> object:
+    if dataclasses.is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def decode_job(data: Mapping[str, Any]) -> Job:
+    """Return the job that `encode_job` made `data` from."""
+    request = data["request"]
+    return Job(
+        model=data["model"],
+        api_base=data["api_base"],
+        options=LitellmOptions(**data["options"]),
+        request=Request(
+            messages=tuple(_decode_message(message) for message in request["messages"]),
+            tools=tuple(ToolSpec(**tool) for tool in request["tools"]),
+            allow_calls=request["allow_calls"],
+        ),
+    )
+
+
+def _decode_message(data: Mapping[str, Any]) -> Message:
+    calls = tuple(ToolCall(**call) for call in data["tool_calls"])
+    return Message(**{**data, "role": Role(data["role"]), "tool_calls": calls})
+
+
+def encode_event(event: JobEvent) -> dict[str, Any]:
+    """Return `event` as plain values, its kind under `event`."""
+    return {"event": _kind_of(event), "data": _plain(event)}
+
+
+def decode_event(frame: Mapping[str, Any]) -> JobEvent:
+    """Return the event that `encode_event` made `frame` from."""
+    kind, data = frame["event"], frame["data"]
+    if kind == "call":
+        return CallMade(ToolCall(**data["call"]))
+    if kind == "usage":
+        return UsageReported(Usage(**data["usage"]))
+    event: JobEvent = _PLAIN_EVENTS[kind](**data)
+    return event
+
+
+_PLAIN_EVENTS: Mapping[str, Any] = {
+    "text": TextDelta,
+    "thinking": ThinkingDelta,
+    "retrying": Retrying,
+    "stopped": ModelStopped,
+    "fault": Fault,
+}
+
+
+def _kind_of(event: JobEvent) -> str:  # noqa: PLR0911 -- one return for each kind
+    match event:
+        case TextDelta():
+            return "text"
+        case ThinkingDelta():
+            return "thinking"
+        case CallMade():
+            return "call"
+        case UsageReported():
+            return "usage"
+        case Retrying():
+            return "retrying"
+        case ModelStopped():
+            return "stopped"
+        case Fault():
+            return "fault"
+        case _:
+            assert_never(event)
+
+
+def encode_description(description: Description) -> dict[str, Any]:
+    """Return `description` as plain values."""
+    return cast("dict[str, Any]", _plain(description))
+
+
+def decode_description(data: Mapping[str, Any]) -> Description:
+    """Return the description that `encode_description` made `data` from."""
+    return Description(**{**data, "missing_keys": tuple(data["missing_keys"])})

@@ -1,0 +1,254 @@
+"""Runs a command: builds what it needs from settings and arguments, and hands over."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING, assert_never
+
+from roamtui.agent.examples import propose_questions
+from roamtui.agent.loop import Agent
+from roamtui.arguments import (
+    AppArguments,
+    Arguments,
+    AskArguments,
+    ConversationArguments,
+    ConversationsArguments,
+    ModelArguments,
+    OutlineArguments,
+    SearchArguments,
+    ShowArguments,
+)
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import KeepOptions
+from roamtui.conversation.store import Store, identify_source
+from roamtui.document.build import build_library
+from roamtui.errors import StoreError, UsageError
+from roamtui.headless.output import write_note, write_notes
+from roamtui.models.choose import make_model
+from roamtui.outline.budget import OUTLINE_TOKENS_MAX
+from roamtui.search.base import Searcher, SearchMode
+from roamtui.search.keyword import make_searcher
+from roamtui.settings import Settings, data_path, load_settings, themes_path
+from roamtui.sources.read import read_source
+
+if TYPE_CHECKING:
+    from roamtui.document.library import Library
+    from roamtui.models.base import Model
+
+
+def run_command(arguments: Arguments) -> int:
+    """Carry out one command and return the exit status.
+
+    Raises:
+        RoamtuiError: It failed; the message is for the person.
+    """
+    match arguments:
+        case OutlineArguments():
+            return _run_outline(arguments)
+        case ShowArguments():
+            return _run_show(arguments)
+        case AskArguments():
+            return _run_ask(arguments, load_settings())
+        case SearchArguments():
+            return _run_search(arguments, load_settings())
+        case ConversationsArguments():
+            return _run_conversations(arguments)
+        case AppArguments():
+            return _run_app(arguments, load_settings())
+        case _:
+            assert_never(arguments)
+
+
+def open_library(sources: tuple[str, ...]) -> Library:
+    """Return the library of what the person named.
+
+    Raises:
+        UsageError: Nothing or too much was named.
+        SourceError: It cannot be read.
+    """
+    if not sources:
+        raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
+    if len(sources) > 1:
+        raise UsageError(f"one document at a time is opened so far: {sources[0]} or {sources[1]}.")
+    return build_library(read_source(sources[0]))
+
+
+def _run_outline(arguments: OutlineArguments) -> int:
+    from roamtui.headless.outline import print_outline, print_outline_json  # noqa: PLC0415 - each command its own
+
+    library = open_library(arguments.sources)
+    write_notes(library.notes)
+    if arguments.as_json:
+        print_outline_json(library)
+    else:
+        print_outline(library, budget_tokens=arguments.budget_tokens or OUTLINE_TOKENS_MAX)
+    return 0
+
+
+def _run_show(arguments: ShowArguments) -> int:
+    from roamtui.headless.outline import print_sections  # noqa: PLC0415 - each command its own
+
+    library = open_library((arguments.source,))
+    write_notes(library.notes)
+    print_sections(library, arguments.section_ids)
+    return 0
+
+
+def _run_search(arguments: SearchArguments, settings: Settings) -> int:
+    from roamtui.headless.search import print_hits, print_hits_json  # noqa: PLC0415 - each command its own
+
+    mode = parse_mode(arguments.mode) if arguments.mode is not None else settings.search_mode
+    library = open_library((arguments.source,))
+    searcher = make_searcher(library, mode)
+    if searcher is None:
+        raise UsageError("search is off. Choose a mode with --mode: keyword.")
+    write_notes(library.notes)
+    hits = searcher.search(arguments.query, limit=arguments.limit)
+    if arguments.as_json:
+        print_hits_json(library, hits, mode)
+    else:
+        print_hits(library, hits)
+    return 0
+
+
+def parse_mode(name: str) -> SearchMode:
+    """Return the search mode with this name.
+
+    Raises:
+        UsageError: There is none, or it is not available; the message names those that are.
+    """
+    if name in (SearchMode.OFF, SearchMode.KEYWORD):
+        return SearchMode(name)
+    raise UsageError(f'"{name}" is no search mode. The modes are off and keyword.')
+
+
+def _run_ask(arguments: AskArguments, settings: Settings) -> int:
+    from roamtui.headless.ask import ask_question, is_failure, print_answer, print_answer_json  # noqa: PLC0415
+
+    if not arguments.question.strip():
+        raise UsageError("the question is empty.")
+    library = open_library((arguments.source,))
+    write_notes(library.notes)
+    model = make_model_for(arguments.model, settings)
+    store = open_store()
+    session = open_session(library, store, arguments.conversation, keep_options(settings, arguments.conversation))
+    agent = Agent(session, model, open_searcher(library, settings))
+
+    async def ask() -> int:
+        try:
+            record = await ask_question(agent, arguments.question, is_quiet=not sys.stderr.isatty())
+        finally:
+            await model.close()
+        if arguments.as_json:
+            print_answer_json(agent, record)
+        else:
+            print_answer(agent, record)
+        if record.final is not None and record.final.error:
+            write_note(f"roamtui: {record.final.error}")
+        return 1 if is_failure(record) else 0
+
+    return asyncio.run(ask())
+
+
+def make_model_for(arguments: ModelArguments, settings: Settings) -> Model:
+    """Return the model that was named on the command line, else in the settings, else `offline`."""
+    return make_model(arguments.model or settings.model, api_base=arguments.api_base or settings.api_base)
+
+
+def keep_options(settings: Settings, arguments: ConversationArguments) -> KeepOptions:
+    """Return how much may stay open: what the person set, else a share of the window of the model that is asked."""
+    mode = arguments.keep_open or settings.keep_open
+    if settings.open_tokens is None:
+        return KeepOptions(mode=mode, follows_window=True)
+    return KeepOptions(mode=mode, budget_tokens=settings.open_tokens)
+
+
+def open_searcher(library: Library, settings: Settings) -> Searcher | None:
+    """Return the searcher that the settings ask for, None where search is off."""
+    return make_searcher(library, settings.search_mode)
+
+
+def open_store() -> Store | None:
+    """Return the store of conversations; without one the program goes on, and says so."""
+    try:
+        return Store(data_path())
+    except StoreError as error:
+        write_note(f"roamtui: {error} This conversation will not be saved.")
+        return None
+
+
+def open_session(
+    library: Library, store: Store | None, arguments: ConversationArguments, options: KeepOptions
+) -> Session:
+    """Return a new conversation, or the one to go on with.
+
+    Raises:
+        UsageError: There is nothing to go on with.
+        StoreError: The conversation cannot be read.
+    """
+    new = Session.start(library, store=store, options=options)
+    if not arguments.is_continued and arguments.conversation_id is None:
+        return new
+    if store is None:
+        raise UsageError("no conversation can be continued, because saved ones cannot be read.")
+    summaries = store.list(identify_source(new.state))
+    conversation_id = arguments.conversation_id
+    if conversation_id is None:
+        if not summaries:
+            raise UsageError("there is no conversation about this document yet. Ask without --continue.")
+        conversation_id = summaries[0].id
+    elif all(summary.id != conversation_id for summary in summaries):
+        store.load(conversation_id)
+        raise UsageError(f"the conversation {conversation_id} is about another document.")
+    return Session.resume(library, conversation_id, store=store, options=options)
+
+
+def _run_conversations(arguments: ConversationsArguments) -> int:
+    from roamtui.headless.conversations import print_conversation, print_list  # noqa: PLC0415 - each command its own
+
+    store = Store(data_path())
+    if arguments.conversation_id is None:
+        print_list(store, as_json=arguments.as_json)
+    elif arguments.action == "delete":
+        store.delete(arguments.conversation_id)
+        write_note(f"Deleted {arguments.conversation_id}.")
+    else:
+        print_conversation(store, arguments.conversation_id, as_json=arguments.as_json)
+    return 0
+
+
+def _run_app(arguments: AppArguments, settings: Settings) -> int:
+    library = open_library(arguments.sources)
+    if "-" in arguments.sources:
+        _read_keys_from_terminal()
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the app needs a terminal. Elsewhere use `roamtui ask SOURCE QUESTION` or `roamtui outline`.")
+    model = make_model_for(arguments.model, settings)
+    options = keep_options(settings, arguments.conversation)
+    session = open_session(library, open_store(), arguments.conversation, options)
+
+    from roamtui.tui.app import run_app  # noqa: PLC0415 - Textual is imported for the app alone
+    from roamtui.tui.context import AppContext, TuiOptions  # noqa: PLC0415
+
+    options_of_screen = TuiOptions(
+        theme=settings.theme,
+        keys={action: (keys,) for action, keys in settings.keys.items()},
+        themes_dirs=(themes_path(),),
+        examples=propose_questions(library),
+    )
+    agent = Agent(session, model, open_searcher(library, settings))
+    run_app(AppContext(agent=agent, options=options_of_screen, notes=library.notes))
+    return 0
+
+
+def _read_keys_from_terminal() -> None:
+    """Read the keyboard from the terminal once the document came through standard input."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY)
+    except OSError:
+        raise UsageError("the app needs a terminal for its keys. Use `roamtui ask - QUESTION` without one.") from None
+    os.dup2(terminal, 0)
+    os.close(terminal)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open for the program's life

@@ -1,0 +1,1 @@
+"""Finds sections: a library and a query in, ranked sections out. Nothing here opens sections or asks models."""

@@ -1,0 +1,74 @@
+"""What every search gives: hits, whatever the mode that found them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class SearchMode(StrEnum):
+    """How sections are found."""
+
+    OFF = "off"
+    """Not at all: the outline alone shows the way."""
+    KEYWORD = "keyword"
+    VECTOR = "vector"
+    HYBRID = "hybrid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A section that was found."""
+
+    section_id: str
+    score: float
+    """Above 0, higher is better; comparable within one search only."""
+    snippet: str
+    """The sentence of the section's own text that answers best, safe to display on one line; empty for a bare heading."""
+    why: str
+    """How it was found, such as ``text rank 1 · title rank 3``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """What a search weighs. The defaults were chosen on real questions about documentation and contracts."""
+
+    title_weight: float = 3.0
+    """Of a word in a section's own title, where one in its text is `text_weight`."""
+    path_weight: float = 1.0
+    """Of a word in the titles above and in the file's path."""
+    text_weight: float = 1.0
+    identifier_weight: float = 2.0
+    """Of a whole identifier, beside its parts as words."""
+    part_weight: float = 0.3
+    """Of a part of an identifier in camel case."""
+    title_share: float = 0.15
+    """Bonus for a title whose words are all asked for, as a share of the best text score."""
+    path_share: float = 0.15
+    """Likewise for title and titles above together."""
+    parent_share: float = 0.05
+    """How much of the score of the section above is added."""
+    page_share: float = 0.05
+    """How much of the mean of the best three scores in the same document is added."""
+    candidates: int = 100
+    """Sections by plain text score that the bonuses may move."""
+    fusion_k: int = 60
+    """Constant of reciprocal rank fusion."""
+
+
+class Searcher(Protocol):
+    """Something that finds sections of one library."""
+
+    def search(self, query: str, *, limit: int = 10, within: str | None = None) -> tuple[Hit, ...]:
+        """Return up to `limit` hits, the best first.
+
+        Args:
+            query: What is looked for; any text is data, never a syntax error.
+            limit: How many hits at most.
+            within: Id of the section whose subtree, itself included, is searched; None for everything.
+
+        Raises:
+            UnknownSectionError: `within` names no section.
+        """
+        ...

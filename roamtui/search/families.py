@@ -1,0 +1,67 @@
+"""Parents and children among hits: what hits for the same text is one hit, and a bare heading does not come first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from roamtui.search.ranking import measure_share
+from roamtui.search.sentences import find_opening
+from roamtui.search.stem import stem
+from roamtui.search.terms import find_terms, split_words
+
+if TYPE_CHECKING:
+    from roamtui.search.index import SectionIndex
+    from roamtui.search.query import Query
+
+_BARE_LENGTH_MAX = 1_000
+"""Characters; longer than that no bare heading is."""
+
+
+def is_bare(index: SectionIndex, number: int) -> bool:
+    """Whether a node's own text is nothing but its heading."""
+    text = index.own_text(number)
+    return len(text) <= _BARE_LENGTH_MAX and find_opening(text) is None
+
+
+def demote_bare(index: SectionIndex, numbers: Sequence[int], query: Query) -> list[int]:
+    """Let the first section that has text go before bare headings, unless these hold all that is asked for."""
+    for place, number in enumerate(numbers):
+        if _is_title_asked(index, number, query):
+            break
+        if not is_bare(index, number):
+            return [number, *numbers[:place], *numbers[place + 1 :]]
+    return list(numbers)
+
+
+def merge_families(index: SectionIndex, numbers: Sequence[int], query: Query, limit: int) -> list[int]:
+    """Return the first `limit` numbers without those that say nothing beside a better parent or child.
+
+    That is a child that only its parents' titles brought, and a bare heading whose child is there already.
+    """
+    kept: list[int] = []
+    for number in numbers:
+        if len(kept) == limit:
+            break
+        has_child = any(other in index.subtree(number) for other in kept)
+        if has_child and is_bare(index, number):
+            continue
+        if _has_ancestor(index, number, kept) and not _has_own_match(index, number, query):
+            continue
+        kept.append(number)
+    return kept
+
+
+def _has_ancestor(index: SectionIndex, number: int, others: Sequence[int]) -> bool:
+    return any(number != other and number in index.subtree(other) for other in others)
+
+
+def _has_own_match(index: SectionIndex, number: int, query: Query) -> bool:
+    title = {stem(word) for word in split_words(index.title(number))}
+    return bool(title & query.stems) or bool(find_terms(index.own_text(number), [*query.terms, *query.words]))
+
+
+def _is_title_asked(index: SectionIndex, number: int, query: Query) -> bool:
+    """Whether a title holds every word of the query."""
+    title = frozenset(stem(word) for word in split_words(index.title(number)))
+    return measure_share([term for term in query.stems if term], title) == 1.0

@@ -1,0 +1,191 @@
+"""`SectionIndex`: the own text of every node of one library in SQLite's FTS5, in memory."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+from weakref import finalize
+
+from roamtui.search.query import code_identifier
+from roamtui.search.terms import find_identifiers, fold, normalise, space_out, split_camel_case
+
+if TYPE_CHECKING:
+    from roamtui.document.document import Document
+    from roamtui.document.library import Library
+
+_WORD = re.compile(r"[^\W_]+")
+_TABLE = """
+CREATE VIRTUAL TABLE sections USING fts5(
+    title, path, body, names, parts, content='', tokenize="porter unicode61 remove_diacritics 2"
+)"""
+_VOCABULARY = "CREATE VIRTUAL TABLE vocabulary USING fts5vocab(sections, instance)"
+_RANKED = """
+SELECT rowid, rank FROM sections WHERE sections MATCH ? AND rank MATCH ? AND rowid BETWEEN ? AND ?
+ORDER BY rank, rowid LIMIT ?"""
+
+
+class SectionIndex:
+    """Ranks the nodes of a library, numbered in document order, by the words of their own texts.
+
+    It may be asked from any thread.
+    """
+
+    def __init__(self, library: Library) -> None:
+        places = {
+            section_id: (document, row)
+            for document in library.documents
+            for row, section_id in enumerate(document.ids)
+        }
+        self.ids: tuple[str, ...] = tuple(library.walk())
+        """Id of each node by its number."""
+        self._places = [places[section_id] for section_id in self.ids]
+        self._numbers = {section_id: number for number, section_id in enumerate(self.ids)}
+        self.parents = self._find_parents(library)
+        """Number of the node above each, -1 at the top."""
+        self._ends = self._find_ends()
+        self._lock = threading.Lock()
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        finalize(self, self._connection.close)
+        self._fill()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def number_of(self, section_id: str) -> int | None:
+        """Return the number of a node, None where the library has none with this id."""
+        return self._numbers.get(section_id)
+
+    def subtree(self, number: int) -> range:
+        """Return the numbers of a node and all below it."""
+        return range(number, self._ends[number])
+
+    def document(self, number: int) -> Document:
+        """Return the document of a node."""
+        return self._places[number][0]
+
+    def title(self, number: int) -> str:
+        """Return the title of a node."""
+        document, row = self._places[number]
+        return document.columns.titles[row]
+
+    def own_text(self, number: int) -> str:
+        """Return the text of a node from its heading to the next heading."""
+        document, row = self._places[number]
+        starts = document.columns.starts
+        return document.text[starts[row] : starts[row + 1]]
+
+    def context(self, number: int) -> str:
+        """Return the titles above a node and the path of its file, each once."""
+        parts: dict[str, None] = {}
+        parent = self.parents[number]
+        while parent >= 0:
+            parts[self.title(parent)] = None
+            parent = self.parents[parent]
+        key = self.document(number).key
+        stem_end = key.rfind(".") if key.rfind(".") > key.rfind("/") else len(key)
+        parts[key[:stem_end]] = None
+        return " ".join(parts)
+
+    def rank(
+        self, expression: str, weights: Sequence[float], within: range, limit: int
+    ) -> list[tuple[int, float]]:
+        """Return up to `limit` nodes that satisfy an FTS5 expression with their scores, the best first.
+
+        Args:
+            expression: As `parse_query` makes it.
+            weights: Of title, titles above, text and identifiers.
+            within: Numbers of the nodes to search.
+            limit: How many at most.
+        """
+        if not expression or not within:
+            return []
+        rank = f"bm25({', '.join(str(float(weight)) for weight in weights)})"
+        with self._lock:
+            rows = self._connection.execute(
+                _RANKED, (expression, rank, within.start, within.stop - 1, limit)
+            ).fetchall()
+        return [(number, -score) for number, score in rows]
+
+    def has_word(self, stem: str) -> bool:
+        """Whether any node holds a word with this stem."""
+        with self._lock:
+            found = self._connection.execute("SELECT 1 FROM vocabulary WHERE term = ? LIMIT 1", (stem,)).fetchone()
+        return found is not None
+
+    def _find_parents(self, library: Library) -> array[int]:
+        grafted = {
+            id(document): self._numbers[section_id]
+            for section_id, document in library.grafts.items()
+            if section_id in self._numbers
+        }
+        parents = array("l")
+        for document, row in self._places:
+            parent_row = document.columns.parents[row]
+            if parent_row >= 0:
+                parents.append(self._numbers[document.ids[parent_row]])
+            else:
+                parents.append(grafted.get(id(document), -1))
+        return parents
+
+    def _find_ends(self) -> array[int]:
+        ends = array("l", range(1, len(self.ids) + 1))
+        for number in range(len(self.ids) - 1, -1, -1):
+            parent = self.parents[number]
+            if parent >= 0:
+                ends[parent] = max(ends[parent], ends[number])
+        return ends
+
+    def _fill(self) -> None:
+        execute = self._connection.execute
+        execute(_TABLE)
+        execute("INSERT INTO sections(sections, rank) VALUES('automerge', 0)")
+        execute("INSERT INTO sections(sections, rank) VALUES('hashsize', 16000000)")
+        execute("BEGIN")
+        self._connection.executemany(
+            "INSERT INTO sections(rowid, title, path, body, names, parts) VALUES(?, ?, ?, ?, ?, ?)", self._make_rows()
+        )
+        execute("COMMIT")
+        execute(_VOCABULARY)
+
+    def _make_rows(self) -> Iterator[tuple[int, str, str, str, str, str]]:
+        names = _WordsByRun(_code_names)
+        parts = _WordsByRun(_split_names)
+        for number in range(len(self.ids)):
+            text = normalise(self.own_text(number))
+            runs = text.split()
+            yield (
+                number,
+                space_out(normalise(self.title(number))),
+                space_out(normalise(self.context(number))),
+                space_out(text),
+                " ".join(filter(None, map(names.__getitem__, runs))),
+                " ".join(filter(None, map(parts.__getitem__, runs))),
+            )
+
+
+class _WordsByRun(dict[str, str]):
+    """Words that a run of characters without space adds to a column, worked out once for each distinct run."""
+
+    def __init__(self, find_words: Callable[[str], str]) -> None:
+        super().__init__()
+        self._find_words = find_words
+
+    def __missing__(self, run: str) -> str:
+        words = self._find_words(run)
+        self[run] = words
+        return words
+
+
+def _code_names(run: str) -> str:
+    return " ".join(map(code_identifier, find_identifiers(run)))
+
+
+def _split_names(run: str) -> str:
+    """Return the parts of words in camel case."""
+    if run.islower() or run[1:].islower():
+        return ""
+    return " ".join(part for word in _WORD.findall(run) for part in split_camel_case(word))

@@ -1,0 +1,101 @@
+"""A query as typed into an FTS5 expression. Whatever is typed is data: only quoted strings made here reach FTS5."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from roamtui.search.stem import stem
+from roamtui.search.terms import (
+    STOP_WORDS,
+    TERMS_MAX,
+    find_words,
+    fold,
+    is_unspaced,
+    normalise,
+    query_terms,
+    space_out,
+    split_camel_case,
+)
+
+_PHRASE = re.compile(r'["“”„]([^"“”„]+)["“”„]')
+_PREFIX = re.compile(r"(?<!\w)([^\W_]{2,})\*")
+_CAMEL_WORD = re.compile(r"[^\W_]+")
+_CODES = {ord(sign): f"x{ord(sign):x}" for sign in "_.:-+#@$>"}
+_CODE_END = "0"
+"""Ends a coded identifier with a digit, so that no stemmer touches it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What a person or a model looks for, ready for an index."""
+
+    terms: tuple[str, ...]
+    """As `query_terms` gives them."""
+    words: tuple[str, ...]
+    """Words of the terms that may stand in a title, those inside identifiers included."""
+    stems: frozenset[str]
+    """Their stems."""
+    expression: str
+    """FTS5 expression that any hit satisfies; empty where the query holds no word."""
+    phrases: str
+    """FTS5 expression for what stands in double quotes, of more than one word; empty without."""
+
+
+def parse_query(text: str) -> Query:
+    """Return any text as a query."""
+    text = normalise(text)
+    terms = query_terms(text)
+    pieces: dict[str, None] = {}
+    words: dict[str, None] = {}
+    for term in terms:
+        if find_words(term) == [term]:
+            words[term] = None
+        else:
+            pieces[f"names : {_quote(code_identifier(term))}"] = None
+            _add_parts(find_words(term), pieces, words)
+    for match in _CAMEL_WORD.finditer(text):
+        _add_parts([fold(part) for part in split_camel_case(match.group())], pieces, words)
+    by_stem = {stem(word): _quote(word) for word in words}
+    alternatives = [*by_stem.values(), *pieces, *(f"{_quote(prefix)} *" for prefix in _PREFIX.findall(text))]
+    phrases = [_quote(phrase) for phrase in _PHRASE.findall(text) if len(find_words(space_out(phrase))) > 1]
+    return Query(
+        terms=terms,
+        words=tuple(words),
+        stems=frozenset(by_stem),
+        expression=" OR ".join(alternatives[: 2 * TERMS_MAX]),
+        phrases=" AND ".join(phrases[:TERMS_MAX]),
+    )
+
+
+def add_words(query: Query, words: Iterable[str]) -> Query:
+    """Return a query that `words` satisfy too."""
+    added = dict.fromkeys(word for word in words if stem(word) not in query.stems)
+    if not added:
+        return query
+    return replace(
+        query,
+        terms=(*query.terms, *added),
+        stems=query.stems | frozenset(map(stem, added)),
+        expression=" OR ".join(filter(None, (query.expression, *map(_quote, added)))),
+    )
+
+
+def code_identifier(identifier: str) -> str:
+    """Return an identifier as the one token under which the index has it."""
+    return fold(identifier).translate(_CODES) + _CODE_END
+
+
+def _add_parts(parts: list[str], pieces: dict[str, None], words: dict[str, None]) -> None:
+    """Let the parts of an identifier be found side by side, and each alone."""
+    if len(parts) > 1:
+        pieces[_quote(" ".join(parts))] = None
+    words.update(
+        dict.fromkeys(part for part in parts if len(part) > 1 and part not in STOP_WORDS and not part.isdigit())
+    )
+
+
+def _quote(text: str) -> str:
+    words = " ".join(find_words(space_out(text) if is_unspaced(text) else text))
+    return f'"{words}"'

@@ -1,0 +1,77 @@
+"""Ranks sections by their words, and then by what plain BM25 does not see: whole titles, and the company of a hit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from roamtui.search.stem import stem
+from roamtui.search.terms import STOP_WORDS, split_words
+
+if TYPE_CHECKING:
+    from roamtui.search.base import SearchOptions
+    from roamtui.search.index import SectionIndex
+    from roamtui.search.query import Query
+
+_PAGE_SCORES = 3
+
+
+def rank_by_text(index: SectionIndex, query: Query, options: SearchOptions, within: range) -> list[int]:
+    """Return the numbers of the sections that match a query, the best first, ties in document order.
+
+    What stands in double quotes must occur, unless it occurs nowhere.
+    """
+    scores = _score_words(index, query, options, within)
+    if not scores:
+        return []
+    best = max(scores.values())
+    scores = {
+        number: score + best * _score_titles(index, number, query, options) for number, score in scores.items()
+    }
+    scores = _add_company(index, scores, options)
+    return sorted(scores, key=lambda number: (-scores[number], number))
+
+
+def measure_share(words: list[str], stems: frozenset[str]) -> float:
+    """Return which share of the distinct content words has its stem among `stems`."""
+    content = {stem(word) for word in words if word not in STOP_WORDS}
+    return len(content & stems) / len(content) if content else 0.0
+
+
+def _score_words(
+    index: SectionIndex, query: Query, options: SearchOptions, within: range
+) -> dict[int, float]:
+    weights = (
+        options.title_weight,
+        options.path_weight,
+        options.text_weight,
+        options.identifier_weight,
+        options.part_weight,
+    )
+    found: list[tuple[int, float]] = []
+    if query.phrases:
+        expression = f"({query.phrases}) AND ({query.expression} OR ({query.phrases}))"
+        found = index.rank(expression, weights, within, options.candidates)
+    return dict(found or index.rank(query.expression, weights, within, options.candidates))
+
+
+def _score_titles(index: SectionIndex, number: int, query: Query, options: SearchOptions) -> float:
+    title = list(split_words(index.title(number)))
+    path = [*title, *split_words(index.context(number))]
+    return options.title_share * measure_share(title, query.stems) + options.path_share * measure_share(
+        path, query.stems
+    )
+
+
+def _add_company(index: SectionIndex, scores: dict[int, float], options: SearchOptions) -> dict[int, float]:
+    """Let a section gain by the section above it and by the best ones of its document."""
+    pages: dict[int, list[float]] = defaultdict(list)
+    for number, score in scores.items():
+        pages[id(index.document(number))].append(score)
+    means = {page: sum(sorted(found, reverse=True)[:_PAGE_SCORES]) / _PAGE_SCORES for page, found in pages.items()}
+    return {
+        number: score
+        + options.parent_share * scores.get(index.parents[number], 0.0)
+        + options.page_share * means[id(index.document(number))]
+        for number, score in scores.items()
+    }

@@ -1,0 +1,251 @@
+"""Sentences of a Markdown text as exact spans, and those among them that answer a question best."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+
+from roamtui.search.terms import find_terms
+from roamtui.search.units import Unit, UnitKind, find_units
+
+_STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
+_CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
+_LAST_WORD = re.compile(r"[\w.]+$")
+_CLAUSE_END = re.compile(r";(?=\s)")
+_LENGTH_LONG = 400
+"""Characters; a longer sentence, as contracts have them, is divided at its semicolons."""
+_PARENTHESIS_MAX = 300
+"""Characters within which an open parenthesis is taken to close again."""
+_ABBREVIATIONS = frozenset(
+    "al approx art ca capt cf ch co corp dept dr e.g ed eds eq est excl fig figs gen i.e inc incl jr lt ltd mr mrs ms mt"
+    " nos pp prof resp sec sr st vol vs viz".split()
+)
+_BEFORE_NUMBER = frozenset(("max", "min", "no", "p", "v", "vers", "version"))
+"""Abbreviations where a number follows, words otherwise."""
+
+_DEFINITION = re.compile(
+    r"[\s*_]*+(?P<subject>[^.;:!?\n]{1,80}?)[*_]*+\s"
+    r"(?:is|are|means?|refers? to|lets?|allows?|enables?|provides?|defines?|describes?|specif(?:y|ies)|represents?"
+    r"|determines?|controls?|denotes?|consists? of|contains?|holds?|returns?|sets?|shows?|shall mean)\s"
+)
+_ENTRY = re.compile(r"(?P<subject>\|?[ \t]*(?:\*\*[^*]{1,60}\*\*|__[^_]{1,60}__|`+[^`]{1,60}`+)(?:[ \t]*\([^)]{1,40}\))?)[ \t]*[:|–—-]")
+_LINK_TEXT = re.compile(r"!?\[[^\]]*\]\([^)]*\)")
+_WORD = re.compile(r"\w+")
+
+_HEADING_SHARE = 0.3
+"""What a term counts that stands in the heading above and not in the sentence."""
+_DEFINITION_BONUS = 0.25
+_PROXIMITY_BONUS = 0.15
+_PROXIMITY_LENGTH = 60
+"""Characters between the first and the last term at which the bonus is half."""
+_EARLY_BONUS = 0.15
+_WORDS_MIN, _WORDS_MAX = 5, 80
+_FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Characters `start` (included) to `end` (excluded) of a text."""
+
+    start: int
+    end: int
+    kind: UnitKind = UnitKind.PROSE
+    """What it was taken from. Items, rows, lines of code and headings that hold no full stop are one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSentence:
+    """A sentence that answers, as a span."""
+
+    start: int
+    end: int
+    score: float
+    """Above 0; about 1 where it holds all that was asked for."""
+
+
+def find_sentences(text: str) -> tuple[Sentence, ...]:
+    """Return the sentences of a Markdown text in order, headings and table heads among them."""
+    return tuple(
+        Sentence(start, end, unit.kind) for unit in find_units(text) for start, end in _split_unit(text, unit)
+    )
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of a Markdown text in order, each a verbatim slice of it."""
+    return [text[sentence.start : sentence.end] for sentence in find_sentences(text)]
+
+
+def best_sentences(
+    text: str, query_terms: Sequence[str], *, limit: int, idf: Mapping[str, float] | None = None
+) -> tuple[RankedSentence, ...]:
+    """Return up to `limit` sentences of a text that hold most of what is asked for, the best first.
+
+    A definition goes before a mere usage, terms close together before terms far apart. Headings and table heads are
+    never returned; what they say counts in part for the sentences below them.
+
+    Args:
+        text: Markdown, a section's or several.
+        query_terms: As `roamtui.search.terms.query_terms` gives them.
+        limit: How many at most.
+        idf: How telling each term is; without it, that follows from the text.
+    """
+    sentences = find_sentences(text)
+    found = _assign_terms(text, sentences, query_terms)
+    weights = _weigh_terms(found, len(sentences), query_terms, idf)
+    total = sum(weights.values())
+    ranked: dict[str, RankedSentence] = {}
+    above: frozenset[str] = frozenset()
+    for index, sentence in enumerate(sentences):
+        terms = found.get(index, [])
+        if sentence.kind in (UnitKind.HEADING, UnitKind.TABLE_HEAD):
+            above = frozenset(term for _, term in terms) if sentence.kind is UnitKind.HEADING else above
+            continue
+        if terms:
+            score = _score_sentence(text, sentence, terms, above, weights) / total + _EARLY_BONUS / (1 + index)
+            ranked.setdefault(text[sentence.start : sentence.end], RankedSentence(sentence.start, sentence.end, score))
+    return tuple(sorted(ranked.values(), key=lambda found: (-found.score, found.start))[:limit])
+
+
+def find_opening(text: str) -> Sentence | None:
+    """Return the first sentence of a text that says something, None where it has only headings."""
+    bodies = [s for s in find_sentences(text) if s.kind not in (UnitKind.HEADING, UnitKind.TABLE_HEAD)]
+    telling = (s for s in bodies if s.kind is not UnitKind.CODE and _count_words(text, s) >= _WORDS_MIN)
+    return next(telling, bodies[0] if bodies else None)
+
+
+def _split_unit(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
+    if unit.kind not in (UnitKind.PROSE, UnitKind.ITEM):
+        yield unit.start, unit.end
+        return
+    start = unit.start
+    for end in [*_find_ends(text, unit), unit.end]:
+        while start < end and text[start] in " \t\r\n>":
+            start += 1
+        if _WORD.search(text, start, end):
+            yield from _split_long(text, start, end)
+            start = end
+
+
+def _find_ends(text: str, unit: Unit) -> Iterator[int]:
+    """Yield where sentences end inside a unit."""
+    piece = _CODE_SPAN.sub(lambda match: "X" * len(match.group()), text[unit.start : unit.end])
+    start = position = depth = 0
+    for match in _STOP.finditer(piece):
+        depth += piece.count("(", position, match.end()) - piece.count(")", position, match.end())
+        position = match.end()
+        is_inside = depth > 0 and 0 <= piece.find(")", position, position + _PARENTHESIS_MAX)
+        if not is_inside and _is_sentence_end(piece, start, match.start(), match.end()):
+            yield unit.start + position
+            start, depth = position, 0
+
+
+def _is_sentence_end(piece: str, start: int, stop: int, end: int) -> bool:
+    """Whether the stop at `stop`, with closing marks up to `end`, ends the sentence that begins at `start`."""
+    if piece[stop] in "。！？｡":
+        return True
+    following = piece[end : end + 40].lstrip("\r\n\t >*_\"'“‘([")[:1]
+    if following.islower() or not following:
+        return False
+    if piece[stop] != ".":
+        return True
+    last = _LAST_WORD.search(piece, max(start, stop - 20), stop)
+    word = last.group().lower() if last else ""
+    if word in _BEFORE_NUMBER:
+        return not following.isdigit()
+    is_initial = len(word) == 1 and word.isalpha() and word != "i"
+    is_enumerator = word.isdigit() and last is not None and not piece[start : last.start()].strip()
+    return not (is_initial or is_enumerator or word in _ABBREVIATIONS)
+
+
+def _split_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Divide a very long sentence at semicolons, into as few pieces as fit."""
+    cut = start
+    if end - start > _LENGTH_LONG:
+        for semicolon in [*(match.end() for match in _CLAUSE_END.finditer(text, start, end)), end]:
+            if cut > start and semicolon - start > _LENGTH_LONG:
+                yield start, cut
+                start = cut + len(text[cut:semicolon]) - len(text[cut:semicolon].lstrip())
+            cut = semicolon
+    yield start, end
+
+
+def _assign_terms(
+    text: str, sentences: Sequence[Sentence], query_terms: Sequence[str]
+) -> dict[int, list[tuple[int, str]]]:
+    """Return the terms in each sentence with their offsets, by the sentence's index."""
+    starts = [sentence.start for sentence in sentences]
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for offset, term in find_terms(text, query_terms):
+        index = bisect_right(starts, offset) - 1
+        if index >= 0 and offset < sentences[index].end:
+            found[index].append((offset, term))
+    return found
+
+
+def _weigh_terms(
+    found: Mapping[int, list[tuple[int, str]]],
+    count: int,
+    query_terms: Sequence[str],
+    idf: Mapping[str, float] | None,
+) -> dict[str, float]:
+    if idf is not None:
+        return {term: max(0.01, idf.get(term, 1.0)) for term in query_terms}
+    holders = Counter(term for terms in found.values() for term in {term for _, term in terms})
+    return {term: log(1 + (count + 1) / (holders[term] + 0.5)) for term in query_terms}
+
+
+def _score_sentence(
+    text: str,
+    sentence: Sentence,
+    terms: Sequence[tuple[int, str]],
+    above: frozenset[str],
+    weights: Mapping[str, float],
+) -> float:
+    """Return how much of the weight of all terms a sentence answers."""
+    first: dict[str, int] = {}
+    for offset, term in terms:
+        first.setdefault(term, offset)
+    covered = sum(weights[term] for term in first)
+    gap = max(first.values()) - min(first.values())
+    score = covered + _HEADING_SHARE * sum(weights[term] for term in above if term not in first)
+    if len(first) > 1:
+        score += _PROXIMITY_BONUS * covered / (1 + gap / _PROXIMITY_LENGTH)
+    subject_end = _find_subject_end(text, sentence)
+    score += _DEFINITION_BONUS * sum(weights[term] for term, offset in first.items() if offset < subject_end)
+    return score * _rate_form(text, sentence)
+
+
+def _find_subject_end(text: str, sentence: Sentence) -> int:
+    """Return where the subject of a definition ends, the sentence's start where it is none."""
+    for pattern in (_ENTRY, _DEFINITION):
+        match = pattern.match(text, sentence.start, sentence.end)
+        if match is not None:
+            return match.end("subject")
+    return sentence.start
+
+
+def _rate_form(text: str, sentence: Sentence) -> float:
+    """Return below 1 for what answers badly by its form: code, questions, lead-ins, bare links, too short or too long."""
+    piece = text[sentence.start : sentence.end]
+    factor = _FACTORS.get(sentence.kind, 1.0)
+    words = _count_words(text, sentence)
+    if sentence.kind in (UnitKind.PROSE, UnitKind.ITEM):
+        if piece.endswith("?"):
+            factor *= 0.6
+        elif piece.endswith(":"):
+            factor *= 0.85
+        if words < _WORDS_MIN:
+            factor *= 0.7
+        if "](" in piece and len(_WORD.findall(_LINK_TEXT.sub("", piece))) < 2:
+            factor *= 0.6
+    if words > _WORDS_MAX:
+        factor *= (_WORDS_MAX / words) ** 0.25
+    return factor
+
+
+def _count_words(text: str, sentence: Sentence) -> int:
+    return len(_WORD.findall(text, sentence.start, sentence.end))

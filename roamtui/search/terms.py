@@ -1,0 +1,169 @@
+"""Words of a text and terms of a query, the same for the index and for the sentences quoted from a section.
+
+A term is a folded word (``gradient``), a whole identifier (``max_tokens``, ``--flag-name``, ``c++``, ``4.2``) or, in
+writing without spaces between words, a pair of neighbouring characters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from roamtui.search.stem import stem
+
+TERMS_MAX = 64
+"""A longer query is a pasted text; its first terms say enough, and each term costs time."""
+
+STOP_WORDS = frozenset(
+    "a about am an and any are as at be been but by can could did do does for from had has have how i if in into is it"
+    " its me my no not of on or our shall should so such than that the their them then there these they this those to"
+    " us was we were what when where which while who whom whose why will with would you your e.g i.e".split()
+)
+
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+"""Accents, points and vowel signs, which Python's ``\\w`` leaves out, and with them the scripts of India."""
+_WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
+_CAMEL_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
+_NEGATION = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
+_UNSPACED = (
+    "\u0e00-\u0fff"  # Thai, Lao, Tibetan
+    "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
+    "\u1100-\u11ff\uac00-\ud7af"  # Korean has spaces, but joins particles to words
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
+)
+_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
+_UNSPACED_CHARACTER = re.compile(f"([{_UNSPACED}])")
+_IDENTIFIER = re.compile(
+    r"(?<![\w-])--?[^\W\d_][\w-]*+"  # --flag-name
+    r"|(?<!\w)[.@$][^\W\d]\w*+"  # .env, @property, $HOME
+    r"|\b\w++(?:(?:\.|::|->)\w++)++(?:\+\+|\#)?"  # a.b.c, std::vector, 4.2
+    r"|\b[^\W_]*+_\w*+"  # max_tokens, __call__
+    r"|\b[^\W\d_]\w*+(?:\+\+|\#)(?!\w)"  # C++, C#
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def normalise(text: str) -> str:
+    """Return `text` with compatible characters unified (full-width letters, ligatures), case and accents kept."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFKC", _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text))
+
+
+def fold(text: str) -> str:
+    """Return `text` in the form in which terms are compared: normalised, lower case, without accents."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFD", normalise(text).casefold())
+    return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", decomposed))
+
+
+def find_words(text: str) -> list[str]:
+    """Return the words of a text in order, folded; writing without spaces counts as one word a run."""
+    return _WORD.findall(fold(text))
+
+
+def is_unspaced(term: str) -> bool:
+    """Whether a term comes from writing that sets no spaces between words."""
+    return not term.isascii() and _UNSPACED_RUN.match(term) is not None
+
+
+def space_out(text: str) -> str:
+    """Return `text` with a space around each character of writing without spaces, so that each is a word."""
+    return text if text.isascii() else _UNSPACED_CHARACTER.sub(r" \1 ", text)
+
+
+def find_identifiers(text: str) -> list[str]:
+    """Return the identifiers of a text that its words alone would not show, as written.
+
+    A dotted one is followed by its parts that are identifiers themselves.
+    """
+    found: list[str] = []
+    for identifier in _IDENTIFIER.findall(text):
+        if not identifier.strip("_"):
+            continue
+        found.append(identifier)
+        if "." in identifier or ":" in identifier:
+            found += [part for part in re.split(r"\.|::|->", identifier) if "_" in part]
+    return found
+
+
+def split_camel_case(word: str) -> list[str]:
+    """Return the parts of a word in camel case (``getUserById``), nothing for any other word."""
+    if word.islower() or word.isupper() or word[1:].islower():
+        return []
+    parts = [part for part in _CAMEL_PART.findall(word) if len(part) > 1]
+    return parts if len(parts) > 1 else []
+
+
+def query_terms(text: str) -> tuple[str, ...]:
+    """Return what a question asks for: content words and whole identifiers, folded, each once, in order.
+
+    Stop words go, unless the question has nothing else.
+    """
+    terms = dict.fromkeys(_find_terms(normalise(text)))
+    content = [term for term in terms if term not in STOP_WORDS]
+    return tuple((content or list(terms))[:TERMS_MAX])
+
+
+def _find_terms(text: str) -> Iterator[str]:
+    text = _NEGATION.sub(" ", text) if "'" in text or "’" in text else text
+    position = 0
+    for match in _IDENTIFIER.finditer(text):
+        yield from split_words(text[position : match.start()])
+        yield from map(fold, find_identifiers(match.group()))
+        position = match.end()
+    yield from split_words(text[position:])
+
+
+def split_words(text: str) -> Iterator[str]:
+    """Yield the words of a text in order, folded; pairs of characters where writing sets no spaces."""
+    for word in find_words(text):
+        if word.isascii():
+            yield word
+            continue
+        yield from find_words(_UNSPACED_RUN.sub(" ", word))
+        for run in _UNSPACED_RUN.findall(word):
+            yield from make_pairs(run)
+
+
+def make_pairs(run: str) -> list[str]:
+    """Return the overlapping pairs of characters of a run without spaces; the character itself where it is alone."""
+    return [run] if len(run) == 1 else [run[start : start + 2] for start in range(len(run) - 1)]
+
+
+def find_terms(text: str, terms: Iterable[str]) -> list[tuple[int, str]]:
+    """Return where terms occur in a text, as (offset, term), in order; words match by their stem.
+
+    Args:
+        text: Any text.
+        terms: As `query_terms` gives them.
+    """
+    words: dict[str, str] = {}
+    others: dict[str, re.Pattern[str]] = {}
+    for term in terms:
+        if is_unspaced(term):
+            others[term] = re.compile(r"\W?".join(map(re.escape, term)))
+        elif _WORD.fullmatch(term):
+            words.setdefault(stem(term), term)
+        else:
+            others[term] = re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.IGNORECASE)
+    found = list(_find_stems(text, words)) if words else []
+    for term, pattern in others.items():
+        found += [(match.start(), term) for match in pattern.finditer(text)]
+    return sorted(found)
+
+
+def _find_stems(text: str, words: dict[str, str]) -> Iterator[tuple[int, str]]:
+    for match in _WORD.finditer(text):
+        word = match.group()
+        term = words.get(stem(fold(word)))
+        if term is not None:
+            yield match.start(), term
+        else:
+            for part in split_camel_case(word):
+                term = words.get(stem(fold(part)))
+                if term is not None:
+                    yield match.start(), term

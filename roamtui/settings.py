@@ -1,0 +1,130 @@
+"""A person's settings: one TOML file in their configuration folder, never one beside a document.
+
+A document must not choose where questions are sent.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+from roamtui.conversation.state import KeepOpen
+from roamtui.errors import UsageError
+from roamtui.search.base import SearchMode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_APP = "roamtui"
+_FILE = "config.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What `config.toml` may hold; a command-line option goes before it."""
+
+    model: str = "offline"
+    api_base: str | None = None
+    theme: str | None = None
+    keep_open: KeepOpen = KeepOpen.KEEP
+    open_tokens: int | None = None
+    """Tokens of section text that may stay open; None takes a share of the model's window."""
+    search_mode: SearchMode = SearchMode.KEYWORD
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """Keys of actions that the person bound anew, by action id."""
+
+
+def config_path() -> Path:
+    """Return where the settings lie."""
+    return Path(platformdirs.user_config_dir(_APP, appauthor=False)) / _FILE
+
+
+def data_path() -> Path:
+    """Return the file of conversations."""
+    return Path(platformdirs.user_data_dir(_APP, appauthor=False)) / "conversations.sqlite3"
+
+
+def themes_path() -> Path:
+    """Return the folder of a person's own themes."""
+    return config_path().parent / "themes"
+
+
+def load_settings(path: Path | None = None) -> Settings:
+    """Return the settings of a file; those of an absent one are the defaults.
+
+    Raises:
+        UsageError: It cannot be read, is no TOML or holds a key or a value that means nothing; the message names it.
+    """
+    path = path or config_path()
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return Settings()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}. Repair or delete it.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is no TOML: {error}. Repair or delete it.") from None
+    return _Reader(path, table).read()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    path: Path
+    table: Mapping[str, object]
+
+    def read(self) -> Settings:
+        self._refuse_unknown(self.table, {"model", "api_base", "theme", "keep_open", "retrieval", "keys"}, "")
+        keep_open = self._table("keep_open")
+        self._refuse_unknown(keep_open, {"mode", "tokens"}, "keep_open.")
+        retrieval = self._table("retrieval")
+        self._refuse_unknown(retrieval, {"mode"}, "retrieval.")
+        return Settings(
+            model=self._text(self.table, "model") or "offline",
+            api_base=self._text(self.table, "api_base"),
+            theme=self._text(self.table, "theme"),
+            keep_open=KeepOpen(self._choice(keep_open, "mode", [mode.value for mode in KeepOpen], "keep_open.")),
+            open_tokens=self._number(keep_open, "tokens", "keep_open."),
+            search_mode=SearchMode(self._choice(retrieval, "mode", ["keyword", "off"], "retrieval.")),
+            keys={key: self._key(key, value) for key, value in self._table("keys").items()},
+        )
+
+    def _refuse_unknown(self, table: Mapping[str, object], known: set[str], prefix: str) -> None:
+        for key in table:
+            if key not in known:
+                names = ", ".join(prefix + name for name in sorted(known))
+                raise UsageError(f'{self.path}: "{prefix}{key}" is no setting. The settings are {names}.')
+
+    def _table(self, key: str) -> Mapping[str, object]:
+        value = self.table.get(key, {})
+        if not isinstance(value, dict):
+            raise UsageError(f"{self.path}: [{key}] must be a table.")
+        return value
+
+    def _text(self, table: Mapping[str, object], key: str) -> str | None:
+        value = table.get(key)
+        if value is None or isinstance(value, str):
+            return value
+        raise UsageError(f"{self.path}: {key} must be text in quotation marks.")
+
+    def _choice(self, table: Mapping[str, object], key: str, choices: list[str], prefix: str) -> str:
+        value = table.get(key, choices[0])
+        if isinstance(value, str) and value in choices:
+            return value
+        raise UsageError(f"{self.path}: {prefix}{key} must be one of {', '.join(choices)}.")
+
+    def _number(self, table: Mapping[str, object], key: str, prefix: str) -> int | None:
+        value = table.get(key)
+        if value is None:
+            return None
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
+        raise UsageError(f"{self.path}: {prefix}{key} must be a whole number above 0.")
+
+    def _key(self, key: str, value: object) -> str:
+        if isinstance(value, str) and value:
+            return value
+        raise UsageError(f'{self.path}: keys.{key} must be a key name in quotation marks, such as "ctrl+k".')

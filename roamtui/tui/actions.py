@@ -1,0 +1,215 @@
+"""The one table of what a person can do by key.
+
+Key bindings, the command palette, the help screen, the hints at the bottom and the key list of the README are all
+made from it. An action `tree.read` is the method `action_read` of the widget that owns the scope `tree`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Scope(StrEnum):
+    """Where the focus must be for an action's keys to work."""
+
+    GLOBAL = "global"
+    TREE = "tree"
+    CHAT = "chat"
+    READER = "reader"
+    INPUT = "input"
+
+
+SCOPE_TITLES = {
+    Scope.GLOBAL: "Everywhere",
+    Scope.INPUT: "Question box",
+    Scope.TREE: "Outline",
+    Scope.CHAT: "Conversation",
+    Scope.READER: "Reader",
+}
+"""How scopes are called on the screen, in the order in which help lists them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that a person can do."""
+
+    id: str
+    """Scope, dot, verb: the name by which a configuration rebinds it."""
+    keys: tuple[str, ...]
+    """Keys as Textual calls them, the one to show first."""
+    label: str
+    """One or two words, for hints and the command palette."""
+    help: str
+    """One sentence."""
+    is_hinted: bool = False
+    """Whether the line at the bottom shows it."""
+    in_palette: bool = True
+    """False for what makes sense only while the focus is there, such as moving."""
+    is_priority: bool = False
+    """Whether it goes before what the focused widget itself makes of the key."""
+
+    @property
+    def scope(self) -> Scope:
+        """Where its keys work."""
+        return Scope(self.id.partition(".")[0])
+
+    @property
+    def method(self) -> str:
+        """Name of the method that does it, without `action_`."""
+        return self.id.partition(".")[2]
+
+
+def _move(action_id: str, keys: str, label: str, sentence: str) -> Action:
+    return Action(action_id, tuple(keys.split()), label, sentence, in_palette=False)
+
+
+ACTIONS: tuple[Action, ...] = (
+    Action("global.next_pane", ("tab",), "Next pane", "Go to the next pane.", in_palette=False),
+    Action("global.previous_pane", ("shift+tab",), "Previous pane", "Go to the previous pane.", in_palette=False),
+    Action("global.go_tree", ("1",), "Outline", "Go to the outline; in the question box, while it is empty."),
+    Action("global.go_chat", ("2",), "Question", "Go to the question box."),
+    Action("global.go_reader", ("3",), "Reader", "Go to the reader; in the question box, while it is empty."),
+    Action("global.step_out", ("escape",), "Step out", "Leave what you are in, one step.", in_palette=False),
+    Action(
+        "global.copy_or_cancel",
+        ("ctrl+c",),
+        "Copy or stop",
+        "Copy the selected text; without one, stop the answer that is under way.",
+        is_priority=True,
+    ),
+    Action("global.palette", ("ctrl+p",), "Commands", "Find any command by its name.", in_palette=False),
+    Action("global.choose_theme", ("f3",), "Theme", "Choose the colours; they change as you look."),
+    Action("global.choose_model", ("f2",), "Model", "Choose the model that answers."),
+    Action("global.help", ("f1", "?"), "Help", "Show all keys.", is_hinted=True),
+    Action("global.quit", ("ctrl+q",), "Quit", "Leave roamtui.", is_hinted=True, is_priority=True),
+    Action(
+        "input.send",
+        ("enter",),
+        "send",
+        "Ask the question.",
+        is_hinted=True,
+        in_palette=False,
+        is_priority=True,
+    ),
+    Action(
+        "input.insert_line",
+        ("shift+enter", "ctrl+j"),
+        "new line",
+        "Begin a new line.",
+        is_hinted=True,
+        in_palette=False,
+        is_priority=True,
+    ),
+    Action(
+        "input.history_previous",
+        ("up",),
+        "earlier question",
+        "In the first line: bring back an earlier question.",
+        in_palette=False,
+        is_priority=True,
+    ),
+    Action(
+        "input.history_next",
+        ("down",),
+        "later question",
+        "In the last line: go forward to a later question.",
+        in_palette=False,
+        is_priority=True,
+    ),
+    _move("tree.cursor_down", "j down", "down", "Move to the next line."),
+    _move("tree.cursor_up", "k up", "up", "Move to the previous line."),
+    _move("tree.page_down", "pagedown ctrl+d", "page down", "Move down by a page."),
+    _move("tree.page_up", "pageup ctrl+u", "page up", "Move up by a page."),
+    _move("tree.first", "g home", "first", "Move to the first line."),
+    _move("tree.last", "G end", "last", "Move to the last line."),
+    _move("tree.out", "h left", "out", "Fold the section; if it is folded, move to the one above it."),
+    _move("tree.into", "l right", "into", "Unfold the section; if it is unfolded, move to its first child."),
+    Action("tree.fold", ("space",), "fold", "Show or hide what is below the section.", is_hinted=True),
+    Action(
+        "tree.read",
+        ("enter",),
+        "read",
+        "Read the section; once more to go to the reader. Reading costs nothing.",
+        is_hinted=True,
+    ),
+    Action(
+        "tree.open",
+        ("a",),
+        "open",
+        "Open the section for the conversation: the model gets its text with your next question.",
+        is_hinted=True,
+    ),
+    Action("tree.close", ("x",), "close", "Close the section: the model forgets its text.", is_hinted=True),
+    Action("tree.pin", ("p",), "pin", "Keep the section open whatever happens, or let go of it.", is_hinted=True),
+    Action("tree.unfold_all", ("E",), "unfold all", "Unfold everything below the section."),
+    Action("tree.fold_all", ("C",), "fold all", "Fold everything below the section."),
+    Action("tree.close_agent", ("z",), "tidy up", "Close and fold all that the model opened and you did not pin."),
+    Action("tree.undo", ("u",), "undo", "Take back the model's last batch."),
+    Action("tree.last_opened", (".",), "last opened", "Go to the section that was opened last."),
+    Action("tree.next_open", ("}",), "next open", "Go to the next open section."),
+    Action("tree.previous_open", ("{",), "previous open", "Go to the previous open section."),
+    Action("tree.filter", ("s",), "filter", "Show only sections whose titles match.", is_hinted=True),
+    _move("chat.next_target", "j down", "next", "Select the next section that the conversation names."),
+    _move("chat.previous_target", "k up", "previous", "Select the previous one."),
+    Action(
+        "chat.show_target",
+        ("enter",),
+        "show",
+        "Show the selected section in outline and reader, its quote marked.",
+        is_hinted=True,
+        in_palette=False,
+    ),
+    _move("chat.page_down", "pagedown ctrl+d", "page down", "Scroll down by a page."),
+    _move("chat.page_up", "pageup ctrl+u", "page up", "Scroll up by a page."),
+    _move("chat.first", "g home", "top", "Go to the beginning of the conversation."),
+    _move("chat.last", "G end", "end", "Go to its end."),
+    Action("chat.copy", ("y",), "copy answer", "Copy the last answer with its sources.", is_hinted=True),
+    _move("reader.scroll_down", "j down", "down", "Scroll down."),
+    _move("reader.scroll_up", "k up", "up", "Scroll up."),
+    _move("reader.page_down", "pagedown space ctrl+d", "page down", "Scroll down by a page."),
+    _move("reader.page_up", "pageup ctrl+u", "page up", "Scroll up by a page."),
+    _move("reader.top", "g home", "top", "Go to the beginning."),
+    _move("reader.bottom", "G end", "end", "Go to the end."),
+    Action("reader.search", ("/",), "search", "Search the text.", is_hinted=True),
+    Action("reader.next_match", ("n",), "next match", "Go to the next match."),
+    Action("reader.previous_match", ("N",), "previous match", "Go to the previous match."),
+    Action("reader.next_link", ("l",), "next link", "Select the next link."),
+    Action("reader.previous_link", ("h",), "previous link", "Select the previous link."),
+    Action("reader.follow", ("o", "enter"), "follow link", "Follow the selected link.", is_hinted=True),
+    Action("reader.back", ("backspace",), "back", "Go back to what you read before.", is_hinted=True),
+    Action("reader.open", ("a",), "open", "Open the section for the conversation.", is_hinted=True),
+    Action("reader.close", ("x",), "close", "Close the section."),
+    Action("reader.pin", ("p",), "pin", "Pin the section, or let go of it."),
+    Action("reader.copy", ("y",), "copy", "Copy the selection, or the whole section.", is_hinted=True),
+    Action("reader.raw", ("r",), "raw", "Show the text exactly as it stands in the file, or formatted."),
+    Action("reader.wrap", ("w",), "wrap", "Wrap long lines, or let them run."),
+    Action("reader.edit", ("e",), "edit", "Open the file in $EDITOR at this section."),
+)
+
+
+def render_key_table(actions: tuple[Action, ...] = ACTIONS) -> str:
+    """Return the keys as a Markdown table, as the README shows it."""
+    lines = ["| where | key | does |", "|---|---|---|"]
+    for scope, title in SCOPE_TITLES.items():
+        for action in actions:
+            if action.scope is scope:
+                keys = " ".join(f"`{show_key(key)}`" for key in action.keys)
+                lines.append(f"| {title} | {keys} | {action.help} |")
+    return "\n".join(lines) + "\n"
+
+
+_KEY_NAMES = {
+    "escape": "esc",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+}
+
+
+def show_key(key: str) -> str:
+    """Return a key as it is written on the screen."""
+    return _KEY_NAMES.get(key, key)

@@ -1,0 +1,103 @@
+"""The terminal app: themes, keys, command palette, and the one screen that all else lies over."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.app import App, SystemCommand
+from textual.content import Content
+from typing_extensions import override
+
+from roamtui.document.plain import plain_text
+from roamtui.resources import find_resource_dir
+from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, show_key
+from roamtui.tui.keys import build_keys
+from roamtui.tui.screens.main import MainScreen
+from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.binding import BindingsMap
+    from textual.screen import Screen
+
+    from roamtui.tui.context import AppContext
+
+
+class RoamApp(App[None]):
+    """Asks one document, in one conversation."""
+
+    TITLE = "roamtui"
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(self, context: AppContext) -> None:
+        super().__init__()
+        self.app_context = context
+        self._keys = build_keys(context.options.keys)
+        self._bindings: BindingsMap = self._keys.bindings(Scope.GLOBAL, only={"global.quit"})
+        problems = [*self._keys.problems, *self._load_themes()]
+        self._main = MainScreen(context, self._keys, tuple(problems))
+
+    def _load_themes(self) -> list[str]:
+        options = self.app_context.options
+        loaded = load_themes((find_resource_dir("themes"), *options.themes_dirs))
+        problems = list(loaded.problems)
+        for theme in loaded.themes:
+            self.register_theme(theme)
+        name = options.theme or DEFAULT_THEME
+        if name not in self.available_themes:
+            names = ", ".join(theme.name for theme in loaded.themes)
+            problems.append(f'There is no theme "{name}". Themes of roamtui are {names}.')
+            name = DEFAULT_THEME
+        if name in self.available_themes:
+            self.theme = name
+        return problems
+
+    @override
+    def get_default_screen(self) -> Screen[None]:
+        return self._main
+
+    @override
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return derive_defaults(self.current_theme)
+
+    @override
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        if screen is not self._main:
+            return
+        for action in self._keys.actions:
+            if action.in_palette:
+                keys = " ".join(show_key(key) for key in action.keys)
+                help_text = f"{action.help}  ({keys})" if keys else action.help
+                yield SystemCommand(_name_command(action), help_text, partial(self._main.run_chosen, action))
+
+    @override
+    def copy_to_clipboard(self, text: str) -> None:
+        super().copy_to_clipboard(plain_text(text))
+
+    @override
+    def _fatal_error(self) -> None:
+        """End with a sentence: a traceback is nothing that a person can use."""
+        self.bell()
+        self._exit_renderables.append(Content("roamtui met an error that it did not expect and had to end."))
+        self._close_messages_no_wait()
+
+    @override
+    async def action_quit(self) -> None:
+        """Leave the program."""
+        self.exit()
+
+
+def _name_command(action: Action) -> str:
+    if action.scope is Scope.GLOBAL:
+        return action.label
+    return f"{SCOPE_TITLES[action.scope]}: {action.label}"
+
+
+def run_app(context: AppContext) -> int:
+    """Show the app until the person leaves it, and return the exit status."""
+    app = RoamApp(context)
+    app.run()
+    context.agent.session.save_now()
+    return app.return_code or 0

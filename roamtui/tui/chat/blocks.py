@@ -1,0 +1,215 @@
+"""Markdown of an answer as blocks of content, from markdown-it-py's tokens; nothing of it is ever markup."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
+from textual.content import Content
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+Decorate = Callable[[str], Content]
+"""Makes content of a run of plain text."""
+
+
+class BlockKind(StrEnum):
+    """How a block is laid out."""
+
+    TEXT = "text"
+    CODE = "code"
+    TABLE = "table"
+    RULE = "rule"
+
+
+_EMPTY = Content()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A paragraph, heading, list item, piece of code, table or rule."""
+
+    kind: BlockKind
+    content: Content = _EMPTY
+    rows: tuple[tuple[Content, ...], ...] = ()
+    """Cells of a table, its header first."""
+    lead: Content = _EMPTY
+    """Stands before the first line: bullets and bars."""
+    follow: Content = _EMPTY
+    """Stands before each further line."""
+    has_gap: bool = True
+    """Whether an empty line parts it from the block before."""
+
+
+_INLINE_STYLES = {
+    "strong": "bold",
+    "em": "italic",
+    "s": "strike",
+    "link": "$secondary underline",
+}
+_CODE_STYLE = "$accent"
+_HEADING_STYLES = ("bold $primary", "bold $primary", "bold", "bold", "bold $muted", "bold $muted")
+_BULLETS = ("•", "◦", "▪")
+_BAR = Content.styled("▎ ", "$muted")
+
+
+def parse_blocks(text: str, decorate: Decorate = Content) -> list[Block]:
+    """Return the blocks of a Markdown text.
+
+    Args:
+        text: Already without control characters.
+        decorate: Applied to each run of text outside code, to style citation marks.
+    """
+    return _Builder(decorate).build(_parser().parse(text))
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+@dataclass(slots=True)
+class _Container:
+    """A list item or a quotation that is open."""
+
+    lead: Content
+    follow: Content
+    is_used: bool = False
+
+
+@dataclass(slots=True)
+class _List:
+    ordinal: int | None
+    """Number of the next item, None for bullets."""
+
+
+@dataclass(slots=True)
+class _Builder:
+    decorate: Decorate
+    blocks: list[Block] = field(default_factory=list)
+    containers: list[_Container] = field(default_factory=list)
+    lists: list[_List] = field(default_factory=list)
+
+    def build(self, tokens: Sequence[Token]) -> list[Block]:
+        index = 0
+        while index < len(tokens):
+            token = tokens[index]
+            if token.type == "table_open":
+                index = self._add_table(tokens, index)
+            else:
+                self._take(token, tokens[index - 1] if index else None)
+            index += 1
+        return self.blocks
+
+    def _take(self, token: Token, before: Token | None) -> None:
+        match token.type:
+            case "bullet_list_open":
+                self.lists.append(_List(None))
+            case "ordered_list_open":
+                self.lists.append(_List(int(token.attrs.get("start", 1))))
+            case "bullet_list_close" | "ordered_list_close":
+                self.lists.pop()
+            case "list_item_open":
+                self._open_item()
+            case "blockquote_open":
+                self.containers.append(_Container(_BAR, _BAR))
+            case "list_item_close" | "blockquote_close":
+                self.containers.pop()
+            case "inline":
+                self._add_inline(token, before)
+            case "fence" | "code_block":
+                code = Content(token.content.rstrip("\n"))
+                self._add(Block(kind=BlockKind.CODE, content=code))
+            case "hr":
+                self._add(Block(kind=BlockKind.RULE))
+            case _:
+                pass
+
+    def _open_item(self) -> None:
+        current = self.lists[-1]
+        if current.ordinal is None:
+            marker = _BULLETS[min(len(self.lists), len(_BULLETS)) - 1] + " "
+        else:
+            marker = f"{current.ordinal}. "
+            current.ordinal += 1
+        self.containers.append(_Container(Content.styled(marker, "$primary"), Content(" " * len(marker))))
+
+    def _add_inline(self, token: Token, before: Token | None) -> None:
+        content = _inline(token.children or (), self.decorate)
+        if before is not None and before.type == "heading_open":
+            content = content.stylize_before(_HEADING_STYLES[int(before.tag[1]) - 1])
+        is_tight = before is not None and before.hidden
+        self._add(Block(kind=BlockKind.TEXT, content=content), is_tight=is_tight)
+
+    def _add(self, block: Block, *, is_tight: bool = False) -> None:
+        lead = Content("").join([c.follow if c.is_used else c.lead for c in self.containers])
+        follow = Content("").join([c.follow for c in self.containers])
+        begins_list = len(self.containers) == 1 and not self._continues_list()
+        for container in self.containers:
+            container.is_used = True
+        self.blocks.append(
+            Block(
+                kind=block.kind,
+                content=block.content,
+                rows=block.rows,
+                lead=lead,
+                follow=follow,
+                has_gap=bool(self.blocks) and (not is_tight or begins_list),
+            )
+        )
+
+    def _continues_list(self) -> bool:
+        return bool(self.blocks) and bool(self.blocks[-1].lead.plain)
+
+    def _add_table(self, tokens: Sequence[Token], start: int) -> int:
+        """Add the table that begins at `start` and return the index of its last token."""
+        rows: list[tuple[Content, ...]] = []
+        cells: list[Content] = []
+        index = start
+        while tokens[index].type != "table_close":
+            token = tokens[index]
+            if token.type == "inline":
+                cells.append(_inline(token.children or (), self.decorate))
+            elif token.type == "tr_close":
+                rows.append(tuple(cells))
+                cells = []
+            index += 1
+        self._add(Block(kind=BlockKind.TABLE, rows=tuple(rows)))
+        return index
+
+
+def _inline(tokens: Sequence[Token], decorate: Decorate) -> Content:
+    parts: list[Content] = []
+    styles: list[str] = []
+    for token in tokens:
+        name = token.type.removesuffix("_open").removesuffix("_close")
+        if name in _INLINE_STYLES:
+            if token.nesting > 0:
+                styles.append(_INLINE_STYLES[name])
+            elif styles:
+                styles.pop()
+            continue
+        content = _leaf(token, decorate)
+        for style in styles:
+            content = content.stylize(style)
+        parts.append(content)
+    return Content("").join(parts)
+
+
+def _leaf(token: Token, decorate: Decorate) -> Content:
+    match token.type:
+        case "code_inline":
+            return Content.styled(token.content, _CODE_STYLE)
+        case "softbreak":
+            return Content(" ")
+        case "hardbreak":
+            return Content("\n")
+        case "image":
+            return Content.styled(f"[image: {token.content}]", "italic $muted")
+        case _:
+            return decorate(token.content)

@@ -1,0 +1,177 @@
+"""`ChatLog`: the conversation from top to bottom, with one selection over all that it names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import VerticalScroll
+from textual.message import Message
+from typing_extensions import override
+
+from roamtui.tui.actions import Scope
+from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.chat.messages import Messages
+from roamtui.tui.chat.notice_view import NoticeKind
+from roamtui.tui.chat.targets import TargetChosen
+from roamtui.tui.copying import CopyWanted, write_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from textual.app import ComposeResult
+    from textual.widget import Widget
+
+    from roamtui.conversation.session import Session
+    from roamtui.tui.chat.exchange_view import ExchangeView
+    from roamtui.tui.keys import Keys
+
+
+class ChatLog(VerticalScroll, inherit_bindings=False):
+    """Shows exchanges and notices, and keeps the newest in view unless a person has scrolled away."""
+
+    DEFAULT_CSS = """
+    ChatLog {
+        height: 1fr;
+        background: $background;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    class Ready(Message):
+        """Messages can be shown from now on."""
+
+    def __init__(self, keys: Keys, session: Session, welcome: Widget) -> None:
+        """Show `welcome` until the first question."""
+        super().__init__(id="chat-log")
+        self._bindings = keys.bindings(Scope.CHAT)
+        self._messages = Messages(session, welcome)
+        self._selected: tuple[ContentView, int] | None = None
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self._messages
+
+    def on_mount(self) -> None:
+        """Tell that messages can be shown."""
+        self.post_message(self.Ready())
+
+    @property
+    def current(self) -> ExchangeView | None:
+        """The exchange that is under way, or the last one."""
+        return self._messages.current
+
+    def begin(self, number: int, question: str) -> None:
+        """Show a new question at the end, in view."""
+        self._messages.begin(number, question)
+        self._messages.shed()
+        self.anchor()
+
+    def restore(self) -> None:
+        """Show a saved conversation."""
+        self._messages.restore()
+        self.anchor()
+
+    def add_notice(self, text: str, kind: NoticeKind = NoticeKind.NOTE) -> None:
+        """Say something in the conversation."""
+        self._messages.add_notice(text, kind)
+        self.anchor()
+
+    def show_earlier(self) -> None:
+        """Show some earlier questions; what is in view stays in view."""
+        self.clear_selection()
+        self.release_anchor()
+        before = self._messages.virtual_size.height
+        self._messages.show_earlier()
+
+        def stay() -> None:
+            self.scroll_to(y=self.scroll_y + self._messages.virtual_size.height - before, animate=False)
+
+        self.call_after_refresh(stay)
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether there is anything to select."""
+        return next(self._walk_targets(), None) is not None
+
+    def clear_selection(self) -> bool:
+        """Select nothing; return whether something was selected."""
+        if self._selected is None:
+            return False
+        self._selected[0].select_target(None)
+        self._selected = None
+        return True
+
+    def action_next_target(self) -> None:
+        """Select the next section that the conversation names."""
+        self._move_selection(1)
+
+    def action_previous_target(self) -> None:
+        """Select the previous section that the conversation names."""
+        self._move_selection(-1)
+
+    def action_show_target(self) -> None:
+        """Jump to the selected section; select the first source of the last answer where none is."""
+        if self._selected is None:
+            self._move_selection(1)
+        if self._selected is not None:
+            view, index = self._selected
+            self.post_message(TargetChosen(view.targets[index]))
+
+    @override
+    def action_page_down(self) -> None:
+        """Scroll down by a page."""
+        self.scroll_page_down(animate=False)
+
+    @override
+    def action_page_up(self) -> None:
+        """Scroll up by a page."""
+        self.release_anchor()
+        self.scroll_page_up(animate=False)
+
+    def action_first(self) -> None:
+        """Go to the beginning."""
+        self.release_anchor()
+        self.scroll_home(animate=False)
+
+    def action_last(self) -> None:
+        """Go to the end."""
+        self.anchor()
+
+    def action_copy(self) -> None:
+        """Copy the last answer with its sources."""
+        if self.current is not None and self.current.answer.strip():
+            self.post_message(CopyWanted(write_answer(self.current.answer, self.current.citations), "the answer"))
+
+    def _walk_targets(self) -> Iterator[tuple[ContentView, int]]:
+        for view in self.query(ContentView):
+            if view.is_walked and view.display:
+                for index in range(len(view.targets)):
+                    yield view, index
+
+    def _move_selection(self, step: int) -> None:
+        places = list(self._walk_targets())
+        if not places:
+            return
+        if self._selected in places:
+            place = places.index(self._selected) + step
+        else:
+            place = self._first_place(places) if step > 0 else len(places) - 1
+        self.clear_selection()
+        self._selected = places[max(0, min(place, len(places) - 1))]
+        view, index = self._selected
+        view.select_target(index)
+        self.release_anchor()
+        self.call_after_refresh(self._show_selected)
+
+    def _first_place(self, places: list[tuple[ContentView, int]]) -> int:
+        """Return where the last exchange begins."""
+        inside = self.current.query(ContentView) if self.current is not None else ()
+        views = set(inside)
+        return next((i for i, (view, _) in enumerate(places) if view in views), 0)
+
+    def _show_selected(self) -> None:
+        if self._selected is not None:
+            view = self._selected[0]
+            line = view.region.y - self.region.y + round(self.scroll_y) + view.line_of_selected
+            if not self.scroll_y <= line < self.scroll_y + self.size.height - 1:
+                self.scroll_to(y=max(0, line - self.size.height // 2), animate=False)

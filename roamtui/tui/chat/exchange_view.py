@@ -1,0 +1,158 @@
+"""One question with all that followed from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Vertical
+from textual.content import Content
+from typing_extensions import override
+
+from roamtui.conversation.transcript import Citation, Stopped, Usage
+from roamtui.document.tokens import format_tokens
+from roamtui.tui.chat.activity_view import Activity, ActivityView
+from roamtui.tui.chat.answer_view import AnswerView
+from roamtui.tui.chat.block_layout import wrap
+from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.chat.question_view import QuestionView
+from roamtui.tui.chat.sources_view import NameSection, SourcesView
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from roamtui.agent.events import QuestionAnswered
+
+_ENDINGS = {
+    Stopped.ANSWERED: None,
+    Stopped.NOT_FOUND: "nothing found",
+    Stopped.STEP_LIMIT: "stopped at the step limit",
+    Stopped.CANCELLED: "stopped by you",
+    Stopped.COST: "stopped at the cost limit",
+    Stopped.ERROR: None,
+}
+
+
+class EndingView(ContentView):
+    """The last line of an exchange: how it ended and what it took."""
+
+    DEFAULT_CSS = """
+    EndingView { padding: 0 1; margin-top: 1; color: $muted; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._words = Content()
+
+    def show_words(self, words: Content) -> None:
+        """Show `words`."""
+        self._words = words
+        self.change()
+
+    @override
+    def lay_out(self, width: int) -> Content:
+        return Content("\n").join(wrap(self._words, width))
+
+
+class ExchangeView(Vertical):
+    """Shows a question, what the model does, the answer as it streams in, and its sources."""
+
+    DEFAULT_CSS = """
+    ExchangeView {
+        height: auto;
+        margin-bottom: 1;
+        & ActivityView { margin-top: 1; }
+        & AnswerView { margin-top: 1; }
+    }
+    """
+
+    def __init__(self, number: int, question: str, name: NameSection) -> None:
+        super().__init__()
+        self.number = number
+        """Number of the question in the conversation."""
+        self._question = question
+        self._activity = ActivityView()
+        self._answer = AnswerView()
+        self._sources = SourcesView(name)
+        self._ending = EndingView()
+        for view in (self._activity, self._answer, self._sources, self._ending):
+            view.display = False
+        self._citations: tuple[Citation, ...] = ()
+
+    @property
+    def answer(self) -> str:
+        """The answer so far, as the model wrote it."""
+        return self._answer.text
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """What the finished answer cites."""
+        return self._citations
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield QuestionView(self._question)
+        yield self._activity
+        yield self._answer
+        yield self._sources
+        yield self._ending
+
+    def add_activity(self, activity: Activity) -> None:
+        """Show something that the model did."""
+        self._activity.display = True
+        self._activity.add(activity)
+
+    def begin_step(self) -> None:
+        """Take what was said before tool calls for thinking aloud: the answer comes after them."""
+        said = self._answer.text.strip()
+        if said:
+            self.add_activity(Activity("“", said))
+            self._answer.finish("", ())
+            self._answer.display = False
+
+    def append_answer(self, text: str) -> None:
+        """Show some more of the answer."""
+        self._answer.display = True
+        self._answer.append(text)
+
+    def show_thought(self, text: str) -> None:
+        """Show what the model thinks aloud."""
+        self._activity.display = True
+        self._activity.show_thought(text)
+
+    def finish(self, event: QuestionAnswered) -> None:
+        """Show the whole answer with its sources, and how it ended."""
+        self._citations = event.citations
+        self._answer.display = bool(event.answer.strip())
+        self._answer.finish(event.answer, event.citations)
+        self._activity.end_thought()
+        if event.citations:
+            self._answer.number_marks()
+            self._sources.show_citations(event.citations, self._answer.numbering)
+            self._sources.display = True
+        self._ending.show_words(describe_ending(event))
+        self._ending.display = True
+
+
+def describe_ending(event: QuestionAnswered) -> Content:
+    """Return how an exchange ended, its steps, tokens and cost."""
+    parts: list[Content] = []
+    if event.error:
+        parts.append(Content.styled(f"✗ {event.error}", "$error"))
+    if ending := _ENDINGS[event.stopped]:
+        parts.append(Content.styled(ending, "$warning"))
+    if event.steps:
+        parts.append(Content("1 step" if event.steps == 1 else f"{event.steps} steps"))
+    if event.usage.input_tokens or event.usage.output_tokens:
+        parts.append(Content(describe_usage(event.usage)))
+    return Content(" · ").join(parts)
+
+
+def describe_usage(usage: Usage) -> str:
+    """Return tokens and cost in a few words."""
+    about = "" if usage.source == "provider" else "~"
+    words = [f"{about}{format_tokens(usage.input_tokens)} in", f"{about}{format_tokens(usage.output_tokens)} out"]
+    if usage.cached_tokens:
+        words.insert(1, f"{format_tokens(usage.cached_tokens)} cached")
+    if usage.cost_usd:
+        words.append(f"${usage.cost_usd:.4f}" if usage.cost_usd < 0.1 else f"${usage.cost_usd:.2f}")
+    return " · ".join(words)

@@ -1,0 +1,145 @@
+"""The messages of a conversation, the newest of them: what a person scrolls up to comes when they ask for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Vertical
+from textual.content import Content
+from typing_extensions import override
+
+from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.chat.exchange_view import ExchangeView
+from roamtui.tui.chat.narration import name_section, narrate_step, recall_ending
+from roamtui.tui.chat.notice_view import NoticeKind, NoticeView
+from roamtui.tui.chat.targets import EarlierTarget, Target, link_target
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.widget import Widget
+
+    from roamtui.conversation.session import Session
+    from roamtui.conversation.transcript import Exchange
+
+EXCHANGES_STEP = 20
+"""Exchanges that are shown at first, and added at each wish for earlier ones."""
+EXCHANGES_MAX = 40
+"""When so many are shown and a new one comes, the oldest go: each costs time at every change below it."""
+
+
+class EarlierView(ContentView):
+    """Says how many earlier questions there are; choosing it shows some of them."""
+
+    DEFAULT_CSS = """
+    EarlierView { padding: 0 1; margin-bottom: 1; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._count = 0
+        self.display = False
+
+    @property
+    @override
+    def targets(self) -> tuple[Target, ...]:
+        return (EarlierTarget(),) if self._count else ()
+
+    def show_count(self, count: int) -> None:
+        """Show how many questions are not shown."""
+        self._count = count
+        self.display = count > 0
+        self.change()
+
+    @override
+    def lay_out(self, width: int) -> Content:
+        words = "1 earlier question" if self._count == 1 else f"{self._count:,} earlier questions"
+        row = link_target(Content.styled(f"↑ {words}", "$muted"), 0, is_selected=self.selected == 0)
+        return row.truncate(width, ellipsis=True)
+
+
+class Messages(Vertical):
+    """Holds exchanges and notices."""
+
+    # At least as high as the view: an anchored scroll view puts lower content below its top edge.
+    DEFAULT_CSS = """
+    Messages { height: auto; min-height: 100%; padding: 1 1 0 1; }
+    """
+
+    def __init__(self, session: Session, welcome: Widget) -> None:
+        """Show `welcome` until the first question."""
+        super().__init__()
+        self._session = session
+        self._welcome: Widget | None = welcome
+        self._earlier = EarlierView()
+        self._shown: list[ExchangeView] = []
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self._earlier
+        if self._welcome is not None:
+            yield self._welcome
+
+    @property
+    def current(self) -> ExchangeView | None:
+        """The exchange that is under way, or the last one."""
+        return self._shown[-1] if self._shown else None
+
+    def begin(self, number: int, question: str) -> ExchangeView:
+        """Show a new question at the end."""
+        self._remove_welcome()
+        view = ExchangeView(number, question, self._name_section)
+        self._shown.append(view)
+        self.mount(view)
+        return view
+
+    def restore(self) -> None:
+        """Show the last exchanges of a saved conversation."""
+        exchanges = self._session.state.transcript.exchanges
+        if exchanges:
+            self._remove_welcome()
+            self._shown = [self._make_view(exchange) for exchange in exchanges[-EXCHANGES_STEP:]]
+            self.mount(*self._shown)
+            self._count_earlier()
+
+    def add_notice(self, text: str, kind: NoticeKind) -> None:
+        """Say something at the end."""
+        self.mount(NoticeView(text, kind))
+
+    def show_earlier(self) -> None:
+        """Show some more exchanges, before all others."""
+        if not self._shown:
+            return
+        first = self._shown[0]
+        end = first.number - 1
+        exchanges = self._session.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
+        views = [self._make_view(exchange) for exchange in exchanges]
+        self._shown[:0] = views
+        self.mount(*views, before=first)
+        self._count_earlier()
+
+    def shed(self) -> None:
+        """Take the oldest exchanges away where there are too many."""
+        if len(self._shown) > EXCHANGES_MAX:
+            shed, self._shown = self._shown[:-EXCHANGES_STEP], self._shown[-EXCHANGES_STEP:]
+            for view in shed:
+                view.remove()
+            self._count_earlier()
+
+    def _remove_welcome(self) -> None:
+        if self._welcome is not None:
+            self._welcome.remove()
+            self._welcome = None
+
+    def _count_earlier(self) -> None:
+        self._earlier.show_count(self._shown[0].number - 1 if self._shown else 0)
+
+    def _make_view(self, exchange: Exchange) -> ExchangeView:
+        view = ExchangeView(exchange.number, exchange.question, self._name_section)
+        for step in exchange.steps:
+            for activity in narrate_step(step, self._session.state.library):
+                view.add_activity(activity)
+        view.finish(recall_ending(exchange))
+        return view
+
+    def _name_section(self, section_id: str) -> str:
+        return name_section(section_id, self._session.state.library)

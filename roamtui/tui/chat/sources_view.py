@@ -1,0 +1,82 @@
+"""The sources under an answer: each citation with its section, its quote, and whether the quote stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.content import Content
+from typing_extensions import override
+
+from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.document.plain import plain_line, shorten
+from roamtui.tui.chat.block_layout import wrap
+from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.chat.marks import Numbering
+from roamtui.tui.chat.targets import SectionTarget, Target, link_target
+
+_QUOTE_LENGTH = 140
+_VERDICTS = {
+    QuoteState.EXACT: ("✓", "exact", "$success"),
+    QuoteState.NORMALISED: ("✓", "same words", "$success"),
+    QuoteState.MISATTRIBUTED: ("!", "stands in another section", "$warning"),
+    QuoteState.UNVERIFIED: ("✗", "not found", "$error"),
+    QuoteState.NO_QUOTE: ("·", "no quote", "$muted"),
+}
+
+NameSection = Callable[[str], str]
+"""Returns the title of a section, or says that there is none."""
+
+
+class SourcesView(ContentView):
+    """Lists citations, in the order of their numbers in the answer."""
+
+    DEFAULT_CSS = """
+    SourcesView { padding: 0 1; margin-top: 1; }
+    """
+
+    def __init__(self, name: NameSection) -> None:
+        super().__init__()
+        self._name_section = name
+        self._citations: list[Citation] = []
+        self._numbering = Numbering()
+
+    def show_citations(self, citations: tuple[Citation, ...], numbering: Numbering) -> None:
+        """Show citations under the numbers that they have in the answer."""
+        self._numbering = numbering
+        self._citations = sorted(citations, key=lambda citation: numbering.number_of(citation.section_id))
+        self.change()
+
+    @property
+    @override
+    def targets(self) -> tuple[Target, ...]:
+        return tuple(SectionTarget(citation.section_id, citation) for citation in self._citations)
+
+    @override
+    def lay_out(self, width: int) -> Content:
+        lines = [Content.styled("Sources", "bold $muted") + describe_proof(self._citations)]
+        for index, citation in enumerate(self._citations):
+            number = self._numbering.number_of(citation.section_id)
+            lead = Content.styled(f"{number:>2} ", "bold $accent")
+            row = link_target(self._draw(citation), index, is_selected=index == self.selected)
+            lines += wrap(row, width, lead=lead, follow="   ")
+        return Content("\n").join(lines)
+
+    def _draw(self, citation: Citation) -> Content:
+        sign, verdict, style = _VERDICTS[citation.state]
+        parts = [Content.styled(self._name_section(citation.section_id), "bold")]
+        if citation.quote:
+            quote = shorten(plain_line(citation.quote), _QUOTE_LENGTH)
+            parts.append(Content.styled(f"“{quote}”", "italic"))
+        told = Content.styled(f"{sign} {verdict}".replace(" ", "\N{NO-BREAK SPACE}"), style)
+        return Content.styled(" · ", "$muted").join(parts) + "  " + told
+
+
+def describe_proof(citations: list[Citation]) -> Content:
+    """Return how many quotes were verified, empty where there are none."""
+    quotes = [citation for citation in citations if citation.quote]
+    if not quotes:
+        return Content()
+    verified = sum(citation.is_verified for citation in quotes)
+    style = "$success" if verified == len(quotes) else "$warning"
+    word = "quote" if len(quotes) == 1 else "quotes"
+    return Content.styled(f"  {verified}/{len(quotes)} {word} verified", style)

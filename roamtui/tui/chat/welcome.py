@@ -1,0 +1,79 @@
+"""What the conversation shows before the first question: what this is, three keys, and questions to try."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from typing_extensions import override
+
+from roamtui.document.plain import plain_line
+from roamtui.tui.chat.block_layout import wrap
+from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.chat.targets import ExampleTarget, Target, link_target
+
+if TYPE_CHECKING:
+    from roamtui.tui.keys import Keys
+    from roamtui.tui.model_label import ModelLabel
+
+_WHAT = (
+    "A model reads the outline beside this, opens the sections it needs, and proves its answer with quotes from"
+    " them. What it opens stays open for your next question."
+)
+_LESSONS = (
+    ("input.send", "asks your question"),
+    ("global.step_out", "goes to the outline: walk it, unfold it, read"),
+    ("global.help", "shows every key"),
+)
+
+
+class Welcome(ContentView):
+    """Teaches the first minute."""
+
+    DEFAULT_CSS = """
+    Welcome { padding: 0 1; }
+    """
+
+    def __init__(self, title: str, examples: tuple[str, ...], model: ModelLabel, keys: Keys) -> None:
+        super().__init__(id="welcome")
+        self._document_title = plain_line(title)
+        self._examples = examples
+        self._model = model
+        self._keys = keys
+
+    @property
+    @override
+    def targets(self) -> tuple[Target, ...]:
+        return tuple(ExampleTarget(question) for question in self._examples)
+
+    def show_model(self, model: ModelLabel) -> None:
+        """Tell of another model."""
+        self._model = model
+        self.change()
+
+    @override
+    def lay_out(self, width: int) -> Content:
+        lines = wrap(Content.styled(self._document_title, "bold $primary"), width)
+        lines += [Content(), *wrap(Content(_WHAT), width), Content()]
+        lines += self._lay_out_keys(width)
+        if self._examples:
+            lines += [Content(), Content.styled("Try", "bold $muted")]
+            for index, question in enumerate(self._examples):
+                row = link_target(Content(plain_line(question)), index, is_selected=index == self.selected)
+                lines += wrap(row, width, lead=Content.styled("› ", "bold $secondary"), follow="  ")
+        lines += [Content(), *self._lay_out_model(width)]
+        return Content("\n").join(lines)
+
+    def _lay_out_keys(self, width: int) -> list[Content]:
+        lines = []
+        for action_id, words in _LESSONS:
+            lead = Content.styled(f"{self._keys.show_first(action_id):<6} ", "bold $accent")
+            lines += wrap(Content(words), width, lead=lead, follow=" " * 7)
+        return lines
+
+    def _lay_out_model(self, width: int) -> list[Content]:
+        how = f"Another: {self._keys.show_first('global.choose_model')}, or start with --model."
+        content = Content.assemble(
+            ("Model  ", "bold $muted"), (self._model.name, "bold"), f" · {self._model.note} ", (how, "$muted")
+        )
+        return wrap(content, width)

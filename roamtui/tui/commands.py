@@ -1,0 +1,120 @@
+"""What a person's keys mean as commands of the core: each function returns the command, or None for nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.message import Message
+
+from roamtui.conversation.commands import (
+    CloseAgentSections,
+    CollapseSections,
+    Command,
+    ExpandSections,
+    FoldNodes,
+    Origin,
+    PinSections,
+    UndoBatch,
+    UnfoldNodes,
+)
+from roamtui.conversation.state import ConversationState
+
+MakeCommand = Callable[[ConversationState], Command | None]
+"""Makes a command from the newest state, at the moment of its dispatch, so that quick keys do not cross."""
+
+
+class CommandWanted(Message):
+    """A person wants something done to sections."""
+
+    def __init__(self, make: MakeCommand) -> None:
+        super().__init__()
+        self.make = make
+
+
+def open_section(section_id: str) -> MakeCommand:
+    """Open a section for the conversation."""
+    return lambda _state: ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
+
+
+def close_section(section_id: str) -> MakeCommand:
+    """Close a section, if it is open."""
+
+    def make(state: ConversationState) -> Command | None:
+        if state.find_open(section_id) is None:
+            return None
+        return CollapseSections(section_ids=(section_id,), origin=Origin.PERSON)
+
+    return make
+
+
+def toggle_pin(section_id: str) -> MakeCommand:
+    """Pin a section, or let go of it."""
+
+    def make(state: ConversationState) -> Command:
+        section = state.find_open(section_id)
+        return PinSections(section_ids=(section_id,), is_pinned=section is None or not section.is_pinned)
+
+    return make
+
+
+def toggle_fold(section_id: str) -> MakeCommand:
+    """Show or hide what is below a node."""
+
+    def make(state: ConversationState) -> Command | None:
+        if section_id in state.unfolded:
+            return FoldNodes(section_ids=(section_id,))
+        return unfold(section_id)(state)
+
+    return make
+
+
+def unfold(*section_ids: str) -> MakeCommand:
+    """Show what is below nodes that are folded."""
+
+    def make(state: ConversationState) -> Command | None:
+        folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
+        return UnfoldNodes(section_ids=folded) if folded else None
+
+    return make
+
+
+def unfold_subtree(section_id: str) -> MakeCommand:
+    """Show everything below a node."""
+    return lambda state: unfold(*_walk_parents(state, section_id))(state)
+
+
+def fold_subtree(section_id: str) -> MakeCommand:
+    """Hide everything below a node."""
+
+    def make(state: ConversationState) -> Command | None:
+        unfolded = tuple(node_id for node_id in _walk_parents(state, section_id) if node_id in state.unfolded)
+        return FoldNodes(section_ids=unfolded) if unfolded else None
+
+    return make
+
+
+def unfold_ancestors(section_id: str) -> MakeCommand:
+    """Make a node visible."""
+
+    def make(state: ConversationState) -> Command | None:
+        if section_id not in state.library:
+            return None
+        return unfold(*state.library.ancestors(section_id))(state)
+
+    return make
+
+
+def undo_batch(state: ConversationState) -> Command | None:
+    """Take back the agent's last batch, if there is one."""
+    return UndoBatch() if state.batches else None
+
+
+def close_agent_sections(_state: ConversationState) -> Command:
+    """Close and fold what the agent opened and the person did not pin."""
+    return CloseAgentSections()
+
+
+def _walk_parents(state: ConversationState, section_id: str) -> tuple[str, ...]:
+    """Return a node and those below it that have children."""
+    library = state.library
+    return tuple(node_id for node_id in library.walk(section_id) if library.children(node_id))

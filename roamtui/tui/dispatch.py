@@ -1,0 +1,171 @@
+"""What happens in the core, shown: one match over every event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from roamtui.agent.events import (
+    AgentEvent,
+    AnswerStreamed,
+    QuestionAnswered,
+    QuestionAsked,
+    RetryScheduled,
+    SectionsSearched,
+    StepStarted,
+    ThinkingStreamed,
+    ToolFinished,
+)
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import (
+    BatchUndone,
+    CloseReason,
+    NodesFolded,
+    NodesUnfolded,
+    ReadingChanged,
+    SaveFailed,
+    SectionsClosed,
+    SectionsExpanded,
+    SectionsKept,
+    SectionsMarked,
+    SectionsPinned,
+)
+from roamtui.tui.chat.activity_view import Activity
+from roamtui.tui.chat.narration import (
+    describe_count,
+    name_section,
+    name_sections,
+    narrate_expansion,
+    narrate_search,
+)
+from roamtui.tui.chat.notice_view import NoticeKind
+
+if TYPE_CHECKING:
+    from roamtui.conversation.session import Session
+    from roamtui.tui.chat.chat_log import ChatLog
+    from roamtui.tui.panes.tree_pane import TreePane
+    from roamtui.tui.status_line import StatusLine
+
+_CLOSE_REASONS = {
+    CloseReason.ASKED: "",
+    CloseReason.BUDGET: "closed to stay within what may be open",
+    CloseReason.FRESH: "closed before a new question",
+    CloseReason.UNDO: "",
+    CloseReason.GONE: "closed, because they are no longer in the document",
+    CloseReason.OVERFLOW: "closed, because the model's context was full",
+}
+
+
+class EventDispatcher:
+    """Brings the widgets up to date with what happened."""
+
+    def __init__(self, session: Session, tree: TreePane, chat: ChatLog, status: StatusLine) -> None:
+        self._session = session
+        self._tree = tree
+        self._chat = chat
+        self._status = status
+
+    def show(self, event: AgentEvent) -> None:  # noqa: C901, PLR0912 - one case an event
+        """Show an event; the state already is the one after it."""
+        match event:
+            case QuestionAsked(number=number, question=question):
+                self._chat.begin(number, question)
+                self._status.change(is_asking=True, step=0, message="")
+            case StepStarted(number=number):
+                self._begin_step()
+                self._status.change(step=number)
+            case AnswerStreamed(text=text):
+                self._stream(text)
+            case ThinkingStreamed(text=text):
+                self._think(text)
+            case SectionsSearched():
+                self._tell(narrate_search(event, self._session.state))
+            case ToolFinished():
+                self._show_state()
+            case RetryScheduled(reason=reason, wait_seconds=wait):
+                self._tell(Activity("↻", f"{reason}; trying again in {wait:.0f} s", style="$warning"))
+            case QuestionAnswered():
+                self._finish(event)
+                self._status.change(is_asking=False, step=0)
+                self._show_state()
+            case SectionsExpanded():
+                self._show_expansion(event)
+            case SectionsClosed():
+                self._show_closing(event)
+            case SectionsMarked(section_ids=ids):
+                self._show_state(f"{describe_count(ids)} will close after this answer")
+            case SectionsKept(reasons=reasons):
+                self._show_kept(reasons)
+            case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
+                self._show_state(f"{'pinned' if is_pinned else 'unpinned'} {self._names(ids)}")
+            case NodesUnfolded() | NodesFolded():
+                self._tree.show(self._session.state)
+            case ReadingChanged():
+                self._tree.show(self._session.state)
+            case BatchUndone(section_ids=ids):
+                self._show_state(f"took back {describe_count(ids)}")
+            case SaveFailed(message=message):
+                self._chat.add_notice(message, NoticeKind.WARNING)
+            case _:
+                assert_never(event)
+
+    def _show_state(self, message: str | None = None) -> None:
+        state = self._session.state
+        self._tree.show(state)
+        self._status.show_state(state)
+        if message is not None:
+            self._status.change(message=message)
+
+    def _begin_step(self) -> None:
+        if self._chat.current is not None:
+            self._chat.current.begin_step()
+
+    def _stream(self, text: str) -> None:
+        if self._chat.current is not None:
+            self._chat.current.append_answer(text)
+
+    def _finish(self, event: QuestionAnswered) -> None:
+        if self._chat.current is not None:
+            self._chat.current.finish(event)
+
+    def _think(self, text: str) -> None:
+        if self._chat.current is not None:
+            self._chat.current.show_thought(text)
+
+    def _tell(self, activity: Activity) -> None:
+        if self._session.state.is_asking and self._chat.current is not None:
+            self._chat.current.add_activity(activity)
+        else:
+            self._chat.add_notice(activity.text)
+
+    def _show_expansion(self, event: SectionsExpanded) -> None:
+        state = self._session.state
+        opened = event.opened_ids
+        if event.origin is Origin.PERSON:
+            self._show_state(f"opened {self._names(opened)}" if opened else None)
+            return
+        self._show_state()
+        if opened:
+            self._tree.show_batch(opened)
+        for activity in narrate_expansion(event, state):
+            self._tell(activity)
+
+    def _show_closing(self, event: SectionsClosed) -> None:
+        reason = _CLOSE_REASONS[event.reason]
+        if not reason:
+            self._show_state(f"closed {self._names(event.section_ids)}")
+            return
+        self._show_state()
+        sections = name_sections(event.section_ids, self._session.state.library)
+        titles = ", ".join(section.title for section in sections)
+        self._chat.add_notice(f"{reason[0].upper()}{reason[1:]}: {titles}")
+
+    def _show_kept(self, reasons: tuple[tuple[str, str], ...]) -> None:
+        self._show_state()
+        library = self._session.state.library
+        kept = ", ".join(f"{name_section(section_id, library)} ({reason})" for section_id, reason in reasons)
+        self._tell(Activity("◆", f"kept open: {kept}"))
+
+    def _names(self, section_ids: tuple[str, ...]) -> str:
+        if len(section_ids) == 1:
+            return f"“{name_section(section_ids[0], self._session.state.library)}”"
+        return describe_count(section_ids)

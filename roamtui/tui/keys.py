@@ -1,0 +1,78 @@
+"""Keys in force: the table of actions with what a person rebound, and the bindings made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from textual.binding import Binding, BindingsMap
+
+from roamtui.tui.actions import ACTIONS, Action, Scope, show_key
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The actions with the keys that they have now."""
+
+    actions: tuple[Action, ...]
+    problems: tuple[str, ...] = ()
+    """What could not be rebound, or lost its key, one sentence each."""
+
+    def within(self, scope: Scope) -> Iterator[Action]:
+        """Yield the actions of a scope."""
+        return (action for action in self.actions if action.scope is scope)
+
+    def bindings(self, scope: Scope, *, only: Container[str] | None = None) -> BindingsMap:
+        """Return the bindings for the widget that owns a scope; with `only`, those of the actions with these ids."""
+        return BindingsMap(
+            Binding(
+                ",".join(action.keys),
+                action.method,
+                action.label,
+                show=False,
+                priority=action.is_priority,
+                tooltip=action.help,
+                id=action.id,
+            )
+            for action in self.within(scope)
+            if action.keys and (only is None or action.id in only)
+        )
+
+    def show_first(self, action_id: str) -> str:
+        """Return the first key of an action as it is written on the screen, a dash where it has none."""
+        action = next(action for action in self.actions if action.id == action_id)
+        return show_key(action.keys[0]) if action.keys else "–"
+
+
+def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
+    """Return the table of actions with a person's own keys.
+
+    Args:
+        overrides: Keys by action id. A key that another action of the same scope had goes to the new one, and that
+            is told.
+    """
+    actions = {action.id: action for action in ACTIONS}
+    problems = []
+    for action_id, keys in (overrides or {}).items():
+        action = actions.get(action_id)
+        if action is None:
+            problems.append(f'There is no action "{action_id}" to bind a key to. Help (f1) lists the ids.')
+            continue
+        for other in tuple(actions.values()):
+            lost = set(other.keys) & set(keys)
+            if other.id != action_id and lost and _can_clash(other.scope, action.scope):
+                actions[other.id] = replace(other, keys=tuple(k for k in other.keys if k not in lost))
+                problems.append(f'"{action_id}" takes {_join(lost)} away from "{other.id}".')
+        actions[action_id] = replace(action, keys=keys)
+    return Keys(tuple(actions.values()), tuple(problems))
+
+
+def _can_clash(one: Scope, other: Scope) -> bool:
+    return one is other or Scope.GLOBAL in (one, other)
+
+
+def _join(keys: set[str]) -> str:
+    return ", ".join(f'"{key}"' for key in sorted(keys))

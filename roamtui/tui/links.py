@@ -1,0 +1,74 @@
+"""Where a link in a document leads."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from roamtui.document.library import Library
+
+_DROPPED = re.compile(r"[^\w\- ]")
+
+
+@dataclass(frozen=True, slots=True)
+class SectionLink:
+    """Leads to a section of the library."""
+
+    section_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class WebLink:
+    """Leads to a web page, which a person must agree to open."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLink:
+    """Leads nowhere that can be opened."""
+
+    reason: str
+    """One sentence."""
+
+
+LinkEnd = SectionLink | WebLink | DeadLink
+
+
+def resolve_link(href: str, library: Library, section_id: str) -> LinkEnd:
+    """Return where `href`, written in the section `section_id`, leads."""
+    try:
+        parts = urlsplit(href.strip())
+    except ValueError:
+        return DeadLink("This link is not a valid address.")
+    if parts.scheme in ("http", "https") and parts.netloc:
+        return WebLink(href.strip())
+    if parts.scheme or parts.netloc:
+        return DeadLink(f'Links with "{parts.scheme or "//"}" are not opened, only http and https.')
+    if parts.path:
+        return DeadLink(f'This link leads to another file, "{unquote(parts.path)}", which is not open here.')
+    target = find_anchor(library, section_id, unquote(parts.fragment))
+    if target is None:
+        return DeadLink(f'No heading here has the anchor "#{unquote(parts.fragment)}".')
+    return SectionLink(target)
+
+
+def find_anchor(library: Library, section_id: str, fragment: str) -> str | None:
+    """Return the section of the same document whose heading has this anchor, as GitHub makes them."""
+    document, _ = library.locate(section_id)
+    counts: dict[str, int] = {}
+    for title, node_id in zip(document.columns.titles, document.ids, strict=True):
+        slug = make_slug(title)
+        count = counts.get(slug, 0)
+        counts[slug] = count + 1
+        if fragment.lower() == (f"{slug}-{count}" if count else slug):
+            return node_id
+    return None
+
+
+def make_slug(title: str) -> str:
+    """Return the anchor of a heading: small letters, no punctuation, hyphens for spaces."""
+    return _DROPPED.sub("", title.lower()).strip().replace(" ", "-")

@@ -1,0 +1,91 @@
+"""The first line of a pane."""
+
+from __future__ import annotations
+
+from textual import events, on
+from textual.content import Content
+from textual.message import Message
+from textual.style import Style
+from textual.widget import Widget
+from typing_extensions import override
+
+from roamtui.tui.layout import PANE_TITLES, Pane
+
+_META_KEY = "roamtui_pane"
+_NOTE_GAP = 3
+_NOTE_WIDTH_MIN = 8
+
+
+class PaneTitle(Widget):
+    """Shows a pane's name among those of hidden ones, as tabs, and at the right a few words."""
+
+    DEFAULT_CSS = """
+    PaneTitle {
+        height: 1;
+        width: 1fr;
+        background: $panel;
+        color: $muted;
+    }
+    """
+
+    class PaneChosen(Message):
+        """A person clicked on the name of a pane."""
+
+        def __init__(self, pane: Pane) -> None:
+            super().__init__()
+            self.pane = pane
+
+    def __init__(self, pane: Pane) -> None:
+        super().__init__()
+        self._pane = pane
+        self._hidden: frozenset[Pane] = frozenset()
+        self._note = ""
+
+    def show_note(self, note: str) -> None:
+        """Show `note` at the right, cut at its start; it must be safe for the screen."""
+        if note != self._note:
+            self._note = note
+            self.refresh()
+
+    def show_hidden(self, panes: frozenset[Pane]) -> None:
+        """Name the panes that this one hides."""
+        if panes != self._hidden:
+            self._hidden = panes
+            self.refresh()
+
+    @override
+    def render(self) -> Content:
+        tabs = [self._draw_tab(pane) for pane in Pane if pane is self._pane or pane in self._hidden]
+        left = Content(" ").join(tabs)
+        room = self.size.width - left.cell_length - 1
+        if not self._note or room < _NOTE_WIDTH_MIN:
+            return left.truncate(self.size.width)
+        note = _cut_start(self._note, room - _NOTE_GAP)
+        return left + " " * (room - note.cell_length) + note
+
+    def _draw_tab(self, pane: Pane) -> Content:
+        number, name = PANE_TITLES[pane]
+        is_active = pane is self._pane and self._is_active()
+        tab = Content(f"{'▌' if is_active else ' '}{number} {name}")
+        tab = tab.stylize(Style.from_meta({_META_KEY: pane.value}))
+        if is_active:
+            return tab.stylize("bold $primary")
+        return tab.stylize("$foreground") if pane is self._pane else tab
+
+    def _is_active(self) -> bool:
+        return self.parent is not None and "focus-within" in self.parent.pseudo_classes
+
+    @on(events.Click)
+    def _choose_clicked(self, event: events.Click) -> None:
+        chosen = event.style.meta.get(_META_KEY, self._pane.value)
+        event.stop()
+        self.post_message(self.PaneChosen(Pane(chosen)))
+
+
+def _cut_start(text: str, width: int) -> Content:
+    """Return the end of `text` that fits: the last part of a path says most."""
+    content = Content(text)
+    while content.cell_length > width:
+        text = text[max(1, content.cell_length - width) :]
+        content = Content(f"…{text}")
+    return content

@@ -1,0 +1,233 @@
+"""The reader with its search line and its way back, and what a person's keys do there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Input
+from typing_extensions import override
+
+from roamtui.tui.actions import Scope
+from roamtui.tui.commands import CommandWanted, close_section, open_section, toggle_pin
+from roamtui.tui.copying import CopyWanted
+from roamtui.tui.layout import Pane
+from roamtui.tui.panes.pane_title import PaneTitle
+from roamtui.tui.reader.reader import Reader
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from roamtui.document.library import Library
+    from roamtui.document.node import Span
+    from roamtui.tui.keys import Keys
+
+_BACK_MAX = 100
+"""Sections to go back over."""
+
+
+class KeylessReader(Reader, inherit_bindings=False):
+    """The reader without the keys of a scroll view: its pane has them all."""
+
+
+class ReaderPane(Vertical):
+    """Shows a section's text."""
+
+    DEFAULT_CSS = """
+    ReaderPane {
+        background: $surface;
+        & Reader { height: 1fr; }
+        & Input {
+            display: none;
+            height: 1;
+            border: none;
+            padding: 0 1;
+            background: $panel;
+            &:focus { border: none; background-tint: $panel 0%; }
+        }
+    }
+    """
+
+    class WentBack(Message):
+        """A person has gone back to what they read before."""
+
+    class EditWanted(Message):
+        """A person wants to edit the file at a section."""
+
+        def __init__(self, section_id: str) -> None:
+            super().__init__()
+            self.section_id = section_id
+
+    def __init__(self, keys: Keys) -> None:
+        super().__init__(id="reader-pane")
+        self._bindings = keys.bindings(Scope.READER)
+        self.title_line = PaneTitle(Pane.READER)
+        """Its first line."""
+        self.reader = KeylessReader(id="reader")
+        self._search = Input(placeholder="search the text", id="reader-search")
+        self._library: Library | None = None
+        self._back: list[str] = []
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self.title_line
+        yield self.reader
+        yield self._search
+
+    @property
+    def section_id(self) -> str | None:
+        """The section that is shown."""
+        return self.reader.section_id
+
+    def show_section(self, library: Library, section_id: str, *, highlight: Span | None = None) -> None:
+        """Show a section, the one before it within reach of `back`."""
+        shown = self.reader.section_id
+        if shown is not None and shown != section_id:
+            self._back = [*self._back, shown][-_BACK_MAX:]
+        self._show(library, section_id, highlight)
+
+    def end_search(self) -> bool:
+        """Take the search line away; return whether it was there."""
+        if not self._search.display:
+            return False
+        had_focus = self._search.has_focus
+        self._search.display = False
+        self._search.value = ""
+        self.reader.search_text("")
+        self._show_place()
+        if had_focus:
+            self.reader.focus()
+        return True
+
+    def _show(self, library: Library, section_id: str, highlight: Span | None) -> None:
+        self._library = library
+        self.reader.show_section(library, section_id, highlight=highlight)
+        self._show_place()
+
+    def _show_place(self) -> None:
+        self.title_line.show_note(self.reader.breadcrumb())
+
+    @on(Input.Changed, "#reader-search")
+    def _search_text(self, event: Input.Changed) -> None:
+        event.stop()
+        if self._search.display:
+            count = self.reader.search_text(event.value)
+            words = "1 match" if count == 1 else f"{count:,} matches"
+            self.title_line.show_note(words if event.value else self.reader.breadcrumb())
+
+    @on(Input.Submitted, "#reader-search")
+    def _keep_search(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.reader.focus()
+
+    @on(Reader.SectionChanged)
+    def _follow_scroll(self) -> None:
+        if not self._search.display:
+            self._show_place()
+
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _show_focus(self) -> None:
+        self.title_line.refresh()
+
+    @override
+    def action_scroll_down(self) -> None:
+        """Scroll down."""
+        self.reader.scroll_lines(1)
+
+    @override
+    def action_scroll_up(self) -> None:
+        """Scroll up."""
+        self.reader.scroll_lines(-1)
+
+    @override
+    def action_page_down(self) -> None:
+        """Scroll down by a page."""
+        self.reader.page(1)
+
+    @override
+    def action_page_up(self) -> None:
+        """Scroll up by a page."""
+        self.reader.page(-1)
+
+    def action_top(self) -> None:
+        """Go to the beginning."""
+        self.reader.go_top()
+
+    def action_bottom(self) -> None:
+        """Go to the end."""
+        self.reader.go_bottom()
+
+    def action_search(self) -> None:
+        """Search the text."""
+        self._search.display = True
+        self._search.focus()
+
+    def action_next_match(self) -> None:
+        """Go to the next match."""
+        self.reader.next_match(1)
+
+    def action_previous_match(self) -> None:
+        """Go to the previous match."""
+        self.reader.next_match(-1)
+
+    def action_next_link(self) -> None:
+        """Select the next link."""
+        self.reader.next_link(1)
+
+    def action_previous_link(self) -> None:
+        """Select the previous link."""
+        self.reader.next_link(-1)
+
+    def action_follow(self) -> None:
+        """Follow the selected link; select the first one where none is."""
+        href = self.reader.current_link()
+        if href is None:
+            self.reader.next_link(1)
+        else:
+            self.reader.post_message(Reader.LinkClicked(href))
+
+    def action_back(self) -> None:
+        """Go back to what was read before."""
+        while self._back and self._library is not None:
+            section_id = self._back.pop()
+            if section_id in self._library:
+                self._show(self._library, section_id, None)
+                self.post_message(self.WentBack())
+                return
+
+    def action_raw(self) -> None:
+        """Show the text as it stands, or formatted."""
+        self.reader.toggle_raw()
+
+    def action_wrap(self) -> None:
+        """Wrap long lines, or let them run."""
+        self.reader.toggle_wrap()
+
+    def action_copy(self) -> None:
+        """Copy the selection, or the whole section."""
+        if self.section_id is not None:
+            self.post_message(CopyWanted(self.reader.selected_or_section_text(), "the text"))
+
+    def action_edit(self) -> None:
+        """Open the file at this section."""
+        section_id = self.reader.section_in_view() or self.section_id
+        if section_id is not None:
+            self.post_message(self.EditWanted(section_id))
+
+    def action_open(self) -> None:
+        """Open the section for the conversation."""
+        if self.section_id is not None:
+            self.post_message(CommandWanted(open_section(self.section_id)))
+
+    def action_close(self) -> None:
+        """Close the section."""
+        if self.section_id is not None:
+            self.post_message(CommandWanted(close_section(self.section_id)))
+
+    def action_pin(self) -> None:
+        """Pin the section, or let go of it."""
+        if self.section_id is not None:
+            self.post_message(CommandWanted(toggle_pin(self.section_id)))

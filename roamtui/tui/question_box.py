@@ -1,0 +1,145 @@
+"""The question box: several lines, a history, and no surprise from a huge paste."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.actions import SkipAction
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import TextArea
+from typing_extensions import override
+
+from roamtui.document.plain import plain_text
+from roamtui.tui.actions import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual import events
+
+    from roamtui.tui.keys import Keys
+
+PASTE_LENGTH_MAX = 50_000
+"""Characters; what is longer is no question, and would be laid out again at each key."""
+_PANE_KEYS = ("1", "3", "question_mark")
+
+
+class QuestionBox(TextArea):
+    """Takes a question. Keys that mean panes or help go to the app while the box is empty."""
+
+    DEFAULT_CSS = """
+    QuestionBox {
+        height: auto;
+        min-height: 1;
+        max-height: 6;
+        border: none;
+        padding: 0;
+        background: transparent;
+        scrollbar-size-vertical: 1;
+        &:focus { border: none; }
+        & .text-area--cursor-line { background: transparent; }
+        & .text-area--placeholder { color: $muted; }
+    }
+    """
+
+    class Sent(Message):
+        """A person asks."""
+
+        def __init__(self, question: str) -> None:
+            super().__init__()
+            self.question = question
+
+    class PasteRefused(Message):
+        """A paste was too long to be a question."""
+
+        def __init__(self, length: int) -> None:
+            super().__init__()
+            self.length = length
+
+    def __init__(self, keys: Keys, history: Iterable[str] = ()) -> None:
+        """Make an empty box.
+
+        Args:
+            keys: Keys in force.
+            history: Earlier questions, oldest first.
+        """
+        super().__init__(
+            id="question-box",
+            compact=True,
+            highlight_cursor_line=False,
+            placeholder=Content("Ask this document…"),
+        )
+        bindings = self._bindings.key_to_bindings  # its lists belong to the class
+        for key, binding in keys.bindings(Scope.INPUT):
+            bindings[key] = [binding, *bindings.get(key, [])]
+        self._history = list(history)
+        self._place = len(self._history)
+        self._draft = ""
+
+    def remember(self, question: str) -> None:
+        """Add a question to the history."""
+        if not self._history or self._history[-1] != question:
+            self._history.append(question)
+        self._place = len(self._history)
+
+    def fill(self, text: str) -> None:
+        """Put `text` in the box, the cursor at its end."""
+        self.load_text(plain_text(text))
+        self.move_cursor(self.document.end)
+
+    def action_send(self) -> None:
+        """Send the question, if there is one, once the keys before this one are in it.
+
+        Priority keys overtake those that still wait for the box, as in a burst of typing.
+        """
+        self.call_later(self._send)
+
+    def _send(self) -> None:
+        question = self.text.strip()
+        if question:
+            self.post_message(self.Sent(question))
+
+    def action_insert_line(self) -> None:
+        """Begin a new line at the cursor, in its turn."""
+        self.call_later(self.insert, "\n")
+
+    def action_history_previous(self) -> None:
+        """Bring back an earlier question."""
+        if not self.cursor_at_first_line or self._place == 0:
+            raise SkipAction
+        if self._place == len(self._history):
+            self._draft = self.text
+        self._place -= 1
+        self.fill(self._history[self._place])
+
+    def action_history_next(self) -> None:
+        """Go forward to a later question, at last to what was being written."""
+        if not self.cursor_at_last_line or self._place >= len(self._history):
+            raise SkipAction
+        self._place += 1
+        self.fill(self._draft if self._place == len(self._history) else self._history[self._place])
+
+    @override
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        return not self._is_for_panes(key) and super().check_consume_key(key, character)
+
+    @override
+    async def _on_key(self, event: events.Key) -> None:
+        if self._is_for_panes(event.key):
+            event.prevent_default()
+            return
+        await super()._on_key(event)
+
+    @override
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        event.stop()
+        if len(event.text) > PASTE_LENGTH_MAX:
+            self.post_message(self.PasteRefused(len(event.text)))
+            return
+        self.replace(plain_text(event.text), *self.selection)
+        self.scroll_cursor_visible()
+
+    def _is_for_panes(self, key: str) -> bool:
+        return key in _PANE_KEYS and not self.text

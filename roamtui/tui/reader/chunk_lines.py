@@ -1,0 +1,122 @@
+"""Turns one chunk of a document into lines, as Markdown or as it stands. Knows no screen."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from roamtui.document.lines import find_line_starts, normalise_line_ends
+from roamtui.document.plain import plain_text
+from roamtui.tui.reader.code_runs import colour_code
+from roamtui.tui.reader.line import TAB_WIDTH, Line, Look, Role, Run
+from roamtui.tui.reader.markdown_lines import MarkdownLayout
+from roamtui.tui.reader.markdown_parser import TooDeepError, find_definitions, parse_markdown
+from roamtui.tui.reader.wrap import fold_runs
+
+if TYPE_CHECKING:
+    from roamtui.document.document import Document
+    from roamtui.tui.reader.chunks import Chunk
+
+PROSE_WIDTH_MAX = 100
+"""Cells; longer lines are hard to read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkLines:
+    """What a chunk shows."""
+
+    lines: tuple[Line, ...]
+    links: tuple[str, ...] = ()
+    """Addresses of its links, in order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkReader:
+    """Lays out chunks of `document` for a width in cells."""
+
+    document: Document
+    width: int
+    is_raw: bool = False
+    is_wrapped: bool = True
+
+    def read(self, chunk: Chunk) -> ChunkLines:
+        """Return the lines of a chunk."""
+        if self.is_raw:
+            return ChunkLines(lines=self._read_raw(chunk))
+        if chunk.is_front_matter:
+            return ChunkLines(lines=(*self._read_front_matter(chunk), _blank(chunk.end)))
+        try:
+            return self._read_markdown(chunk)
+        except TooDeepError:
+            return ChunkLines(lines=self._read_raw(chunk))
+
+    def estimate_lines(self, chunk: Chunk) -> int:
+        """Return about how many lines a chunk shows."""
+        ends = self.document.text.count("\n", chunk.start, chunk.end)
+        width = self.width if self.is_raw else min(self.width, PROSE_WIDTH_MAX)
+        return max(1, ends + (chunk.end - chunk.start) // max(1, width) if self.is_wrapped else ends)
+
+    @cached_property
+    def _definitions(self) -> dict[str, dict[str, str]]:
+        return find_definitions(self.document.text)
+
+    def _read_markdown(self, chunk: Chunk) -> ChunkLines:
+        text = self.document.text[chunk.start : chunk.end]
+        tokens = parse_markdown(chunk.prefix + text, lambda: self._definitions)
+        starts = find_line_starts(text)
+        prefix_count = chunk.prefix.count("\n")
+
+        def find_offset(line: int) -> int:
+            own = line - prefix_count
+            if own < 0:
+                return chunk.start - 1
+            return chunk.start + starts[own] if own < len(starts) else chunk.end
+
+        width = min(self.width, PROSE_WIDTH_MAX) if self.is_wrapped else None
+        layout = MarkdownLayout(find_offset=find_offset, start=chunk.start, width=width)
+        layout.lay_out(tokens)
+        if layout.lines and not chunk.is_continued:
+            layout.lines.append(_blank(chunk.end, layout.lines[-1].block + 1))
+        return ChunkLines(lines=tuple(layout.lines), links=tuple(layout.links))
+
+    def _read_front_matter(self, chunk: Chunk) -> list[Line]:
+        text = self.document.text[chunk.start : chunk.end]
+        starts = [*find_line_starts(text), len(text)]
+        return [
+            Line(
+                runs=(Run(" ", Look(Role.CODE)), *runs),
+                start=chunk.start + starts[number],
+                end=chunk.start + starts[number + 1],
+                block=number,
+                prefix_length=1,
+                is_code=True,
+            )
+            for number, runs in enumerate(colour_code(normalise_line_ends(text), "yaml"))
+        ]
+
+    def _read_raw(self, chunk: Chunk) -> tuple[Line, ...]:
+        """Return the source lines of a chunk behind their numbers."""
+        starts = self.document.line_starts
+        gutter = len(str(len(starts))) + 1
+        width = max(1, self.width - gutter) if self.is_wrapped else None
+        number = max(1, bisect_right(starts, chunk.start))
+        lines: list[Line] = []
+        start = chunk.start
+        while start < chunk.end:
+            end = min(starts[number] if number < len(starts) else chunk.end, chunk.end)
+            source = plain_text(self.document.text[start:end]).rstrip("\n").replace("\n", " ").expandtabs(TAB_WIDTH)
+            label = f"{number:>{gutter - 1}} " if starts[number - 1] == start else " " * gutter
+            for runs in fold_runs([Run(source)], width):
+                note = Run(label, Look(Role.NOTE))
+                line = Line(runs=(note, *runs), start=start, end=end, block=number, prefix_length=gutter)
+                lines.append(line)
+                label = " " * gutter
+            start = end
+            number += 1
+        return tuple(lines)
+
+
+def _blank(offset: int, block: int = -1) -> Line:
+    return Line(start=offset, end=offset, block=block)

@@ -1,0 +1,142 @@
+"""Cuts a stretch of Markdown into chunks that can be parsed one by one. Knows no screen.
+
+Cuts are made at headings, else at blank lines outside fences before a line that begins at the margin, so that a chunk
+parses as it would inside the whole. Where there is no such place for long, a chunk begins with a prefix that puts the
+parser where the text before had left it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+CHUNK_LENGTH = 3_000
+"""Characters after which the next good place ends a chunk: some screens of text, parsed in a few milliseconds."""
+CHUNK_LENGTH_MAX = 12_000
+"""Characters after which any line end does; a longer line is cut as well."""
+
+_PLACE = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])",
+    re.MULTILINE,
+)
+_LINE_END = re.compile(r"\r\n?|\n")
+_TABLE_HEAD = re.compile(
+    r"(?P<head>[^\r\n]*\|[^\r\n]*(?:\r\n?|\n)[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[-: \t|]*)?)(?=\r|\n)"
+)
+_BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A stretch of a document's text."""
+
+    start: int
+    end: int
+    prefix: str = ""
+    """Whole lines to parse before it, and not to show."""
+    is_front_matter: bool = False
+    is_continued: bool = False
+    """Whether its last block goes on in the next chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    mark: str
+    opening: str
+
+
+def split_chunks(text: str, start: int, end: int, headings: Sequence[int]) -> list[Chunk]:
+    """Return the chunks of `text[start:end]`, without a gap.
+
+    Args:
+        text: A document's text.
+        start: Where the first chunk begins.
+        end: Where the last one ends.
+        headings: Sorted offsets where headings begin, as the document's parser found them.
+    """
+    chunks: list[Chunk] = []
+    position = start
+    while position < end:
+        after = bisect_left(headings, position + CHUNK_LENGTH)
+        cut = min(headings[after], end) if after < len(headings) else end
+        if cut - position > CHUNK_LENGTH_MAX and after and headings[after - 1] > position:
+            cut = min(headings[after - 1], end)
+        if cut - position > CHUNK_LENGTH_MAX:
+            chunks.extend(_split_blocks(text, position, cut))
+        else:
+            chunks.append(Chunk(start=position, end=cut))
+        position = cut
+    return chunks
+
+
+def split_lines(text: str, start: int, end: int) -> list[Chunk]:
+    """Return chunks of whole lines of `text[start:end]`, whatever they mean."""
+    chunks: list[Chunk] = []
+    while start < end:
+        cut = _find_line_end(text, start + CHUNK_LENGTH, end) or end
+        if cut - start > CHUNK_LENGTH_MAX:
+            cut = start + CHUNK_LENGTH_MAX
+        chunks.append(Chunk(start=start, end=cut))
+        start = cut
+    return chunks
+
+
+def _split_blocks(text: str, start: int, end: int) -> Iterator[Chunk]:
+    """Yield the chunks of a stretch without headings."""
+    fence: _Fence | None = None
+    chunk_start = start
+    for place in _PLACE.finditer(text, start, end):
+        if place["fence"]:
+            fence = _follow_fence(fence, place)
+        elif fence is None and place.end() - chunk_start >= CHUNK_LENGTH:
+            yield from _split_long(text, chunk_start, place.end())
+            chunk_start = place.end()
+    yield from _split_long(text, chunk_start, end)
+
+
+def _split_long(text: str, start: int, end: int) -> Iterator[Chunk]:
+    """Yield a chunk, or several where it is too long for one."""
+    prefix = ""
+    while end - start > CHUNK_LENGTH_MAX:
+        cut = _find_line_end(text, start + CHUNK_LENGTH_MAX // 2, start + CHUNK_LENGTH_MAX)
+        following = _find_context(text, start, cut, prefix) if cut else ""
+        cut = cut or text.rfind(" ", start + CHUNK_LENGTH_MAX // 2, start + CHUNK_LENGTH_MAX) + 1
+        cut = cut or start + CHUNK_LENGTH_MAX
+        yield Chunk(start=start, end=cut, prefix=prefix, is_continued=True)
+        start, prefix = cut, following
+    if start < end:
+        yield Chunk(start=start, end=end, prefix=prefix)
+
+
+def _find_context(text: str, start: int, cut: int, prefix: str) -> str:
+    """Return the lines that put a parser at `cut` where it was, having read `prefix` and `text[start:cut]`."""
+    read = prefix + text[start:cut]
+    fence: _Fence | None = None
+    for place in _PLACE.finditer(read):
+        if place["fence"]:
+            fence = _follow_fence(fence, place)
+    if fence is not None:
+        return fence.opening + "\n"
+    block_start = max((blank.end() for blank in _BLANK_LINE.finditer(read)), default=0)
+    head = _TABLE_HEAD.search(read, block_start)
+    return head["head"] + "\n" if head else ""
+
+
+def _follow_fence(fence: _Fence | None, place: re.Match[str]) -> _Fence | None:
+    """Return the fence that is open after a line of fence marks."""
+    mark, info = place["fence"], place["info"]
+    if fence is None:
+        return None if mark[0] == "`" and "`" in info else _Fence(mark, place[0])
+    is_end = mark[0] == fence.mark[0] and len(mark) >= len(fence.mark) and not info.strip(" \t")
+    return None if is_end else fence
+
+
+def _find_line_end(text: str, start: int, end: int) -> int:
+    """Return the offset after the first line end from `start` on, 0 where there is none before `end`."""
+    found = _LINE_END.search(text, start, end)
+    return found.end() if found else 0

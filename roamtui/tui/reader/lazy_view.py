@@ -1,0 +1,287 @@
+"""`LazyView`: a scroll view over `LazyLines`. What is in view stays there while guesses above it are corrected."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.style import Style
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from typing_extensions import override
+
+from roamtui.tui.reader.line import Line, Role
+from roamtui.tui.reader.line_strips import Marking, Overlay, ReaderPalette, make_strip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from textual import events
+    from textual.selection import Selection
+
+    from roamtui.tui.reader.lazy_lines import LazyLines, Place
+
+_MARGIN = 3
+"""Lines kept above a place that was jumped to, so that it is read in its context."""
+
+
+class LazyView(ScrollView):
+    """Shows `lines`. A subclass sets them by `show_lines` and says in `markings_at` what is marked."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        *(f"reader--{role}" for role in Role),
+        *(f"reader--{overlay}" for overlay in Overlay),
+        "reader--link",
+        "reader--inline-code",
+        "reader--code-background",
+    }
+    DEFAULT_CSS = """
+    LazyView {
+        background: $surface;
+        color: $foreground;
+        padding: 0 1;
+        overflow: auto auto;
+        scrollbar-size: 1 1;
+        scrollbar-gutter: stable;
+        & > .reader--h1 { color: $text-primary; text-style: bold; }
+        & > .reader--h2 { color: $text-primary; text-style: bold; }
+        & > .reader--h3 { color: $text-secondary; text-style: bold; }
+        & > .reader--h4 { text-style: bold italic; }
+        & > .reader--bullet { color: $text-accent; text-style: bold; }
+        & > .reader--quote { color: $text-muted; text-style: italic; }
+        & > .reader--bar { color: $accent; }
+        & > .reader--rule { color: $foreground 40%; }
+        & > .reader--grid { color: $foreground 40%; }
+        & > .reader--html { color: $foreground 45%; }
+        & > .reader--note { color: $foreground 50%; text-style: italic; }
+        & > .reader--link { color: $text-accent; text-style: underline; }
+        & > .reader--inline-code { color: $text-warning; background: $foreground 8%; }
+        & > .reader--code-background { background: $foreground 6%; }
+        & > .reader--code-keyword { color: $text-accent; }
+        & > .reader--code-name { color: $text-primary; }
+        & > .reader--code-text { color: $text-success; }
+        & > .reader--code-number { color: $text-warning; }
+        & > .reader--code-comment { color: $foreground 50%; text-style: italic; }
+        & > .reader--highlight { background: $success 35%; text-style: bold; }
+        & > .reader--match { background: $warning 35%; }
+        & > .reader--current-match { background: $warning; color: $background; text-style: bold; }
+        & > .reader--current-link { background: $block-cursor-background; color: $block-cursor-foreground; }
+        &:ansi > .reader--inline-code { background: transparent; }
+        &:ansi > .reader--code-background { background: transparent; }
+        &:ansi > .reader--highlight { background: ansi_green; color: ansi_black; }
+        &:ansi > .reader--match { background: ansi_yellow; color: ansi_black; }
+        &:ansi > .reader--current-match { background: ansi_bright_yellow; color: ansi_black; }
+    }
+    """
+
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002 (Textual's own name)
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.lines: LazyLines | None = None
+        self._palette: ReaderPalette | None = None
+
+    def markings_at(self, place: Place) -> list[tuple[int, int, Overlay]]:
+        """Return what is marked in a line: its first character, the one after its last, and how."""
+        raise NotImplementedError
+
+    def view_settled(self) -> None:
+        """Note that other lines may be in view."""
+
+    @property
+    def view_size(self) -> Size:
+        """The cells for text."""
+        return self.scrollable_content_region.size
+
+    @property
+    def top_y(self) -> int:
+        """The number of the first line in view."""
+        return self.scroll_offset.y
+
+    def show_lines(self, lines: LazyLines | None, offset: int | None) -> None:
+        """Show other lines, from the top or, with its margin, from the block of a character of the document."""
+        self.lines = lines
+        self.scroll_to(x=0, y=0, animate=False, force=True)
+        if lines is not None and offset is not None:
+            self.jump_to(lines.find_offset(offset), margin=0)
+        self._settle(is_upward=False)
+        self.refresh()
+
+    def jump_to(self, y: int, *, margin: int = _MARGIN) -> None:
+        """Bring a line to the top of the view, with some lines above it."""
+        if self.lines is None:
+            return
+        self.lines.measure(y, self.view_size.height)
+        self._fit_size()
+        top = self._keep_below(max(0, y - margin))
+        self.scroll_to(y=top, animate=False, force=True)
+        self._settle(is_upward=True)
+
+    def show_y(self, y: int) -> None:
+        """Scroll to a line unless it is in view."""
+        if not self.top_y <= y < self.top_y + self.view_size.height:
+            self.jump_to(y)
+
+    def scroll_lines(self, lines: int) -> None:
+        """Scroll down by a number of lines, up by a negative one."""
+        self.scroll_to(y=self.top_y + lines, animate=False, force=True)
+
+    def page(self, pages: int) -> None:
+        """Scroll down by screens, up by a negative number; two lines stay in view."""
+        self.scroll_lines(pages * max(1, self.view_size.height - 2))
+
+    def go_top(self) -> None:
+        """Scroll to the first line."""
+        self.scroll_to(y=0, animate=False, force=True)
+
+    def go_bottom(self) -> None:
+        """Scroll to the last line."""
+        if self.lines is None:
+            return
+        chunk, filled = len(self.lines.chunks) - 1, 0
+        while chunk >= 0 and filled < self.view_size.height:
+            filled += len(self.lines.read(chunk).lines)
+            chunk -= 1
+        self._fit_size()
+        self.scroll_to(y=len(self.lines), animate=False, force=True)
+
+    @contextmanager
+    def keep_view(self) -> Iterator[None]:
+        """Keep what is in view where it is while chunks above it are laid out."""
+        lines = self.lines
+        place = lines.locate(self.top_y) if lines and lines.chunks else None
+        yield
+        if lines and place and lines is self.lines:
+            self._fit_size()
+            y = lines.top(place.chunk) + place.line
+            if y != self.top_y:
+                self.scroll_to(y=y, animate=False, force=True)
+
+    @override
+    def render_line(self, y: int) -> Strip:
+        line_y = y + self.top_y
+        width = self.view_size.width
+        palette = self.palette
+        found = self.lines.line_at(line_y) if self.lines else None
+        if found is None:
+            return Strip.blank(width, palette.base)
+        place, line = found
+        markings = [Marking(start, end, palette.overlays[kind]) for start, end, kind in self.markings_at(place)]
+        selection = self.text_selection
+        span = selection.get_span(line_y) if selection else None
+        if span is not None:
+            end = span[1] if span[1] >= 0 else len(line.text)
+            markings.append(Marking(span[0], end, self.screen.get_component_rich_style("screen--selection")))
+        left = self.scroll_offset.x
+        strip = make_strip(line, left + width, palette, markings)
+        return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
+
+    @override
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        if self.lines is None or selection.start is None or selection.end is None:
+            return None
+        texts = []
+        for y in range(selection.start.y, selection.end.y + 1):
+            found = self.lines.line_at(y)
+            text = found[1].text if found else ""
+            end = selection.end.x if y == selection.end.y else len(text)
+            texts.append(text[selection.start.x if y == selection.start.y else 0 : end].rstrip())
+        return "\n".join(texts), "\n"
+
+    def line_in_view(self) -> Line | None:
+        """Return the first line in view that has text."""
+        if self.lines is None:
+            return None
+        found = (self.lines.line_at(y) for y in range(self.top_y, self.top_y + max(1, self.view_size.height)))
+        lines = [pair[1] for pair in found if pair]
+        return next((line for line in lines if line.text.strip()), lines[0] if lines else None)
+
+    @override
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self._settle(is_upward=new_value < old_value)
+
+    @override
+    def notify_style_update(self) -> None:
+        self._palette = None
+        super().notify_style_update()
+
+    @property
+    def palette(self) -> ReaderPalette:
+        """The styles of the theme in use."""
+        if self._palette is None:
+            self._palette = self._read_palette()
+        return self._palette
+
+    def _settle(self, *, is_upward: bool) -> None:
+        """Lay out what is in view; the line at its top stays, by the end of its chunk when scrolled to from below."""
+        lines, height = self.lines, self.view_size.height
+        if lines is None or not lines.chunks or not height:
+            self._fit_size()
+            return
+        y = self._keep_below(self.top_y) if is_upward else self._keep_above(self.top_y)
+        lines.measure(y, height)
+        self._fit_size()
+        if y != self.top_y:
+            self.scroll_to(y=y, animate=False, force=True)
+        self.view_settled()
+
+    def _keep_below(self, y: int) -> int:
+        """Lay out the chunk of line `y`; return the number of the line that is as far from the chunk's end."""
+        assert self.lines is not None
+        place = self.lines.locate(y)
+        guessed = self.lines.height(place.chunk)
+        self.lines.read(place.chunk)
+        height = self.lines.height(place.chunk)
+        return self.lines.top(place.chunk) + max(0, height - (guessed - place.line))
+
+    def _keep_above(self, y: int) -> int:
+        """Lay out the chunk of line `y`; return the number of the line that is as far into the chunk."""
+        assert self.lines is not None
+        place = self.lines.locate(y)
+        guessed = self.lines.height(place.chunk)
+        self.lines.read(place.chunk)
+        height = self.lines.height(place.chunk)
+        return self.lines.top(place.chunk) + place.line * height // max(1, guessed)
+
+    def _fit_size(self) -> None:
+        lines = self.lines
+        size = Size(0, 0) if lines is None else Size(max(self.view_size.width, lines.width), len(lines))
+        if size != self.virtual_size:
+            self.virtual_size = size
+
+    def _read_palette(self) -> ReaderPalette:
+        def read(name: str) -> Style:
+            style = self.get_component_rich_style(f"reader--{name}")
+            return style.without_color + Style(color=style.color)
+
+        def read_own(name: str) -> Style:
+            return self.get_component_rich_style(f"reader--{name}", partial=True)
+
+        def read_whole(name: str) -> Style:
+            style = self.get_component_rich_style(f"reader--{name}")
+            own = read_own(name)
+            color = style.color if own.color else None
+            return style.without_color + Style(color=color, bgcolor=style.bgcolor if own.bgcolor else None)
+
+        return ReaderPalette(
+            base=self.rich_style,
+            roles={role: read(role) for role in Role},
+            link=read("link"),
+            inline_code=read_whole("inline-code"),
+            code_background=read_whole("code-background"),
+            overlays={overlay: read_whole(overlay) for overlay in Overlay},
+        )
+
+    def _on_resize(self, event: events.Resize) -> None:
+        del event
+        self.width_changed()
+
+    def width_changed(self) -> None:
+        """Note that there may be another number of cells for text."""
+        self._settle(is_upward=False)

@@ -1,0 +1,79 @@
+"""Choosing colours and models from a list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.theme import BUILTIN_THEMES
+
+from roamtui.errors import RoamtuiError
+from roamtui.tui.screens.confirm import ConfirmScreen
+from roamtui.tui.screens.picker import Choice, PickerScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.app import App
+
+    from roamtui.models.base import Model
+    from roamtui.tui.context import ModelOffer
+
+_NO_OFFERS = (
+    "Nothing else is usable here yet. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama; any"
+    " model of litellm can be named with --model."
+)
+
+
+def choose_theme(app: App[None]) -> None:
+    """Let a person choose a theme; each shows itself as they go over it."""
+    before = app.theme
+    themes = [theme for theme in app.available_themes.values() if not theme.ansi]
+    themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
+    choices = [Choice(theme.name, "dark" if theme.dark else "light") for theme in themes]
+
+    def preview(name: str) -> None:
+        app.theme = name
+
+    def finish(name: str | None) -> None:
+        app.theme = name or before
+
+    app.push_screen(PickerScreen("Theme", choices, before, preview=preview), finish)
+
+
+def choose_model(
+    app: App[None],
+    current: str,
+    offers: tuple[ModelOffer, ...],
+    use: Callable[[Model], None],
+    complain: Callable[[str], None],
+) -> None:
+    """Let a person choose a model, and ask once more before text goes to it.
+
+    Args:
+        app: Shows the screens.
+        current: Name of the model in use.
+        offers: What else is usable here.
+        use: Called with the model chosen.
+        complain: Called with a sentence where it cannot be used.
+    """
+    by_name = {offer.name: offer for offer in offers}
+    choices = [Choice(current, "in use")]
+    choices += [Choice(offer.name, offer.note) for offer in offers if offer.name != current]
+
+    def take(name: str | None) -> None:
+        offer = by_name.get(name or "")
+        if offer is None or name == current:
+            return
+
+        def agree(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+            if answer:
+                try:
+                    use(offer.choose())
+                except RoamtuiError as error:
+                    complain(str(error))
+
+        question = f"Use {offer.name}? It gets your questions and the sections that are opened."
+        app.push_screen(ConfirmScreen(question, offer.note, yes="Use it"), agree)
+
+    foot = "enter chooses, esc leaves" if len(choices) > 1 else _NO_OFFERS
+    app.push_screen(PickerScreen("Model", choices, current, foot=foot), take)

@@ -1,0 +1,150 @@
+"""Which panes show, and where the focus goes when a person changes between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamtui.tui.chat.chat_log import ChatLog
+from roamtui.tui.layout import Pane, choose_panes
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+    from roamtui.tui.panes.chat_pane import ChatPane
+    from roamtui.tui.panes.reader_pane import ReaderPane
+    from roamtui.tui.panes.tree_pane import TreePane
+    from roamtui.tui.question_box import QuestionBox
+
+
+class PaneSwitch:
+    """Shows and hides panes as the width allows, and moves the focus over what a person can reach."""
+
+    def __init__(self, tree: TreePane, chat: ChatPane, reader: ReaderPane, box: QuestionBox, right: Widget) -> None:
+        """Switch between these.
+
+        Args:
+            tree: Left.
+            chat: In `right`.
+            reader: In `right`.
+            box: Below chat and reader.
+            right: What holds chat, reader and box.
+        """
+        self._tree = tree
+        self._chat = chat
+        self._reader = reader
+        self._box = box
+        self._right = right
+        self._columns = 0
+        self.active = Pane.CHAT
+        """Where the person is."""
+        self.main = Pane.CHAT
+        """What stands beside the outline where there is room for one."""
+        self._before_reader: Widget = tree.outline
+
+    @property
+    def visible(self) -> frozenset[Pane]:
+        """The panes on the screen."""
+        return choose_panes(self._columns, active=self.active, main=self.main)
+
+    def resize(self, columns: int) -> None:
+        """Show what fits into a new width."""
+        self._columns = columns
+        self._show()
+
+    def note_focus(self, focused: Widget) -> None:
+        """Follow the focus to the pane where it is now."""
+        ancestors = focused.ancestors_with_self
+        if self._tree in ancestors:
+            self.active = Pane.TREE
+        elif self._reader in ancestors:
+            self.active = self.main = Pane.READER
+        elif self._chat in ancestors:
+            self.active = self.main = Pane.CHAT
+        elif focused is self._box:
+            self.active = Pane.CHAT
+        self._show()
+
+    def go_tree(self) -> None:
+        """Go to the outline."""
+        self._go(Pane.TREE, self._tree.outline)
+
+    def go_box(self) -> None:
+        """Go to the question box; what stands above it stays."""
+        self._go(Pane.CHAT, self._box)
+
+    def go_log(self) -> None:
+        """Go to the conversation itself."""
+        self.main = Pane.CHAT
+        self._go(Pane.CHAT, self._chat.log_view)
+
+    def show_chat(self) -> None:
+        """Bring the conversation into view, the focus unchanged."""
+        self.main = Pane.CHAT
+        self._show()
+
+    def go_reader(self, *, came_from: Widget | None = None) -> None:
+        """Go to the reader and remember the way back."""
+        if came_from is not None and self._reader not in came_from.ancestors_with_self:
+            self._before_reader = came_from
+        self.main = Pane.READER
+        self._go(Pane.READER, self._reader.reader)
+
+    def show_reader(self, *, came_from: Widget | None) -> None:
+        """Bring the reader into view; go there only where it hides what the person came from."""
+        if Pane.READER not in self.visible:
+            self.go_reader(came_from=came_from)
+
+    def leave_reader(self) -> None:
+        """Go back to where the reader was called from; the conversation takes its place again."""
+        self.main = Pane.CHAT
+        back = self._before_reader
+        if self._tree in back.ancestors_with_self:
+            self.go_tree()
+        elif isinstance(back, ChatLog):
+            self.go_log()
+        else:
+            self.go_box()
+
+    def step(self, direction: int, focused: Widget | None) -> None:
+        """Go to the next (1) or previous (-1) place that can have the focus."""
+        stops: list[Widget] = [self._tree.outline]
+        if self._chat.log_view.has_targets:
+            stops.append(self._chat.log_view)
+        stops.append(self._box)
+        if self._reader.section_id is not None:
+            stops.append(self._reader.reader)
+        here = next(
+            (i for i, stop in enumerate(stops) if focused is not None and _is_within(focused, stop)), 0 - direction
+        )
+        target = stops[(here + direction) % len(stops)]
+        if target is self._tree.outline:
+            self.go_tree()
+        elif target is self._box:
+            self.go_box()
+        elif target is self._reader.reader:
+            self.go_reader()
+        else:
+            self.go_log()
+
+    def _go(self, pane: Pane, widget: Widget) -> None:
+        self.active = pane
+        self._show()
+        widget.focus(scroll_visible=False)
+
+    def _show(self) -> None:
+        visible = self.visible
+        self._tree.display = Pane.TREE in visible
+        self._chat.display = Pane.CHAT in visible
+        self._reader.display = Pane.READER in visible
+        self._right.display = bool(visible & {Pane.CHAT, Pane.READER})
+        self._tree.set_class(len(visible) == 1, "-alone")
+        hidden = frozenset(Pane) - visible
+        beside_tree = Pane.TREE in visible and len(visible) > 1
+        self._tree.title_line.show_hidden(frozenset() if beside_tree else hidden)
+        self._chat.title_line.show_hidden(hidden)
+        self._reader.title_line.show_hidden(hidden)
+
+
+def _is_within(widget: Widget, stop: Widget) -> bool:
+    """Return whether a widget is a stop, or a line that belongs to it such as its search."""
+    return widget is stop or (stop.parent is not None and stop.parent is widget.parent)

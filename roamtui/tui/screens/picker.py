@@ -1,0 +1,131 @@
+"""A list to choose one of: themes, models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+from typing_extensions import override
+
+from roamtui.document.plain import plain_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One line of a picker."""
+
+    name: str
+    note: str = ""
+
+
+class PickerScreen(ModalScreen[str | None]):
+    """Lets a person choose a name; the result is None where they did not."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", "Leave"),
+        Binding("j", "move(1)", "Down"),
+        Binding("k", "move(-1)", "Up"),
+    ]
+    DEFAULT_CSS = """
+    PickerScreen {
+        align: center middle;
+        background: $background 30%;
+        & > Vertical {
+            width: 64;
+            max-width: 94%;
+            height: auto;
+            max-height: 80%;
+            padding: 1 2;
+            background: $panel;
+            border: round $primary;
+        }
+        & OptionList {
+            height: auto;
+            max-height: 16;
+            margin-top: 1;
+            border: none;
+            padding: 0;
+            background: $panel;
+            scrollbar-size-vertical: 1;
+            &:focus { border: none; background-tint: $panel 0%; }
+        }
+        & .foot { margin-top: 1; color: $muted; }
+    }
+    """
+
+    def __init__(
+        self,
+        title: str,
+        choices: Sequence[Choice],
+        current: str,
+        *,
+        foot: str = "enter chooses, esc leaves",
+        preview: Callable[[str], None] | None = None,
+    ) -> None:
+        """Offer `choices`.
+
+        Args:
+            title: Our own words.
+            choices: Names are unique.
+            current: Name of the choice that is in force.
+            foot: Our own words below the list.
+            preview: Called with each name that the person looks at.
+        """
+        super().__init__()
+        self._heading = title
+        self._choices = choices
+        self._current = current
+        self._foot = foot
+        self._preview = preview
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(Content.styled(self._heading, "bold $primary"))
+            yield OptionList(*(Option(self._draw(choice), id=None) for choice in self._choices))
+            yield Static(Content(self._foot), classes="foot")
+
+    def on_mount(self) -> None:
+        """Begin at what is in force."""
+        names = [choice.name for choice in self._choices]
+        options = self.query_one(OptionList)
+        options.highlighted = names.index(self._current) if self._current in names else 0
+        options.focus()
+
+    def _draw(self, choice: Choice) -> Content:
+        sign = "● " if choice.name == self._current else "  "
+        note = f" · {choice.note}" if choice.note else ""
+        return Content(sign + plain_line(choice.name + note))
+
+    @on(OptionList.OptionHighlighted)
+    def _preview_choice(self, event: OptionList.OptionHighlighted) -> None:
+        if self._preview is not None:
+            self._preview(self._choices[event.option_index].name)
+
+    @on(OptionList.OptionSelected)
+    def _choose(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._choices[event.option_index].name)
+
+    def action_leave(self) -> None:
+        """Choose nothing."""
+        self.dismiss(None)
+
+    def action_move(self, lines: int) -> None:
+        """Go up or down."""
+        options = self.query_one(OptionList)
+        if lines > 0:
+            options.action_cursor_down()
+        else:
+            options.action_cursor_up()

@@ -1,0 +1,150 @@
+"""Reading: jumps to sections and quotes, follows links, opens the editor."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import App, SuspendNotSupported
+
+from roamtui.conversation.commands import Command, ReadSection
+from roamtui.tui.editor import build_editor_command, choose_editor
+from roamtui.tui.links import DeadLink, SectionLink, WebLink, resolve_link
+from roamtui.tui.screens.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.widget import Widget
+
+    from roamtui.conversation.session import Session
+    from roamtui.conversation.state import ConversationState
+    from roamtui.conversation.transcript import Citation
+    from roamtui.document.node import Span
+    from roamtui.tui.chat.targets import SectionTarget
+    from roamtui.tui.commands import MakeCommand
+    from roamtui.tui.panes.reader_pane import ReaderPane
+    from roamtui.tui.panes.tree_pane import TreePane
+    from roamtui.tui.screens.pane_switch import PaneSwitch
+
+
+class Reading:
+    """What a person reads, and how they get there."""
+
+    def __init__(
+        self,
+        session: Session,
+        tree: TreePane,
+        reader: ReaderPane,
+        switch: PaneSwitch,
+        send: Callable[[MakeCommand], None],
+    ) -> None:
+        """Read the library of `session`.
+
+        Args:
+            session: Told what is read.
+            tree: Its cursor follows jumps.
+            reader: Shows the text.
+            switch: Brings the reader into view.
+            send: Dispatches a command.
+        """
+        self._session = session
+        self._tree = tree
+        self._reader = reader
+        self._switch = switch
+        self._send = send
+        self._place: tuple[str, Span | None] | None = None
+
+    def read(self, section_id: str, *, came_from: Widget | None, highlight: Span | None = None) -> None:
+        """Show a section in the reader, and go there where it is shown already or hides all else."""
+        library = self._session.state.library
+        if section_id not in library:
+            return
+        place = (section_id, highlight)
+        self._reader.show_section(library, section_id, highlight=highlight)
+        if place == self._place:
+            self._switch.go_reader(came_from=came_from)
+        else:
+            self._switch.show_reader(came_from=came_from)
+        self._place = place
+        self._note_reading(section_id)
+
+    def jump(self, target: SectionTarget, *, came_from: Widget | None) -> str | None:
+        """Show what the conversation names, in outline and reader; return why not, where it cannot be.
+
+        A quote that stands in another section than the one named is shown where it stands.
+        """
+        library = self._session.state.library
+        span = find_span(target.citation, self._session.state)
+        section_id = target.section_id
+        if span is not None:
+            section_id = library.section_at(span.doc, span.start) or section_id
+        if section_id not in library:
+            return f"There is no section {section_id} in this document: the model made that id up."
+        self._tree.go_to(section_id)
+        self.read(section_id, came_from=came_from, highlight=span)
+        return None
+
+    def refresh(self) -> None:
+        """Say which section is read now, after going back."""
+        self._note_reading(self._reader.section_id)
+
+    def follow(self, href: str, app: App[None]) -> str | None:
+        """Follow a link; return a sentence where it leads nowhere."""
+        section_id = self._reader.section_id
+        if section_id is None:
+            return None
+        end = resolve_link(href, self._session.state.library, section_id)
+        match end:
+            case SectionLink(target):
+                self._tree.go_to(target)
+                self.read(target, came_from=None)
+            case WebLink(url):
+
+                def open_page(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+                    if answer:
+                        app.open_url(url)
+
+                app.push_screen(ConfirmScreen("Open this page in your browser?", url, yes="Open"), open_page)
+            case DeadLink(reason):
+                return reason
+        return None
+
+    def edit(self, section_id: str, app: App[None]) -> str | None:
+        """Open the document in the person's editor at a section; return a sentence where that cannot be."""
+        library = self._session.state.library
+        file = Path(library.source)
+        if not file.is_file():
+            return "Only a document that is a file on this machine can be edited."
+        editor = choose_editor(os.environ)
+        if editor is None:
+            return "No editor is set. Set the environment variable EDITOR to its command."
+        command = build_editor_command(editor, file.absolute(), library.node(section_id).start_line)
+        try:
+            with app.suspend():
+                subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
+        except SuspendNotSupported:
+            return "The editor cannot be opened from this kind of terminal."
+        except (OSError, ValueError) as error:
+            return f"The editor {editor} could not be started: {error}."
+        app.refresh(layout=True)
+        return None
+
+    def _note_reading(self, section_id: str | None) -> None:
+        def make(state: ConversationState) -> Command | None:
+            return ReadSection(section_id=section_id) if state.reading != section_id else None
+
+        self._send(make)
+
+
+def find_span(citation: Citation | None, state: ConversationState) -> Span | None:
+    """Return where the words of a citation stand in the document, None where they do not."""
+    if citation is None or citation.span is None:
+        return None
+    try:
+        document = state.library.document(citation.span.doc)
+    except KeyError:
+        return None
+    return citation.span if citation.span.end <= len(document.text) else None

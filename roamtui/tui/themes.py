@@ -1,0 +1,192 @@
+"""Themes: TOML files with ten colours each, checked when they are read."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.color import Color
+from textual.theme import Theme
+
+from roamtui.errors import RoamtuiError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+DEFAULT_THEME = "dusk"
+CONTRAST_MIN = 4.5
+"""Least contrast between text and its ground (WCAG 2.2, level AA)."""
+
+_COLORS = (
+    "primary",
+    "secondary",
+    "accent",
+    "foreground",
+    "background",
+    "surface",
+    "panel",
+    "success",
+    "warning",
+    "error",
+)
+_HEX = re.compile(r"#[0-9a-fA-F]{6}")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+
+class ThemeError(RoamtuiError):
+    """A theme's file cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedThemes:
+    """The themes of some folders."""
+
+    themes: tuple[Theme, ...]
+    problems: tuple[str, ...]
+    """One sentence for each file that could not be used."""
+
+
+def load_themes(folders: Iterable[Path]) -> LoadedThemes:
+    """Return all themes of `folders`; a later one replaces an earlier one of the same name."""
+    themes: dict[str, Theme] = {}
+    problems = []
+    for folder in folders:
+        for file in sorted(folder.glob("*.toml")):
+            try:
+                theme = read_theme(file)
+            except ThemeError as error:
+                problems.append(str(error))
+            else:
+                themes[theme.name] = theme
+    return LoadedThemes(tuple(themes.values()), tuple(problems))
+
+
+def read_theme(file: Path) -> Theme:
+    """Return the theme of a file.
+
+    Raises:
+        ThemeError: With file and key in its message.
+    """
+    try:
+        data = tomllib.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise ThemeError(f"The theme {file} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise ThemeError(f"The theme {file} is not UTF-8 text.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ThemeError(f"The theme {file} is not valid TOML: {error}.") from error
+    _check_keys(file, data)
+    colors: Mapping[str, str] = data["colors"]
+    variables = {**derive_variables(colors), **data.get("variables", {})}
+    return Theme(
+        name=data["name"],
+        dark=data["dark"],
+        primary=colors["primary"],
+        secondary=colors["secondary"],
+        accent=colors["accent"],
+        foreground=colors["foreground"],
+        background=colors["background"],
+        surface=colors["surface"],
+        panel=colors["panel"],
+        success=colors["success"],
+        warning=colors["warning"],
+        error=colors["error"],
+        variables=variables,
+    )
+
+
+def _check_keys(file: Path, data: Mapping[str, object]) -> None:
+    for key in data:
+        if key not in ("name", "dark", "colors", "variables"):
+            raise ThemeError(f'The theme {file} has an unknown key "{key}".')
+    name = data.get("name")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ThemeError(f'The theme {file} needs "name", in small letters, digits, "-" and "_".')
+    if not isinstance(data.get("dark"), bool):
+        raise ThemeError(f'The theme {file} needs "dark" as true or false.')
+    colors = data.get("colors")
+    if not isinstance(colors, dict):
+        raise ThemeError(f'The theme {file} needs a table "[colors]".')
+    for key in _COLORS:
+        if key not in colors:
+            raise ThemeError(f'The theme {file} needs "colors.{key}".')
+    _check_colors(file, "colors", colors, known=_COLORS)
+    variables = data.get("variables", {})
+    if not isinstance(variables, dict):
+        raise ThemeError(f'The theme {file} has no table at "[variables]".')
+    _check_colors(file, "variables", variables)
+
+
+def _check_colors(
+    file: Path, table: str, colors: Mapping[str, object], *, known: tuple[str, ...] | None = None
+) -> None:
+    for key, color in colors.items():
+        if not _NAME.fullmatch(key) or (known is not None and key not in known):
+            raise ThemeError(f'The theme {file} has an unknown key "{table}.{key}".')
+        if not isinstance(color, str) or not _HEX.fullmatch(color):
+            raise ThemeError(f'The theme {file} has no colour like "#a1b2c3" at "{table}.{key}".')
+
+
+def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
+    """Return the colours that follow from a theme's own.
+
+    `muted` is the softest text that still reads on every ground; `faint` is for lines, never for text; `glow` is the
+    ground of what was just opened.
+    """
+    foreground, background, panel, accent = (
+        Color.parse(colors[key]) for key in ("foreground", "background", "panel", "accent")
+    )
+    grounds = [Color.parse(colors[key]) for key in ("background", "surface", "panel")]
+    muted = foreground
+    for percent in range(5, 60, 5):
+        softer = foreground.blend(background, percent / 100)
+        if min(contrast(softer, ground) for ground in grounds) < CONTRAST_MIN:
+            break
+        muted = softer
+    return {
+        "muted": muted.hex,
+        "faint": foreground.blend(background, 0.75).hex,
+        "glow": panel.blend(accent, 0.12).hex,
+        "border": colors["primary"],
+        "border-blurred": foreground.blend(background, 0.75).hex,
+        "input-cursor-background": colors["accent"],
+        "input-cursor-foreground": colors["background"],
+        "input-selection-background": panel.blend(accent, 0.35).hex,
+        "block-cursor-background": colors["primary"],
+        "block-cursor-foreground": colors["background"],
+        "block-cursor-blurred-background": panel.hex,
+        "block-cursor-blurred-foreground": colors["foreground"],
+        "scrollbar": foreground.blend(background, 0.75).hex,
+        "scrollbar-hover": foreground.blend(background, 0.6).hex,
+        "scrollbar-active": colors["primary"],
+        "scrollbar-background": colors["background"],
+        "scrollbar-background-hover": colors["background"],
+        "scrollbar-background-active": colors["background"],
+        "scrollbar-corner-color": colors["background"],
+    }
+
+
+def derive_defaults(theme: Theme) -> dict[str, str]:
+    """Return our own variables for a theme that comes with Textual."""
+    colors = theme.to_color_system().generate()
+    return {
+        "muted": colors["text-muted"],
+        "faint": colors["border-blurred"],
+        "glow": colors["boost"],
+    }
+
+
+def contrast(one: Color, other: Color) -> float:
+    """Return the contrast ratio of two colours, from 1 to 21 (WCAG 2.2)."""
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: Color) -> float:
+    red, green, blue = (
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in color.normalized
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,0 +1,97 @@
+"""`LineLooks`: says how each visible line looks, from the state of a conversation. Knows no screen."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from roamtui.document.node import NodeKind
+from roamtui.document.plain import plain_line
+from roamtui.document.tokens import format_tokens
+from roamtui.tui.tree.line_look import LineLook
+from roamtui.tui.tree.title_filter import find_matched_ranges
+
+if TYPE_CHECKING:
+    from roamtui.conversation.state import ConversationState, OpenSection
+    from roamtui.tui.tree.display_tree import Key
+    from roamtui.tui.tree.visible_lines import VisibleLines
+
+_TITLE_LENGTH_MAX = 1_000
+"""Characters; no screen shows more, and a heading may have a million."""
+
+
+class LineLooks:
+    """The looks of `lines` in `state`, made anew for each state."""
+
+    def __init__(
+        self,
+        lines: VisibleLines,
+        state: ConversationState,
+        *,
+        batch: frozenset[str] = frozenset(),
+        pattern: str = "",
+    ) -> None:
+        self._lines = lines
+        self._state = state
+        self.batch = batch
+        self.pattern = pattern
+        tree = lines.tree
+        self._open: dict[Key, OpenSection] = {}
+        self._inside: Counter[Key] = Counter()
+        for section in state.open:
+            key = tree.find(section.section_id)
+            if key is None:
+                continue
+            self._open[key] = section
+            if lines.find_line(key) is None:
+                self._inside.update(self._visible_ancestor(key))
+        self._open_order = sorted(self._open, key=tree.rank)
+
+    def look_at(self, line: int, *, is_cursor: bool = False, has_focus: bool = False) -> LineLook:
+        """Return how a line looks; costs by its depth and its title."""
+        tree = self._lines.tree
+        key = self._lines.key_at(line)
+        section_id = tree.id_of(key)
+        shape = self._lines.shape_at(line)
+        title = plain_line(tree.title_of(key)[:_TITLE_LENGTH_MAX])
+        stand_in = "(opening text)" if tree.kind_of(key) is NodeKind.PREAMBLE else "(untitled)"
+        section = self._open.get(key)
+        tokens = tree.tokens_of(key) if tree.is_loaded(key) else 0
+        return LineLook(
+            has_next=shape.has_next,
+            fold=shape.fold,
+            title=title or stand_in,
+            is_named=bool(title),
+            matches=find_matched_ranges(title, self.pattern) if self.pattern else (),
+            opened_by=section.opened_by if section else None,
+            is_closing=section is not None and section.is_closing,
+            is_pinned=section is not None and section.is_pinned,
+            is_cited=section is not None and section.last_cited > 0,
+            is_reading=section_id == self._state.reading,
+            open_inside=self._inside[key],
+            size=format_tokens(tokens) if tokens else "",
+            is_new=section_id in self.batch,
+            is_cursor=is_cursor,
+            has_focus=is_cursor and has_focus,
+        )
+
+    def next_open(self, section_id: str, direction: int) -> str | None:
+        """Return the id of the open section after (1) or before (-1) a node, round the end; None without any."""
+        tree = self._lines.tree
+        key = tree.find(section_id)
+        if key is None or not self._open_order:
+            return None
+        rank = tree.rank(key)
+        if direction > 0:
+            place = bisect_right(self._open_order, rank, key=tree.rank)
+        else:
+            place = bisect_left(self._open_order, rank, key=tree.rank) - 1
+        return tree.id_of(self._open_order[place % len(self._open_order)])
+
+    def _visible_ancestor(self, key: Key) -> list[Key]:
+        line = next(
+            (line for above in self._lines.tree.ancestors(key) if (line := self._lines.find_line(above)) is not None),
+            None,
+        )
+        return [] if line is None else [self._lines.key_at(line)]

@@ -1,0 +1,213 @@
+"""Makes the strip of one line of the tree from a small value that says how it looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from roamtui.conversation.commands import Origin
+from roamtui.tui.tree.visible_lines import Fold
+
+if TYPE_CHECKING:
+    from roamtui.tui.tree.line_look import LineLook
+
+SIZE_WIDTH_MIN = 34
+"""In narrower trees the cells are better spent on titles."""
+_TITLE_WIDTH_MIN = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glyphs:
+    """The signs of a tree. A triangle says what is shown, a diamond what the conversation holds."""
+
+    branch: str = "├ "
+    last_branch: str = "└ "
+    trunk: str = "│ "
+    gap: str = "  "
+    cut_guides: str = "‥ "
+    unfolded: str = "▾"
+    folded: str = "▸"
+    leaf: str = "·"
+    unloaded: str = "⋯"
+    agent: str = "◆"
+    person: str = "◇"
+    closing: str = "…"
+    pinned: str = "⚑"
+    cited: str = "❝"
+    reading: str = "¶"
+    ellipsis: str = "…"
+
+
+UNICODE = Glyphs()
+ASCII = Glyphs(
+    branch="|-",
+    last_branch="`-",
+    trunk="| ",
+    cut_guides="..",
+    unfolded="v",
+    folded=">",
+    leaf="-",
+    unloaded="~",
+    agent="@",
+    person="o",
+    closing="x",
+    pinned="!",
+    cited='"',
+    reading="=",
+    ellipsis="~",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Palette:
+    """The styles of a tree, from its component classes."""
+
+    base: Style
+    guides: Style
+    triangle: Style
+    title: Style
+    untitled: Style
+    open_agent: Style
+    open_person: Style
+    mark: Style
+    count: Style
+    size: Style
+    match: Style
+    batch: Style
+    cursor: Style
+    cursor_blurred: Style
+
+
+def measure_guides(depth: int, width: int) -> int:
+    """Return the cells before the triangle of a line."""
+    return 2 * min(depth, _depth_max(width))
+
+
+def render_line(look: LineLook, width: int, palette: Palette, glyphs: Glyphs = UNICODE) -> Strip:
+    """Return a line of exactly `width` cells: guides, triangle, diamond, title, marks and, at the right, the size."""
+    head = [
+        (_draw_guides(look.has_next, width, glyphs), palette.guides),
+        (_fold_glyph(look.fold, glyphs) + " ", palette.triangle),
+        *_draw_opened(look, palette, glyphs),
+    ]
+    tail = [(_mark_text(look, glyphs), palette.mark), (_count_text(look), palette.count)]
+    size = f" {look.size}" if look.size and width >= SIZE_WIDTH_MIN else ""
+    room = width - _measure(head) - _measure(tail)
+    if room - cell_len(size) < _TITLE_WIDTH_MIN:
+        size = ""
+    room -= cell_len(size)
+    title = cut_cells(look.title, max(1, room), glyphs.ellipsis)
+    gap = max(0, room - cell_len(title))
+    parts = [
+        *head,
+        *_draw_title(title, look, palette),
+        *tail,
+        (" " * gap, Style.null()),
+        (size, palette.size),
+    ]
+    background = _background(look, palette)
+    segments = [Segment(text, _lay_over(style, background, look, palette)) for text, style in parts if text]
+    return Strip(segments).adjust_cell_length(width, palette.base + background)
+
+
+def find_title_cells(look: LineLook, width: int, glyphs: Glyphs = UNICODE) -> range:
+    """Return the cells where a click means the title, diamond and marks included."""
+    start = measure_guides(len(look.has_next), width) + 2
+    opened = 0 if look.opened_by is None else 2 + (len(glyphs.closing) if look.is_closing else 0)
+    marks = cell_len(_mark_text(look, glyphs) + _count_text(look))
+    return range(start, min(width, start + opened + cell_len(look.title) + marks))
+
+
+def cut_cells(text: str, width: int, ellipsis: str) -> str:
+    """Return `text` cut to at most `width` cells, with an ellipsis where cut."""
+    if cell_len(text) <= width:
+        return text
+    if width <= cell_len(ellipsis):
+        return ellipsis[:width]
+    return set_cell_size(text, width - cell_len(ellipsis)).rstrip() + ellipsis
+
+
+def _depth_max(width: int) -> int:
+    return max(1, width // 5)
+
+
+def _draw_guides(has_next: tuple[bool, ...], width: int, glyphs: Glyphs) -> str:
+    if not has_next:
+        return ""
+    above, own = has_next[:-1], has_next[-1]
+    guides = [glyphs.trunk if follows else glyphs.gap for follows in above]
+    guides.append(glyphs.branch if own else glyphs.last_branch)
+    depth_max = _depth_max(width)
+    if len(guides) > depth_max:
+        guides = [glyphs.cut_guides, *guides[len(guides) - depth_max + 1 :]]
+    return "".join(guides[:depth_max])
+
+
+def _fold_glyph(fold: Fold, glyphs: Glyphs) -> str:
+    return {
+        Fold.UNFOLDED: glyphs.unfolded,
+        Fold.FOLDED: glyphs.folded,
+        Fold.LEAF: glyphs.leaf,
+        Fold.UNLOADED: glyphs.unloaded,
+    }[fold]
+
+
+def _draw_opened(look: LineLook, palette: Palette, glyphs: Glyphs) -> list[tuple[str, Style]]:
+    if look.opened_by is None:
+        return []
+    by_agent = look.opened_by is Origin.AGENT
+    glyph = glyphs.agent if by_agent else glyphs.person
+    closing = glyphs.closing if look.is_closing else ""
+    return [(f"{glyph}{closing} ", palette.open_agent if by_agent else palette.open_person)]
+
+
+def _mark_text(look: LineLook, glyphs: Glyphs) -> str:
+    marks = (
+        (look.is_pinned, glyphs.pinned),
+        (look.is_cited, glyphs.cited),
+        (look.is_reading, glyphs.reading),
+    )
+    drawn = "".join(glyph for is_set, glyph in marks if is_set)
+    return f" {drawn}" if drawn else ""
+
+
+def _count_text(look: LineLook) -> str:
+    return f" ({look.open_inside} open)" if look.open_inside else ""
+
+
+def _draw_title(title: str, look: LineLook, palette: Palette) -> list[tuple[str, Style]]:
+    style = palette.title if look.is_named else palette.untitled
+    if look.opened_by is Origin.AGENT:
+        style += palette.open_agent
+    elif look.opened_by is Origin.PERSON:
+        style += palette.open_person
+    parts: list[tuple[str, Style]] = []
+    position = 0
+    for start, end in look.matches:
+        parts.append((title[position:start], style))
+        parts.append((title[start:end], style + palette.match))
+        position = end
+    parts.append((title[position:], style))
+    return parts
+
+
+def _background(look: LineLook, palette: Palette) -> Style:
+    if look.is_cursor:
+        return palette.cursor if look.has_focus else palette.cursor_blurred
+    return palette.batch if look.is_new else Style.null()
+
+
+def _lay_over(style: Style, background: Style, look: LineLook, palette: Palette) -> Style:
+    if look.is_cursor and look.has_focus:
+        # The cursor's own foreground is the one that is readable on its background, whatever the part's colour.
+        return palette.base + style + background
+    return palette.base + Style(bgcolor=background.bgcolor) + style
+
+
+def _measure(parts: list[tuple[str, Style]]) -> int:
+    return sum(cell_len(text) for text, _ in parts)

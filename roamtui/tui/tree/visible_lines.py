@@ -1,0 +1,225 @@
+"""`VisibleLines`: which nodes of a library the tree shows, one a line. Knows no screen.
+
+Folding and unfolding cost by what appears or goes; a line is found by its node in logarithmic time.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from roamtui.tui.tree.display_tree import DisplayTree, Key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from roamtui.document.library import Library
+
+_SPLICES_MAX = 256
+"""Changes at once past this number build all lines anew: each splice moves the lines after it."""
+
+
+class Fold(StrEnum):
+    """What stands below a line."""
+
+    UNFOLDED = "unfolded"
+    FOLDED = "folded"
+    LEAF = "leaf"
+    UNLOADED = "unloaded"
+    """Nobody knows yet: a link or file that was not opened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineShape:
+    """Where a line stands in the tree."""
+
+    fold: Fold
+    has_next: tuple[bool, ...]
+    """For each depth from 1 to the line's own: whether a sibling follows there. Empty at the top."""
+
+
+class VisibleLines:
+    """The visible lines of a library whose nodes `unfolded` show their children."""
+
+    def __init__(self, library: Library, unfolded: frozenset[str]) -> None:
+        self.tree = DisplayTree(library)
+        self.unfolded = unfolded
+        self._wanted: frozenset[Key] | None = None
+        self._matches: frozenset[Key] = frozenset()
+        self._match_lines: list[int] = []
+        self._lines = self._build()
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.tree.id_of, self._lines)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether only matches and what is above them are shown."""
+        return self._wanted is not None
+
+    def id_at(self, line: int) -> str:
+        """Return the id of the node on a line."""
+        return self.tree.id_of(self._lines[line])
+
+    def key_at(self, line: int) -> Key:
+        """Return the key of the node on a line."""
+        return self._lines[line]
+
+    def find_line(self, key: Key) -> int | None:
+        """Return the line of a node, None where it is not visible."""
+        tree = self.tree
+        line = bisect_left(self._lines, tree.rank(key), key=tree.rank)
+        return line if line < len(self._lines) and self._lines[line] == key else None
+
+    def line_of(self, section_id: str) -> int | None:
+        """Return the line of the node with this id, None where it is not visible."""
+        key = self.tree.find(section_id)
+        return None if key is None else self.find_line(key)
+
+    def nearest_line(self, section_id: str) -> int | None:
+        """Return the line of a node, or of its nearest visible ancestor; None where neither is visible."""
+        key = self.tree.find(section_id)
+        if key is None:
+            return None
+        for candidate in (key, *self.tree.ancestors(key)):
+            line = self.find_line(candidate)
+            if line is not None:
+                return line
+        return None
+
+    def end_of(self, line: int) -> int:
+        """Return the line after the last visible descendant of a line's node."""
+        tree = self.tree
+        return bisect_left(self._lines, tree.rank_after(self._lines[line]), lo=line + 1, key=tree.rank)
+
+    def shape_at(self, line: int) -> LineShape:
+        """Return where a line stands in the tree; costs by its depth."""
+        tree, key = self.tree, self._lines[line]
+        following = []
+        level = key
+        for parent in tree.ancestors(key):
+            following.append(self._has_next(level))
+            level = parent
+        following.reverse()
+        return LineShape(fold=self.fold_at(line), has_next=tuple(following))
+
+    def fold_at(self, line: int) -> Fold:
+        """Return what stands below the node on a line."""
+        tree, key = self.tree, self._lines[line]
+        if line + 1 < len(self._lines) and tree.parent(self._lines[line + 1]) == key:
+            return Fold.UNFOLDED
+        if not tree.is_loaded(key):
+            return Fold.UNLOADED
+        return Fold.FOLDED if tree.has_children(key) else Fold.LEAF
+
+    def update(self, library: Library, unfolded: frozenset[str]) -> None:
+        """Take another library or other unfolded nodes."""
+        changed = unfolded ^ self.unfolded
+        self.unfolded = unfolded
+        touched: list[Key] = []
+        if library is not self.tree.library:
+            self.tree = DisplayTree(library, self.tree)
+            if not self.tree.grows:
+                self._wanted, self._matches, self._match_lines = None, frozenset(), []
+                self._lines = self._build()
+                return
+            touched = self.tree.new_hosts
+        if self._wanted is not None:
+            return
+        if len(changed) + len(touched) > _SPLICES_MAX:
+            self._lines = self._build()
+            return
+        touched.extend(key for key in map(self.tree.find, changed) if key is not None)
+        self._splice(touched)
+
+    def narrow(self, matches: Iterable[Key]) -> None:
+        """Show only these nodes and those above them, whatever is unfolded."""
+        wanted: set[Key] = set()
+        self._matches = frozenset(matches)
+        for match in self._matches:
+            wanted.add(match)
+            for ancestor in self.tree.ancestors(match):
+                if ancestor in wanted:
+                    break
+                wanted.add(ancestor)
+        self._wanted = frozenset(wanted)
+        self._lines = self._build()
+        self._match_lines = [line for line, key in enumerate(self._lines) if key in self._matches]
+
+    def widen(self) -> None:
+        """Show again what is unfolded."""
+        if self._wanted is not None:
+            self._wanted, self._matches, self._match_lines = None, frozenset(), []
+            self._lines = self._build()
+
+    def parent_line(self, line: int) -> int | None:
+        """Return the line of the node above a line's node, None at the top."""
+        parent = self.tree.parent(self._lines[line]) if line < len(self._lines) else None
+        return None if parent is None else self.find_line(parent)
+
+    def find_folded(self, section_id: str) -> tuple[str, ...]:
+        """Return the ids of the nodes above a node that hide it, from the top down."""
+        key = self.tree.find(section_id)
+        above = () if key is None else tuple(self.tree.ancestors(key))
+        return tuple(self.tree.id_of(a) for a in reversed(above) if not self._is_unfolded(a))
+
+    def is_match(self, line: int) -> bool:
+        """Return whether the node on a line is one that was narrowed to."""
+        return line < len(self._lines) and self._lines[line] in self._matches
+
+    def next_match(self, line: int, direction: int) -> int | None:
+        """Return the line of the match after (1) or before (-1) a line, round the end; None without any."""
+        count = len(self._match_lines)
+        if not count:
+            return None
+        place = bisect_right(self._match_lines, line) if direction > 0 else bisect_left(self._match_lines, line) - 1
+        return self._match_lines[place % count]
+
+    def _splice(self, touched: Iterable[Key]) -> None:
+        """Replace the lines below `touched` nodes, each line once."""
+        tree = self.tree
+        done = 0
+        for key in sorted(set(touched), key=tree.rank):
+            line = self.find_line(key)
+            if line is None or line < done:
+                continue
+            below = self._descend(tree.children(key)) if self._shows_children(key) else array("Q")
+            self._lines[line + 1 : self.end_of(line)] = below
+            done = line + 1 + len(below)
+
+    def _build(self) -> array[Key]:
+        return self._descend(self.tree.children(None))
+
+    def _descend(self, keys: Iterator[Key]) -> array[Key]:
+        lines = array("Q")
+        wanted = self._wanted
+        pending = [keys]
+        while pending:
+            for key in pending[-1]:
+                if wanted is not None and key not in wanted:
+                    continue
+                lines.append(key)
+                if self._shows_children(key):
+                    pending.append(self.tree.children(key))
+                    break
+            else:
+                pending.pop()
+        return lines
+
+    def _shows_children(self, key: Key) -> bool:
+        return self._wanted is not None or self._is_unfolded(key)
+
+    def _is_unfolded(self, key: Key) -> bool:
+        return key == self.tree.title or self.tree.id_of(key) in self.unfolded
+
+    def _has_next(self, key: Key) -> bool:
+        if self._wanted is None:
+            return self.tree.has_next(key)
+        after = bisect_left(self._lines, self.tree.rank_after(key), key=self.tree.rank)
+        return after < len(self._lines) and self.tree.parent(self._lines[after]) == self.tree.parent(key)

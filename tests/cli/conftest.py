@@ -1,0 +1,73 @@
+"""Runs the command line in this process, and gives it a small document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from roamtui.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GARDEN = """\
+# Garden manual
+
+How the shared garden works.
+
+## Plots
+
+Each plot is ten metres long. A plot costs 24 euros a year.
+
+### Watering
+
+Water the beds before nine in the morning. The tap is locked from November to March.
+
+### Compost
+
+Compost is turned every second Saturday by the plot holders in turn.
+
+## Tools
+
+Tools are lent for three days. A late spade costs 50 cents a day.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What one run of the program gave."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 - whatever the program wrote
+        return json.loads(self.out)
+
+
+RunCommand = Callable[..., Run]
+
+
+@pytest.fixture
+def garden(tmp_path: Path) -> Path:
+    path = tmp_path / "garden.md"
+    path.write_text(GARDEN, "utf-8")
+    return path
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes]) -> RunCommand:
+    """Return a function that runs `roamtui` with arguments."""
+
+    def run_command(*arguments: str | Path) -> Run:
+        capfdbinary.readouterr()
+        code = main([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return Run(code=code, out=out.decode("utf-8"), err=err.decode("utf-8"))
+
+    return run_command

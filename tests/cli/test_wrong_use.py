@@ -1,0 +1,145 @@
+"""Whatever is wrong gets one plain sentence that says what to do, and never a traceback."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from roamtui.settings import config_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import RunCommand
+
+
+@pytest.mark.parametrize("command", [["outline"], ["show", "", "00000000"], ["ask", "", "Why?"], ["search", "", "x"]])
+def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: Path, command: list[str]) -> None:
+    name = garden.with_name("gardn.md")
+    arguments = [command[0], str(name), *command[2:]]
+    result = run(*arguments)
+    assert result.code == 1
+    assert result.err == f"roamtui: There is no file {name}. Did you mean {garden}?\n"
+
+
+def test_a_folder_names_a_file_in_it(run: RunCommand, garden: Path) -> None:
+    result = run("outline", garden.parent)
+    assert result.code == 1
+    assert str(garden) in result.err
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "PDF"),
+        (b"PK\x03\x04" + bytes(64), "zip"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 16, "PNG"),
+        (bytes(range(256)) * 40, "does not look like text"),
+    ],
+)
+def test_what_is_no_text_is_refused(run: RunCommand, tmp_path: Path, content: bytes, word: str) -> None:
+    path = tmp_path / "x.md"
+    path.write_bytes(content)
+    result = run("outline", path)
+    assert result.code == 1
+    assert word in result.err
+    assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["outline"],
+        ["show", "x.md"],
+        ["ask", "x.md"],
+        ["outline", "x.md", "--budget", "0"],
+        ["outline", "x.md", "--budget", "many"],
+        ["outline", "x.md", "--nonsense"],
+        ["search", "x.md", "q", "--mode", "psychic"],
+        ["search", "x.md", "q", "--mode", "off"],
+        ["search", "x.md", "q", "--limit", "-3"],
+        ["ask", "x.md", "q", "--keep-open", "sometimes"],
+        ["ask", "x.md", "q", "--continue", "--conversation", "abc"],
+        ["conversations", "show"],
+        ["conversations", "list", "abc"],
+        ["conversations", "burn"],
+    ],
+)
+def test_wrong_use_is_one_sentence(
+    run: RunCommand, garden: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(garden.parent)
+    garden.rename(garden.with_name("x.md"))
+    result = run(*arguments)
+    assert result.code == 2
+    assert result.out == ""
+    assert result.err.startswith("roamtui: ")
+    assert result.err.count("\n") == 1
+
+
+def test_a_device_is_no_document(run: RunCommand) -> None:
+    result = run("outline", "/dev/zero")
+    assert result.code == 1
+    assert "device" in result.err
+
+
+def test_standard_input_is_read_from_a_pipe(run: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"# Piped\n\nWords about kites.\n")))
+    data = run("ask", "-", "What about kites?", "--json").json
+    assert data["citations"][0]["quote"] == "Words about kites."
+
+
+def test_nothing_to_continue_is_told(run: RunCommand, garden: Path) -> None:
+    result = run("ask", garden, "Why?", "--continue")
+    assert result.code == 2
+    assert "Ask without --continue" in result.err
+
+
+def test_a_conversation_about_another_document_is_not_continued(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.md"
+    other.write_text("# Other\n\nSomething else.\n", "utf-8")
+    conversation = run("ask", other, "Something?", "--json").json["conversation"]
+    result = run("ask", garden, "Why?", "--conversation", conversation)
+    assert result.code == 2
+    assert "another document" in result.err
+    assert run("ask", garden, "Why?", "--conversation", "feedbeef").code == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("model = ", "no TOML"),
+        ("modell = 'x'", '"modell" is no setting'),
+        ("model = 3", "model must be text"),
+        ("[retrieval]\nmode = 'vector'", "retrieval.mode must be one of"),
+        ("[keep_open]\ntokens = -1", "keep_open.tokens must be a whole number"),
+        ("keys = 3", "[keys] must be a table"),
+    ],
+)
+def test_a_broken_configuration_names_the_place(run: RunCommand, garden: Path, text: str, word: str) -> None:
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text(text, "utf-8")
+    result = run("ask", garden, "Why?")
+    assert result.code == 2
+    assert word in result.err
+    assert str(config_path()) in result.err
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "long.md"
+    path.write_text("# H\n\n" + "words " * 200_000, "utf-8")
+    command = f'"{sys.executable}" -m roamtui outline "{path}" --json | head -c 10'
+    result = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False)
+    assert result.stdout == b'{\n  "sourc'
+    assert result.stderr == b""
+
+
+def test_help_and_version_are_quick_and_complete(run: RunCommand) -> None:
+    text = run("--help").out
+    assert all(command in text for command in ("outline", "show", "ask", "search", "conversations"))
+    assert run("--version").out.startswith("roamtui ")

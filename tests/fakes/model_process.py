@@ -1,0 +1,57 @@
+"""A model process without litellm, for tests of how the program deals with one: the first argument says how it behaves.
+
+It writes the frames by hand, so that it is a second opinion on their form.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import sys
+from typing import Any
+
+
+def read_frame() -> dict[str, Any]:
+    """Return the next frame; end the process where there is none."""
+    head = sys.stdin.buffer.read(4)
+    if len(head) < 4:
+        os._exit(0)
+    frame: dict[str, Any] = json.loads(sys.stdin.buffer.read(struct.unpack(">I", head)[0]))
+    return frame
+
+
+def send(number: int, event: str, **data: object) -> None:
+    """Write a frame."""
+    body = json.dumps({"id": number, "event": event, "data": data}).encode()
+    sys.stdout.buffer.write(struct.pack(">I", len(body)) + body)
+    sys.stdout.buffer.flush()
+
+
+def main(behaviour: str) -> None:
+    """Answer each job with its last message, unless told to fail."""
+    if behaviour == "absent":
+        sys.exit(1)
+    while True:
+        frame = read_frame()
+        number = frame["id"]
+        if frame["op"] == "cancel":
+            if behaviour != "deaf":
+                send(number, "cancelled")
+            continue
+        text = frame["job"]["request"]["messages"][-1]["text"]
+        if behaviour == "crash":
+            os._exit(1)
+        send(number, "text", text=text)
+        if behaviour == "crash later":
+            os._exit(1)
+        if behaviour == "babble":
+            sys.stdout.write("INFO: this is no frame\n" * 9)
+            sys.stdout.flush()
+        if behaviour in ("deaf", "slow") and text != "be quick":
+            continue
+        send(number, "stopped", reason="stop", thinking="")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,61 @@
+"""Requests for tests of models, and what comes back, in few words."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from roamtui.conversation.transcript import Message, Role, ToolCall
+from roamtui.models.base import CallMade, ModelEvent, Request, TextDelta, ToolSpec
+from roamtui.models.litellm_options import LitellmOptions
+
+if TYPE_CHECKING:
+    from roamtui.models.litellm_model import LitellmModel
+    from roamtui.models.scripted import ScriptedModel
+
+OPTIONS = LitellmOptions(retry_wait_seconds=0.01, cancel_seconds=5.0)
+"""No waits between retries; a slow machine is not a process that hangs."""
+
+EXPAND = ToolSpec(
+    name="expand_sections",
+    description="Open sections.",
+    parameters={
+        "type": "object",
+        "properties": {"section_ids": {"type": "array", "items": {"type": "string"}}},
+        "required": ["section_ids"],
+    },
+)
+CALLS = (
+    ("expand_sections", '{"section_ids": ["a8a96034", "b9e8ef5c"]}'),
+    ("expand_sections", '{"section_ids": ["07f3277d"]}'),
+)
+"""Two calls of one reply, as servers are told to send them."""
+
+
+def make_request(question: str = "What is a model?", *, allow_calls: bool = True) -> Request:
+    """Return a first request, with a tool."""
+    messages = (Message(role=Role.SYSTEM, text="You roam."), Message(role=Role.USER, text=question))
+    return Request(messages=messages, tools=(EXPAND,), allow_calls=allow_calls)
+
+
+def answer_calls(request: Request, calls: tuple[ToolCall, ...], *, thinking: str = "") -> Request:
+    """Return the request that follows when `calls` have their results."""
+    results = tuple(Message(role=Role.TOOL, text=f"result of {call.id}", tool_call_id=call.id) for call in calls)
+    step = Message(role=Role.ASSISTANT, text="I look.", tool_calls=calls, thinking=thinking)
+    return Request(messages=(*request.messages, step, *results), tools=request.tools)
+
+
+async def collect(model: LitellmModel | ScriptedModel, request: Request | None = None) -> list[ModelEvent]:
+    """Return all events of one reply."""
+    async with aclosing(model.stream(request or make_request())) as events:
+        return [event async for event in events]
+
+
+def join_text(events: list[ModelEvent]) -> str:
+    """Return the text of a reply."""
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+def list_calls(events: list[ModelEvent]) -> tuple[ToolCall, ...]:
+    """Return the calls of a reply."""
+    return tuple(event.call for event in events if isinstance(event, CallMade))

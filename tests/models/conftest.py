@@ -1,0 +1,70 @@
+"""One model process for all tests that need litellm: it takes seconds to start."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from roamtui.models.worker.process import WorkerProcess
+from tests.fakes.anthropic_server import FakeAnthropicServer
+from tests.fakes.ollama_server import FakeOllamaServer
+from tests.fakes.openai_server import FakeOpenAIServer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+OPENAI_KEY = "sk-openai-0123456789abcdef"
+ANTHROPIC_KEY = "sk-ant-0123456789abcdef"
+
+
+@pytest.fixture(scope="session")
+def model_environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return an environment with two keys, in which nothing outside this machine can be reached."""
+    home = tmp_path_factory.mktemp("model-process")
+    nowhere = "http://127.0.0.1:9"
+    return {
+        "PATH": os.environ.get("PATH", ""),
+        "HOME": str(home),
+        "OPENAI_API_KEY": OPENAI_KEY,
+        "ANTHROPIC_API_KEY": ANTHROPIC_KEY,
+        "HTTP_PROXY": nowhere,
+        "HTTPS_PROXY": nowhere,
+    }
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def worker(model_environ: dict[str, str]) -> AsyncIterator[WorkerProcess]:
+    process = WorkerProcess(model_environ)
+    yield process
+    await process.close()
+
+
+@pytest.fixture
+def openai_server() -> Iterator[FakeOpenAIServer]:
+    with FakeOpenAIServer() as server:
+        yield server
+
+
+@pytest.fixture
+def anthropic_server() -> Iterator[FakeAnthropicServer]:
+    with FakeAnthropicServer() as server:
+        yield server
+
+
+@pytest.fixture
+def ollama_server() -> Iterator[FakeOllamaServer]:
+    with FakeOllamaServer() as server:
+        yield server
+
+
+@pytest.fixture
+def hostile_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a working directory with modules that must not be imported."""
+    (tmp_path / "litellm.py").write_text("raise SystemExit(3)\n", "utf-8")
+    (tmp_path / "json.py").write_text("raise SystemExit(3)\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

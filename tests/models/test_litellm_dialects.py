@@ -1,0 +1,190 @@
+"""The real litellm client, in its process, against servers that speak Anthropic's and Ollama's dialects."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from roamtui.errors import ModelError
+from roamtui.models.base import ModelStopped, TextDelta, ThinkingDelta, UsageReported
+from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.litellm_options import LitellmOptions
+from tests.fakes.http_server import Ending, FakeReply
+from tests.fakes.openai_server import openai_error
+from tests.models.asking import CALLS, OPTIONS, answer_calls, collect, join_text, list_calls, make_request
+
+if TYPE_CHECKING:
+    from roamtui.models.worker.process import WorkerProcess
+    from tests.fakes.anthropic_server import FakeAnthropicServer
+    from tests.fakes.ollama_server import FakeOllamaServer
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+CACHED = {"type": "ephemeral"}
+
+
+@pytest.fixture
+def claude(worker: WorkerProcess, anthropic_server: FakeAnthropicServer) -> LitellmModel:
+    return LitellmModel("anthropic/claude-sonnet-4-5", api_base=anthropic_server.url, options=OPTIONS, worker=worker)
+
+
+@pytest.fixture
+def llama(worker: WorkerProcess, ollama_server: FakeOllamaServer) -> LitellmModel:
+    return LitellmModel("ollama_chat/llama3.1", api_base=ollama_server.url, options=OPTIONS, worker=worker)
+
+
+async def test_anthropic_answers(claude: LitellmModel, anthropic_server: FakeAnthropicServer) -> None:
+    anthropic_server.reset(
+        FakeReply(text="I look.", calls=CALLS, chunk_size=5, input_tokens=900, output_tokens=30, cached_tokens=800)
+    )
+    events = await collect(claude)
+    assert [event.text for event in events if isinstance(event, TextDelta)] == ["I loo", "k."]
+    assert [(call.name, call.arguments) for call in list_calls(events)] == list(CALLS)
+    [usage] = [event.usage for event in events if isinstance(event, UsageReported)]
+    assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (900, 30, 800)
+    assert usage.source == "provider"
+    assert events[-1] == ModelStopped("tool_calls")
+
+
+async def test_anthropic_is_told_what_to_cache(claude: LitellmModel, anthropic_server: FakeAnthropicServer) -> None:
+    anthropic_server.reset(FakeReply(calls=CALLS), FakeReply(text="Done."))
+    first = make_request()
+    calls = list_calls(await collect(claude, first))
+    await collect(claude, answer_calls(first, calls))
+    before, after = anthropic_server.bodies
+    assert before["system"] == after["system"] == [{"type": "text", "text": "You roam.", "cache_control": CACHED}]
+    assert before["messages"][-1]["content"][-1]["cache_control"] == CACHED
+    results = after["messages"][-1]["content"]
+    assert [(result["type"], result["tool_use_id"]) for result in results] == [
+        ("tool_result", call.id) for call in calls
+    ]
+    assert results[-1]["cache_control"] == CACHED
+    assert "cache_control" not in json.dumps(after["messages"][:-1])
+    uses = [block for block in after["messages"][1]["content"] if block["type"] == "tool_use"]
+    assert [use["input"] for use in uses] == [json.loads(arguments) for _, arguments in CALLS]
+
+
+async def test_anthropic_gets_a_length_and_no_dummy_tool(
+    claude: LitellmModel, anthropic_server: FakeAnthropicServer
+) -> None:
+    anthropic_server.reset(FakeReply(text="Yes."))
+    await collect(claude, make_request(allow_calls=False))
+    [body] = anthropic_server.bodies
+    assert body["max_tokens"] == 8_192
+    assert [tool["name"] for tool in body["tools"]] == ["expand_sections"]
+    assert body["tool_choice"]["type"] == "none"
+
+
+async def test_thinking_is_shown_kept_and_sent_back(
+    claude: LitellmModel, anthropic_server: FakeAnthropicServer
+) -> None:
+    anthropic_server.thinking = "Two sections may hold it."
+    anthropic_server.reset(FakeReply(text="I look.", calls=CALLS), FakeReply(text="Done."))
+    first = make_request()
+    events = await collect(claude, first)
+    assert "".join(e.text for e in events if isinstance(e, ThinkingDelta)) == "Two sections may hold it."
+    stopped = events[-1]
+    assert isinstance(stopped, ModelStopped)
+    block = {"type": "thinking", "thinking": "Two sections may hold it.", "signature": "signed"}
+    assert json.loads(stopped.thinking) == [block]
+    await collect(claude, answer_calls(first, list_calls(events), thinking=stopped.thinking))
+    assert anthropic_server.bodies[1]["messages"][1]["content"][0] == block
+
+
+async def test_anthropic_overloaded_is_tried_again(claude: LitellmModel, anthropic_server: FakeAnthropicServer) -> None:
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    anthropic_server.reset(FakeReply(status=529, headers={"Retry-After": "0.01"}, error=error), FakeReply(text="Now."))
+    assert join_text(await collect(claude)) == "Now."
+
+
+async def test_anthropic_prompt_that_is_too_long(claude: LitellmModel, anthropic_server: FakeAnthropicServer) -> None:
+    message = "prompt is too long: 201000 tokens > 200000 maximum"
+    error = {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
+    anthropic_server.reset(FakeReply(status=400, error=error))
+    with pytest.raises(ModelError) as caught:
+        await collect(claude)
+    assert caught.value.overflow
+
+
+@pytest.mark.parametrize("ending", [Ending.CUT, Ending.UNFINISHED])
+async def test_half_a_reply_of_anthropic(
+    claude: LitellmModel, anthropic_server: FakeAnthropicServer, ending: Ending
+) -> None:
+    anthropic_server.reset(FakeReply(text="Half a reply", ending=ending))
+    with pytest.raises(ModelError, match="broke off"):
+        await collect(claude)
+
+
+async def test_ollama_calls_are_kept_apart(llama: LitellmModel, ollama_server: FakeOllamaServer) -> None:
+    ollama_server.reset(FakeReply(text="I look.", calls=CALLS, input_tokens=70, output_tokens=9))
+    events = await collect(llama)
+    calls = list_calls(events)
+    assert [(call.name, json.loads(call.arguments)) for call in calls] == [
+        (name, json.loads(arguments)) for name, arguments in CALLS
+    ]
+    assert len({call.id for call in calls}) == 2
+    assert events[-1] == ModelStopped("tool_calls")
+    [usage] = [event.usage for event in events if isinstance(event, UsageReported)]
+    assert (usage.input_tokens, usage.output_tokens, usage.source) == (70, 9, "provider")
+
+
+async def test_ollama_gets_results_and_its_window(llama: LitellmModel, ollama_server: FakeOllamaServer) -> None:
+    ollama_server.reset(FakeReply(calls=CALLS), FakeReply(text="Done."))
+    first = make_request()
+    calls = list_calls(await collect(llama, first))
+    assert join_text(await collect(llama, answer_calls(first, calls))) == "Done."
+    assert [body["options"]["num_ctx"] for body in ollama_server.bodies] == [32_768, 32_768]
+    results = [m["content"] for m in ollama_server.bodies[1]["messages"] if m["role"] == "tool"]
+    assert results == [f"result of {call.id}" for call in calls]
+    assert llama.window_tokens == 32_768
+
+
+async def test_plain_ollama_names_lead_to_the_chat_with_tools(
+    worker: WorkerProcess, ollama_server: FakeOllamaServer
+) -> None:
+    ollama_server.reset(FakeReply(text="Yes."))
+    options = LitellmOptions(window_tokens=8_000)
+    model = LitellmModel("ollama/llama3.1", api_base=ollama_server.url, options=options, worker=worker)
+    assert join_text(await collect(model)) == "Yes."
+    [request] = ollama_server.requests
+    assert request.path == "/api/chat"
+    assert request.body["options"]["num_ctx"] == 8_000
+    assert [tool["function"]["name"] for tool in request.body["tools"]] == ["expand_sections"]
+
+
+async def test_ollama_without_the_model_says_how_to_get_it(
+    llama: LitellmModel, ollama_server: FakeOllamaServer
+) -> None:
+    ollama_server.reset(FakeReply(status=404, error={"error": "model 'llama3.1' not found"}))
+    with pytest.raises(ModelError, match=r'Ollama has no model "llama3.1"; run "ollama pull llama3.1"'):
+        await collect(llama)
+
+
+@pytest.mark.parametrize("ending", [Ending.CUT, Ending.UNFINISHED])
+async def test_half_a_reply_of_ollama(llama: LitellmModel, ollama_server: FakeOllamaServer, ending: Ending) -> None:
+    ollama_server.reset(FakeReply(text="Half a reply", ending=ending))
+    with pytest.raises(ModelError, match="broke off"):
+        await collect(llama)
+
+
+async def test_closing_closes_the_connections(
+    claude: LitellmModel,
+    anthropic_server: FakeAnthropicServer,
+    llama: LitellmModel,
+    ollama_server: FakeOllamaServer,
+) -> None:
+    for model, server in ((claude, anthropic_server), (llama, ollama_server)):
+        server.reset(FakeReply(text="never to end", ending=Ending.HANG))
+        async with aclosing(model.stream(make_request())) as events:
+            assert await anext(events) == TextDelta("neve")
+        assert await asyncio.to_thread(server.client_closed.wait, 10)
+
+
+async def test_a_wrong_key_of_anthropic(claude: LitellmModel, anthropic_server: FakeAnthropicServer) -> None:
+    anthropic_server.reset(FakeReply(status=401, error=openai_error("invalid x-api-key")))
+    with pytest.raises(ModelError, match=r"does not accept the key in ANTHROPIC_API_KEY \(401\)"):
+        await collect(claude)

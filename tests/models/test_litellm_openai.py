@@ -1,0 +1,186 @@
+"""The real litellm client, in its process, against a server that speaks OpenAI's dialect."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from roamtui.conversation.transcript import Usage
+from roamtui.models.base import ModelStopped, TextDelta, UsageReported
+from roamtui.models.litellm_model import LitellmModel
+from tests.fakes.http_server import Ending, FakeReply
+from tests.models.asking import CALLS, OPTIONS, answer_calls, collect, join_text, list_calls, make_request
+
+if TYPE_CHECKING:
+    from roamtui.models.worker.process import WorkerProcess
+    from tests.fakes.openai_server import FakeOpenAIServer
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@pytest.fixture
+def model(worker: WorkerProcess, openai_server: FakeOpenAIServer) -> LitellmModel:
+    return LitellmModel("openai/gpt-4.1-mini", api_base=openai_server.url, options=OPTIONS, worker=worker)
+
+
+async def test_text_arrives_in_pieces_and_in_order(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
+    openai_server.reset(FakeReply(text="Sections open [a8a96034].", chunk_size=5))
+    events = await collect(model)
+    texts = [event.text for event in events if isinstance(event, TextDelta)]
+    assert texts == ["Secti", "ons o", "pen [", "a8a96", "034]."]
+    assert events[-1] == ModelStopped("stop")
+
+
+async def test_text_arrives_before_the_reply_is_whole(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
+    gate = threading.Event()
+    openai_server.reset(FakeReply(text="first and last", chunk_size=5, gate=gate, gate_after=2))
+    async with aclosing(model.stream(make_request())) as events:
+        assert await anext(events) == TextDelta("first")
+        gate.set()
+        assert join_text([event async for event in events]) == " and last"
+
+
+async def test_two_calls_of_one_reply(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
+    openai_server.reset(FakeReply(text="I look.", calls=CALLS, chunk_size=3))
+    events = await collect(model)
+    calls = list_calls(events)
+    assert [(call.name, call.arguments) for call in calls] == list(CALLS)
+    assert len({call.id for call in calls}) == 2
+    assert join_text(events) == "I look."
+    assert events[-1] == ModelStopped("tool_calls")
+
+
+async def test_usage_is_the_providers(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
+    openai_server.reset(FakeReply(text="Yes.", input_tokens=1_000, output_tokens=50, cached_tokens=400))
+    usages = [event.usage for event in await collect(model) if isinstance(event, UsageReported)]
+    [usage] = usages
+    assert usage == Usage(
+        input_tokens=1_000, output_tokens=50, cached_tokens=400, cost_usd=usage.cost_usd, source="provider"
+    )
+    assert usage.cost_usd is not None
+    assert 0 < usage.cost_usd < 0.01
+
+
+async def test_usage_that_no_server_counted_is_an_estimate(
+    model: LitellmModel, openai_server: FakeOpenAIServer
+) -> None:
+    openai_server.reset(FakeReply(text="Yes.", counts_tokens=False))
+    usages = [event.usage for event in await collect(model) if isinstance(event, UsageReported)]
+    assert [usage.source for usage in usages] == ["estimate"]
+
+
+async def test_results_of_calls_reach_the_server(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
+    openai_server.reset(FakeReply(calls=CALLS), FakeReply(text="Done."))
+    first = make_request()
+    calls = list_calls(await collect(model, first))
+    events = await collect(model, answer_calls(first, calls))
+    assert join_text(events) == "Done."
+    before, after = openai_server.bodies
+    assert after["messages"][:2] == before["messages"]
+    assert after["tools"] == before["tools"]
+    step, *results = after["messages"][2:]
+    assert [json.loads(call["function"]["arguments"]) for call in step["tool_calls"]] == [
+        json.loads(arguments) for _, arguments in CALLS
+    ]
+    assert [(result["role"], result["tool_call_id"], result["content"]) for result in results] == [
+        ("tool", call.id, f"result of {call.id}") for call in calls
+    ]
+
+
+async def test_ids_that_a_server_uses_again_are_made_new(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
+    openai_server.reset(FakeReply(calls=CALLS), FakeReply(calls=CALLS))
+    first = make_request()
+    calls = list_calls(await collect(model, first))
+    again = list_calls(await collect(model, answer_calls(first, calls)))
+    assert len({call.id for call in (*calls, *again)}) == 4
+
+
+async def test_what_is_sent(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
+    openai_server.reset(FakeReply(text="Yes."))
+    await collect(model)
+    [request] = openai_server.requests
+    assert request.headers["authorization"].startswith("Bearer sk-openai-")
+    assert request.body["model"] == "gpt-4.1-mini"
+    assert request.body["stream"] is True
+    assert request.body["stream_options"] == {"include_usage": True}
+    assert request.body["messages"][0] == {"role": "system", "content": "You roam."}
+    assert request.body["tools"][0]["function"]["name"] == "expand_sections"
+    assert "tool_choice" not in request.body
+
+
+async def test_tools_stay_declared_when_no_call_is_allowed(
+    model: LitellmModel, openai_server: FakeOpenAIServer
+) -> None:
+    openai_server.reset(FakeReply(text="Yes."))
+    await collect(model, make_request(allow_calls=False))
+    [body] = openai_server.bodies
+    assert body["tool_choice"] == "none"
+    assert len(body["tools"]) == 1
+
+
+async def test_closing_the_stream_closes_the_connection(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
+    openai_server.reset(FakeReply(text="never to end", ending=Ending.HANG), FakeReply(text="Still here."))
+    async with aclosing(model.stream(make_request())) as events:
+        assert await anext(events) == TextDelta("neve")
+    assert await asyncio.to_thread(openai_server.client_closed.wait, 10)
+    assert join_text(await collect(model)) == "Still here."
+
+
+async def test_cancelling_the_task_closes_the_connection(
+    model: LitellmModel, worker: WorkerProcess, openai_server: FakeOpenAIServer
+) -> None:
+    openai_server.reset(FakeReply(ending=Ending.HANG, pieces_max=0), FakeReply(text="Still here."))
+    await model.start()
+    pid = worker.pid
+    task = asyncio.create_task(collect(model))
+    assert await asyncio.to_thread(openai_server.request_came.wait, 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.to_thread(openai_server.client_closed.wait, 10)
+    assert join_text(await collect(model)) == "Still here."
+    assert worker.pid == pid
+
+
+async def test_several_requests_at_once(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
+    gate = threading.Event()
+    openai_server.reset(FakeReply(text="slow", gate=gate), FakeReply(text="fast"))
+    slow = asyncio.create_task(collect(model))
+    assert await asyncio.to_thread(openai_server.request_came.wait, 10)
+    assert join_text(await collect(model)) == "fast"
+    gate.set()
+    assert join_text(await slow) == "slow"
+
+
+async def test_any_text_passes_unchanged(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
+    text = "Grüße \N{SNOWMAN} \U0001f600 \x1b[31m [/red] \x00 {json} \u202e"
+    openai_server.reset(FakeReply(text=text, chunk_size=1))
+    assert join_text(await collect(model, make_request(text))) == text
+    assert openai_server.bodies[0]["messages"][1]["content"] == text
+
+
+async def test_a_server_without_keys_is_asked_without_one(
+    worker: WorkerProcess, openai_server: FakeOpenAIServer, model_environ: dict[str, str]
+) -> None:
+    openai_server.reset(FakeReply(text="No key needed."))
+    name = "mistral/local"
+    assert "MISTRAL_API_KEY" not in model_environ
+    model = LitellmModel(name, api_base=openai_server.url, options=OPTIONS, worker=worker)
+    assert join_text(await collect(model)) == "No key needed."
+    assert openai_server.requests[0].headers["authorization"] == "Bearer none"
+
+
+async def test_what_is_known_of_a_model(model: LitellmModel, worker: WorkerProcess) -> None:
+    sizes = [model.window_tokens]
+    await model.start()
+    sizes.append(model.window_tokens)
+    assert sizes == [None, 1_047_576]
+    description = await model.describe()
+    assert (description.provider, description.can_call_tools, description.missing_keys) == ("openai", True, ())
+    unknown = await LitellmModel("groq/never-heard-of", worker=worker).describe()
+    assert (unknown.window_tokens, unknown.missing_keys) == (None, ("GROQ_API_KEY",))

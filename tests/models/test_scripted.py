@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from roamtui.conversation.transcript import Usage
+from roamtui.errors import ModelError
+from roamtui.models.base import (
+    CallMade,
+    Model,
+    ModelEvent,
+    ModelStopped,
+    Request,
+    Retrying,
+    TextDelta,
+    ThinkingDelta,
+    UsageReported,
+)
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from tests.models.asking import collect, join_text, list_calls, make_request
+
+
+def test_it_is_a_model() -> None:
+    model = ScriptedModel(window_tokens=9_000)
+    assert isinstance(model, Model)
+    assert (model.name, model.window_tokens) == ("scripted", 9_000)
+
+
+async def test_a_reply_in_full() -> None:
+    reply = ScriptedReply(
+        text="I look.",
+        calls=(("expand_sections", {"section_ids": ["a"]}), ("search_sections", "{broken")),
+        chunk_size=4,
+        thinking="Where?",
+        retries=(Retrying("busy", 0.0),),
+        usage=Usage(input_tokens=5),
+    )
+    *events, last = await collect(ScriptedModel([reply]))
+    assert events[:4] == [Retrying("busy", 0.0), ThinkingDelta("Where?"), TextDelta("I lo"), TextDelta("ok.")]
+    assert [(call.id, call.name, call.arguments) for call in list_calls(events)] == [
+        ("call_1_1", "expand_sections", '{"section_ids": ["a"]}'),
+        ("call_1_2", "search_sections", "{broken"),
+    ]
+    assert events[-1] == UsageReported(Usage(input_tokens=5))
+    assert isinstance(last, ModelStopped)
+    assert last.reason == "tool_calls"
+    assert json.loads(last.thinking)[0]["thinking"] == "Where?"
+
+
+async def test_replies_come_in_order_and_requests_are_kept() -> None:
+    model = ScriptedModel([ScriptedReply(text="one"), lambda request: ScriptedReply(text=request.messages[-1].text)])
+    requests = [make_request("first"), make_request("second", allow_calls=False)]
+    assert [join_text(await collect(model, request)) for request in requests] == ["one", "second"]
+    assert model.requests == requests
+    assert model.replies_left == 0
+    model.add_replies(ScriptedReply(text="more"))
+    assert model.replies_left == 1
+    assert join_text(await collect(model)) == "more"
+
+
+async def test_the_end_of_the_script_is_an_error() -> None:
+    with pytest.raises(ModelError, match="has 0 replies, and request 1 came"):
+        await collect(ScriptedModel())
+
+
+async def test_an_error_comes_after_what_was_said() -> None:
+    error = ModelError("It broke.", retryable=True)
+    model = ScriptedModel([ScriptedReply(text="half", calls=(("expand_sections", {}),), error=error)])
+    events: list[ModelEvent] = []
+    with pytest.raises(ModelError, match="It broke"):
+        await _fill(events, model, make_request())
+    assert [type(event) for event in events] == [TextDelta, CallMade]
+
+
+async def _fill(events: list[ModelEvent], model: ScriptedModel, request: Request) -> None:
+    async for event in model.stream(request):
+        events.append(event)
+
+
+@pytest.mark.parametrize(("gate_after", "before"), [(0, []), (1, ["on"]), (2, ["on", "e"]), (9, ["on", "e"])])
+async def test_a_gate_holds_back_the_rest(gate_after: int, before: list[str]) -> None:
+    gate = asyncio.Event()
+    model = ScriptedModel([ScriptedReply(text="one", chunk_size=2, gate=gate, gate_after=gate_after)])
+    events: list[ModelEvent] = []
+    task = asyncio.create_task(_fill(events, model, make_request()))
+    for _ in range(9):
+        await asyncio.sleep(0)
+    assert events == [TextDelta(text) for text in before]
+    gate.set()
+    await task
+    assert join_text(events) == "one"
+    assert isinstance(events[-1], ModelStopped)
+
+
+async def test_usage_is_estimated() -> None:
+    [usage] = [
+        e.usage for e in await collect(ScriptedModel([ScriptedReply(text="one")])) if isinstance(e, UsageReported)
+    ]
+    assert usage.input_tokens > 0
+    assert usage.output_tokens > 0
+    assert usage.source == "estimate"
+
+
+async def test_closing_is_noted_until_the_next_request() -> None:
+    model = ScriptedModel([ScriptedReply()])
+    await model.close()
+    closed = [model.is_closed]
+    await collect(model)
+    closed.append(model.is_closed)
+    assert closed == [True, False]

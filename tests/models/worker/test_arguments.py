@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from roamtui.conversation.transcript import Message, Role, ToolCall
+from roamtui.models.base import Request
+from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.worker.arguments import build_arguments
+from roamtui.models.worker.jobs import Job
+from roamtui.models.worker.targets import Target
+from tests.models.asking import EXPAND, answer_calls, make_request
+
+OPENAI = Target(model="openai/x", provider="openai")
+ANTHROPIC = Target(model="anthropic/x", provider="anthropic")
+
+
+def build(target: Target, request: Request | None = None, output_tokens_max: int | None = None) -> dict[str, object]:
+    options = LitellmOptions(output_tokens_max=output_tokens_max)
+    job = Job(model=target.model, api_base=None, options=options, request=request or make_request())
+    return build_arguments(job, target)
+
+
+def test_the_whole_of_a_first_request() -> None:
+    function = {"name": EXPAND.name, "description": EXPAND.description, "parameters": EXPAND.parameters}
+    assert build(OPENAI) == {
+        "model": "openai/x",
+        "messages": [
+            {"role": "system", "content": "You roam."},
+            {"role": "user", "content": "What is a model?"},
+        ],
+        "tools": [{"type": "function", "function": function}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "max_retries": 0,
+        "num_retries": 0,
+    }
+
+
+def test_without_tools_there_is_no_choice_of_tools() -> None:
+    arguments = build(OPENAI, Request(messages=make_request().messages, allow_calls=False))
+    assert "tools" not in arguments
+    assert "tool_choice" not in arguments
+
+
+@pytest.mark.parametrize(
+    ("target", "option", "expected"),
+    [
+        (OPENAI, None, None),
+        (OPENAI, 500, 500),
+        (ANTHROPIC, None, 4_096),
+        (ANTHROPIC, 500, 500),
+        (Target(model="x", provider="anthropic", output_tokens=64_000), None, 8_192),
+        (Target(model="x", provider="anthropic", output_tokens=2_048), None, 2_048),
+    ],
+)
+def test_length_of_the_reply(target: Target, option: int | None, expected: int | None) -> None:
+    assert build(target, output_tokens_max=option).get("max_tokens") == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sent"),
+    [
+        ('{"section_ids": ["a"]}', {"section_ids": ["a"]}),
+        ('{"section_ids": [', {"invalid_arguments": '{"section_ids": ['}),
+        ('"text"', {"invalid_arguments": '"text"'}),
+        ("", {"invalid_arguments": ""}),
+    ],
+)
+def test_arguments_sent_back_are_always_an_object(arguments: str, sent: dict[str, object]) -> None:
+    call = ToolCall(id="a", name="expand_sections", arguments=arguments)
+    messages = build(OPENAI, answer_calls(make_request(), (call,)))["messages"]
+    assert isinstance(messages, list)
+    assert json.loads(messages[2]["tool_calls"][0]["function"]["arguments"]) == sent
+
+
+def test_thinking_goes_back_to_anthropic_alone() -> None:
+    block = {"type": "thinking", "thinking": "Where?", "signature": "signed"}
+    request = answer_calls(make_request(), (), thinking=json.dumps([block]))
+    for target, expected in ((ANTHROPIC, [block]), (OPENAI, None)):
+        messages = build(target, request)["messages"]
+        assert isinstance(messages, list)
+        assert messages[2].get("thinking_blocks") == expected
+
+
+def test_a_lone_message_is_marked_once() -> None:
+    messages = build(ANTHROPIC, Request(messages=(Message(role=Role.USER, text="hello"),)))["messages"]
+    assert messages == [
+        {"role": "user", "content": [{"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}]}
+    ]
+
+
+def test_a_server_of_ones_own_gets_a_placeholder_for_a_key() -> None:
+    own = Target(model="openai/x", provider="openai", api_base="http://localhost:1", missing_keys=("OPENAI_API_KEY",))
+    arguments = build(own)
+    assert (arguments["api_base"], arguments["api_key"]) == ("http://localhost:1", "none")
+    assert "api_key" not in build(OPENAI)

@@ -1,0 +1,111 @@
+"""The installed program in a real terminal: typed into, and its screen read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+PROGRAM = Path(sys.executable).with_name("roamtui")
+HANDBOOK = Path(__file__).parents[2] / "examples" / "handbook.md"
+WAIT_SECONDS_MAX = 30.0
+
+
+class Terminal:
+    """A tmux session of its own server, so that no other session is touched."""
+
+    def __init__(self, name: str, width: int, height: int, command: str) -> None:
+        self._name = name
+        self._run("new-session", "-d", "-s", "t", "-x", str(width), "-y", str(height), command)
+        self._run("set-option", "-t", "t", "remain-on-exit", "on")
+
+    def type(self, *keys: str) -> None:
+        """Press keys by tmux's names; other text is typed as it is."""
+        self._run("send-keys", "-t", "t", *keys)
+
+    def screen(self) -> str:
+        """Return the text on the screen."""
+        return self._run("capture-pane", "-p", "-t", "t")
+
+    def wait_for(self, is_there: Callable[[str], bool]) -> str:
+        """Return the screen once it is as wanted; fail with what it shows where that does not come."""
+        give_up = time.monotonic() + WAIT_SECONDS_MAX
+        while time.monotonic() < give_up:
+            screen = self.screen()
+            if is_there(screen):
+                return screen
+            time.sleep(0.05)
+        pytest.fail(f"The screen did not come:\n{self.screen()}")
+
+    def close(self) -> None:
+        """End the server with all in it."""
+        self._run("kill-server")
+
+    def _run(self, *arguments: str) -> str:
+        command = ["tmux", "-L", self._name, "-f", "/dev/null", *arguments]
+        return subprocess.run(command, capture_output=True, check=False, text=True, timeout=20).stdout
+
+
+OpenTerminal = Callable[..., Terminal]
+
+
+@pytest.fixture
+def open_terminal(home_dir: Path) -> Iterator[OpenTerminal]:
+    opened: list[Terminal] = []
+    homes = [f"{name}={value}" for name, value in os.environ.items() if value.startswith(str(home_dir))]
+    environment = " ".join(["env", "-u", "COLUMNS", "-u", "LINES", *homes])
+
+    def start(command: str, width: int = 120, height: int = 35) -> Terminal:
+        terminal = Terminal(f"roamtui-{uuid.uuid4().hex}", width, height, f"{environment} {command}")
+        opened.append(terminal)
+        return terminal
+
+    yield start
+    for terminal in opened:
+        terminal.close()
+
+
+def test_a_person_asks_and_reads_a_cited_answer(open_terminal: OpenTerminal) -> None:
+    terminal = open_terminal(f"{PROGRAM} {HANDBOOK}")
+    terminal.wait_for(lambda screen: "Ask this document" in screen and "Fees and deposits" in screen)
+    terminal.type("How long is the grace period?", "Enter")
+    screen = terminal.wait_for(lambda screen: "quotes verified" in screen)
+    assert "grace period of 24 hours" in " ".join(screen.split())
+    assert "◆ Grace period" in screen
+    terminal.type("C-q")
+    terminal.wait_for(lambda screen: "Pane is dead" in screen)
+
+
+def test_a_conversation_goes_on_after_a_restart(open_terminal: OpenTerminal) -> None:
+    terminal = open_terminal(f"{PROGRAM} {HANDBOOK}")
+    terminal.wait_for(lambda screen: "Ask this document" in screen)
+    terminal.type("How long is the grace period?", "Enter")
+    terminal.wait_for(lambda screen: "quotes verified" in screen)
+    terminal.type("C-q")
+    terminal.wait_for(lambda screen: "Pane is dead" in screen)
+    again = open_terminal(f"{PROGRAM} {HANDBOOK} --continue")
+    screen = again.wait_for(lambda screen: "quotes verified" in screen)
+    assert "◆ Grace period" in screen
+
+
+def test_a_document_through_a_pipe_leaves_the_keyboard(open_terminal: OpenTerminal) -> None:
+    terminal = open_terminal(f"sh -c 'cat {HANDBOOK} | {PROGRAM} -'")
+    terminal.wait_for(lambda screen: "Ask this document" in screen)
+    terminal.type("How long is the grace period?", "Enter")
+    terminal.wait_for(lambda screen: "quotes verified" in screen)
+
+
+def test_a_narrow_terminal_shows_one_pane(open_terminal: OpenTerminal) -> None:
+    terminal = open_terminal(f"{PROGRAM} {HANDBOOK}", width=50, height=20)
+    terminal.wait_for(lambda screen: "Ask this document" in screen and "Fees and deposits" not in screen)
+    terminal.type("Escape")
+    terminal.wait_for(lambda screen: "Fees and deposits" in screen)
