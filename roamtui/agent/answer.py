@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _NEAREST = 3
 _NO_ANSWER = "The model ended without an answer. Ask again, or choose another model."
+_TOO_DEAR = "The next step could pass the spending cap of this conversation. Raise max_cost_usd, or start a new one."
 _NO_ANSWER_AT_LIMIT = "The model used all its steps without an answer. Ask for something narrower, or ask again."
 
 
@@ -32,15 +33,22 @@ def complete_answer(
         searcher: Finds the nearest sections where nothing was found.
     """
     answer = text.strip()
+    if stopped is Stopped.COST:
+        return Outcome(answer=answer, stopped=stopped, usage=usage, error=_TOO_DEAR)
     if not answer:
         if stopped is Stopped.STEP_LIMIT:
             return Outcome(answer="", stopped=stopped, usage=usage, error=_NO_ANSWER_AT_LIMIT)
         return Outcome(answer="", stopped=Stopped.ERROR, usage=usage, error=_NO_ANSWER)
     citations = check_citations(answer, state)
-    if answer.lstrip("*_#> ").lower().startswith(NOT_FOUND_START.lower().rstrip(":")):
+    if is_not_found(answer):
         answer = f"{answer}\n\n{_list_places(state, searcher)}".rstrip()
         return Outcome(answer=answer, stopped=Stopped.NOT_FOUND, usage=usage, citations=citations)
     return Outcome(answer=answer, stopped=stopped, usage=usage, citations=citations)
+
+
+def is_not_found(answer: str) -> bool:
+    """Return whether an answer says that the document holds none."""
+    return answer.lstrip("*_#> ").lower().startswith(NOT_FOUND_START.lower().rstrip(":"))
 
 
 def _list_places(state: ConversationState, searcher: Searcher | None) -> str:

@@ -80,6 +80,13 @@ class ToolFinished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReminderSent:
+    """The reply was no answer yet, so the model was told what is missing; what it said so far is a draft."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetryScheduled:
     """A passing fault of the provider: the request is sent again after a wait."""
 
@@ -108,6 +115,7 @@ AgentEvent = (
     | ThinkingStreamed
     | SectionsSearched
     | ToolFinished
+    | ReminderSent
     | RetryScheduled
     | QuestionAnswered
     | ConversationEvent

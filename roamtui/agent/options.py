@@ -8,6 +8,7 @@ from roamtui.outline.budget import OUTLINE_TOKENS_MAX, outline_budget
 
 _PREFACE_WINDOW_SHARE = 0.4
 _PREFACE_TOKENS_MAX = 32_000
+_HISTORY_WINDOW_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,8 @@ class AgentOptions:
     calls_max: int = 8
     """Tool calls in one reply that are run."""
     outline_tokens_max: int = OUTLINE_TOKENS_MAX
+    cost_usd_max: float | None = None
+    """What a conversation may cost before the person is asked; None for no cap."""
 
     def outline_budget(self, window_tokens: int | None) -> int:
         """Return the token budget of the outline for a context window."""
@@ -29,3 +32,7 @@ class AgentOptions:
         if window_tokens is None:
             return _PREFACE_TOKENS_MAX
         return min(_PREFACE_TOKENS_MAX, int(window_tokens * _PREFACE_WINDOW_SHARE))
+
+    def history_room(self, window_tokens: int | None) -> int | None:
+        """Return how many tokens earlier questions and answers may have after a rebuild; None for all of them."""
+        return None if window_tokens is None else int(window_tokens * _HISTORY_WINDOW_SHARE)

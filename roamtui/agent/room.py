@@ -29,5 +29,15 @@ def estimate_request(request: Request) -> int:
 
 def find_room(request: Request, window_tokens: int | None) -> int:
     """Return how many tokens one step may add: half of what the window has left."""
-    left = (window_tokens or WINDOW_TOKENS_DEFAULT) - estimate_request(request) - _ANSWER_TOKENS
+    window = window_tokens or WINDOW_TOKENS_DEFAULT
+    left = window - estimate_request(request) - _answer_room(window)
     return max(0, int(left * _STEP_SHARE))
+
+
+def has_room(request: Request, window_tokens: int | None) -> bool:
+    """Return whether a request leaves room for an answer in the window; one of unknown size takes all."""
+    return window_tokens is None or estimate_request(request) + _answer_room(window_tokens) <= window_tokens
+
+
+def _answer_room(window_tokens: int) -> int:
+    return min(_ANSWER_TOKENS, window_tokens // 4)

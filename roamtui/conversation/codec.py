@@ -48,6 +48,7 @@ def encode_state(state: ConversationState) -> dict[str, Any]:
         "system": state.transcript.system,
         "prologue": state.transcript.prologue,
         "rebuilt_at": state.transcript.rebuilt_at,
+        "history_from": state.transcript.history_from,
         "open": [asdict(section) for section in state.open],
         "unfolded": sorted(state.unfolded),
         "reading": state.reading,
@@ -73,6 +74,7 @@ def decode_conversation(row: Json, state: Json, exchanges: tuple[Exchange, ...])
             system=state["system"],
             prologue=state["prologue"],
             rebuilt_at=state["rebuilt_at"],
+            history_from=state.get("history_from", 0),
             exchanges=exchanges,
         ),
         open=tuple(_decode_open(section) for section in state["open"]),
@@ -93,6 +95,8 @@ def decode_exchange(data: Json) -> Exchange:
         number=data["number"],
         question=data["question"],
         preface=data["preface"],
+        within=data.get("within"),
+        open_before=tuple(_decode_open(section) for section in data.get("open_before", ())),
         steps=tuple(_decode_step(step) for step in data["steps"]),
         answer=data["answer"],
         stopped=Stopped(stopped) if stopped else Stopped.CANCELLED,
@@ -105,7 +109,7 @@ def decode_exchange(data: Json) -> Exchange:
 
 def _decode_step(data: Json) -> Step:
     uses = tuple(ToolUse(call=_make(ToolCall, use["call"]), result=use["result"]) for use in data["uses"])
-    return Step(text=data["text"], uses=uses, thinking=data.get("thinking", ""))
+    return Step(text=data["text"], uses=uses, thinking=data.get("thinking", ""), reminder=data.get("reminder", ""))
 
 
 def _decode_citation(data: Json) -> Citation:

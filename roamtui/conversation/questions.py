@@ -8,32 +8,27 @@ from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import CloseReason, ConversationEvent
 from roamtui.conversation.keep_open import choose_closing
 from roamtui.conversation.opening import deliver_pending
+from roamtui.conversation.rebuilding import Briefing, rebuild
 from roamtui.conversation.state import ConversationState, KeepOpen, OpenSection
-from roamtui.conversation.transcript import Citation, Exchange, Step, Stopped, Transcript, Usage
+from roamtui.conversation.transcript import Citation, Exchange, Step, Stopped, Usage
 from roamtui.conversation.update import close
-from roamtui.document.node import Span
 from roamtui.document.plain import plain_line, shorten
-from roamtui.outline.expansion import render_open
 from roamtui.outline.labels import name_path
-from roamtui.outline.spans import merge_bounds
 
 _TITLE_LENGTH = 80
 
+__all__ = [
+    "Briefing",
+    "Change",
+    "Outcome",
+    "begin_question",
+    "close_marked",
+    "finish_question",
+    "rebuild",
+    "record_step",
+]
+
 Change = tuple[ConversationState, tuple[ConversationEvent, ...]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Briefing:
-    """What a model is told besides the conversation itself."""
-
-    system: str
-    """Our fixed text."""
-    outline: str
-    """The outline as it stands now; frozen in the transcript until the next rebuild."""
-    model: str
-    """Name of the model that will answer; another one than before means a rebuild."""
-    room_tokens: int | None = None
-    """Tokens of section text that may be delivered before the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +48,7 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
     A question that is still under way, because nobody waited for its end, is ended as cancelled.
     """
     events: tuple[ConversationEvent, ...] = ()
+    open_before = state.open
     if state.is_asking:
         state, events = finish_question(state, Outcome(answer="", stopped=Stopped.CANCELLED))
         state = replace(state, needs_rebuild=True)
@@ -62,7 +58,13 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
         events = (*events, *closed)
     if state.needs_rebuild or (state.model and state.model != briefing.model):
         state = rebuild(state, briefing)
-    exchange = Exchange(number=len(state.transcript.exchanges) + 1, question=question, model=briefing.model)
+    exchange = Exchange(
+        number=len(state.transcript.exchanges) + 1,
+        question=question,
+        within=briefing.within,
+        open_before=open_before,
+        model=briefing.model,
+    )
     title = state.title or shorten(plain_line(question), _TITLE_LENGTH)
     transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
     state = replace(state, transcript=transcript, is_asking=True, model=briefing.model, title=title)
@@ -111,45 +113,20 @@ def close_marked(state: ConversationState) -> Change:
     return state, events
 
 
-def rebuild(state: ConversationState, briefing: Briefing) -> ConversationState:
-    """Build the transcript anew: outline, sections still open, earlier questions and answers without section texts."""
-    blocks: list[str] = []
-    given: dict[str, list[tuple[int, int]]] = {}
-    for section in state.open:
-        if section.deliveries:
-            spans = _merge_spans(section.deliveries)
-            text = render_open(state.library, section.section_id, spans, delivered=given, nonce=state.nonce)
-            blocks.append(text)
-            for span in spans:
-                given.setdefault(span.doc, []).append((span.start, span.end))
-    parts = ["Outline of the document:", briefing.outline.rstrip()]
-    if blocks:
-        parts += ["Sections that are open already:", *blocks]
-    transcript = Transcript(
-        system=briefing.system,
-        prologue="\n\n".join(parts),
-        exchanges=state.transcript.exchanges,
-        rebuilt_at=len(state.transcript.exchanges),
-    )
-    return replace(state, transcript=transcript, needs_rebuild=False, model=briefing.model)
-
-
 def _is_of_earlier_questions(section: OpenSection) -> bool:
     """Return whether mode `fresh` closes a section: not what is pinned, nor what was opened for the next question."""
     is_new = not section.deliveries and section.opened_by is Origin.PERSON
     return not section.is_pinned and not is_new
 
 
-def _merge_spans(spans: tuple[Span, ...]) -> tuple[Span, ...]:
-    doc = spans[0].doc
-    merged = merge_bounds((span.start, span.end) for span in spans)
-    return tuple(Span(doc=doc, start=start, end=end) for start, end in merged)
-
-
 def _write_preface(state: ConversationState, texts: tuple[str, ...]) -> str:
     parts = []
     if texts:
         parts += ["The person opened these sections:", *texts]
+    within = state.transcript.exchanges[-1].within
+    if within is not None and within in state.library:
+        name = name_path(state.library, within)
+        parts.append(f"(The question is about [{within}] {name} and what lies below it: look there alone.)")
     if state.reading is not None and state.reading in state.library:
         parts.append(f"(The person is reading [{state.reading}] {name_path(state.library, state.reading)}.)")
     return "\n\n".join(parts)

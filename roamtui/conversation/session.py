@@ -13,6 +13,8 @@ from roamtui.conversation.events import ConversationEvent, SaveFailed
 from roamtui.conversation.keep_open import open_budget
 from roamtui.conversation.questions import Briefing, Outcome, begin_question, finish_question, record_step
 from roamtui.conversation.resume import resume_state
+from roamtui.conversation.rewinding import fork, rewind
+from roamtui.conversation.shrinking import shrink
 from roamtui.conversation.state import ConversationState, KeepOptions
 from roamtui.conversation.update import update
 from roamtui.errors import StoreError
@@ -110,6 +112,20 @@ class Session:
         """End the question under way; its answer is on disk when this returns."""
         self._state, events = finish_question(self._state, outcome)
         return (*events, *await self._save())
+
+    async def make_room(self, briefing: Briefing) -> tuple[ConversationEvent, ...]:
+        """Shorten the transcript of the question under way."""
+        self._state, events = shrink(self._state, briefing)
+        return (*events, *await self._save())
+
+    async def rewind(self, number: int) -> tuple[ConversationEvent, ...]:
+        """Go back to before question `number`, so that it can be asked again or otherwise."""
+        self._state = rewind(self._state, number)
+        return await self._save()
+
+    def fork(self, number: int) -> Session:
+        """Return a new conversation that goes its own way from before question `number`; this one stays as it is."""
+        return Session(fork(self._state, number, make_conversation_id()), self._store)
 
     def abandon_question(self, outcome: Outcome, *, step: Step | None = None) -> None:
         """End the question under way without waiting for anything, as a cancelled task must.

@@ -7,12 +7,13 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.transcript import Transcript
 
+__all__ = ["Batch", "ConversationState", "KeepOpen", "KeepOptions", "OpenSection"]
+
 if TYPE_CHECKING:
-    from roamtui.conversation.commands import Origin
     from roamtui.document.library import Library
-    from roamtui.document.node import Span
     from roamtui.outline.spans import Bounds
 
 
@@ -36,31 +37,6 @@ class KeepOptions:
     """Tokens of section text that may stay open between questions."""
     follows_window: bool = False
     """Whether the budget is set anew from the window of each model that is asked."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenSection:
-    """A section that the conversation holds."""
-
-    section_id: str
-    opened_by: Origin
-    opened_at: int
-    """Number of the question before or during which it was opened."""
-    last_used: int
-    """Number of the last question at which it was opened or asked for again."""
-    last_cited: int = 0
-    """Number of the last question whose answer cites it, 0 for never."""
-    is_pinned: bool = False
-    is_closing: bool = False
-    """Marked: it closes when the question under way has ended."""
-    closing_by: Origin | None = None
-    """Who marked it, None where it is not marked; what a person marked closes whatever the agent asks for."""
-    deliveries: tuple[Span, ...] = ()
-    """Text of it that is in the transcript; empty until the next question for what a person opened."""
-    tokens: int = 0
-    """Estimated tokens of the deliveries, of the whole section before them."""
-    content_hash: str = ""
-    """Digest of its own text, to find it again in a changed document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -125,6 +125,9 @@ class Store:
             written = self._written.get(state.id, ())
             if count != len(written):
                 written = ()
+            connection.execute(
+                "DELETE FROM exchanges WHERE conversation_id = ? AND number > ?", (state.id, len(exchanges))
+            )
             connection.executemany(
                 "INSERT OR REPLACE INTO exchanges VALUES (?, ?, ?)",
                 [

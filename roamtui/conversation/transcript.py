@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from roamtui.conversation.open_section import OpenSection
     from roamtui.document.node import Span
 
 
@@ -45,6 +46,7 @@ class QuoteState(StrEnum):
     """A mark without a quote."""
 
 
+_NO_ANSWER = "[no answer]"
 QUESTION_START = "Question: "
 """Stands before a question that follows other text in its message."""
 
@@ -86,6 +88,8 @@ class Step:
     text: str
     uses: tuple[ToolUse, ...]
     thinking: str = ""
+    reminder: str = ""
+    """What the model was told after a reply without calls that was no answer yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +143,10 @@ class Exchange:
     number: int
     """1 for the first question of the conversation."""
     question: str
+    within: str | None = None
+    """The section that the question was asked about, None for the whole document."""
+    open_before: tuple[OpenSection, ...] = ()
+    """What was open when it was asked, so that it can be asked again from there."""
     preface: str = ""
     """What the model is told before the question: texts the person opened, what they read, what was closed."""
     steps: tuple[Step, ...] = ()
@@ -155,7 +163,7 @@ class Exchange:
         """What the transcript holds as the model's last words, never empty."""
         if self.stopped is Stopped.CANCELLED:
             return f"{self.answer}\n\n[interrupted by the person]".lstrip()
-        return self.answer or "[no answer]"
+        return self.answer or _NO_ANSWER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,12 +177,16 @@ class Transcript:
     exchanges: tuple[Exchange, ...] = ()
     rebuilt_at: int = 0
     """Exchanges before this index are sent as question and answer, without section texts."""
+    history_from: int = 0
+    """Exchanges before this index are not sent at all; the prologue says so."""
 
     def messages(self) -> Iterator[Message]:
         """Yield the messages of the next request: each begins with all of the previous one until a rebuild."""
         yield Message(role=Role.SYSTEM, text=self.system)
         lead = self.prologue
         for index, exchange in enumerate(self.exchanges):
+            if index < self.history_from:
+                continue
             with_steps = index >= self.rebuilt_at
             parts = [part for part in (lead, exchange.preface if with_steps else "") if part]
             question = f"{QUESTION_START}{exchange.question}" if parts else exchange.question
@@ -189,6 +201,13 @@ class Transcript:
 
 def _step_messages(step: Step) -> Iterator[Message]:
     calls = tuple(use.call for use in step.uses)
-    yield Message(role=Role.ASSISTANT, text=step.text, tool_calls=calls, thinking=step.thinking)
+    yield Message(
+        role=Role.ASSISTANT,
+        text=step.text or ("" if calls else "[no answer]"),
+        tool_calls=calls,
+        thinking=step.thinking,
+    )
     for use in step.uses:
         yield Message(role=Role.TOOL, text=use.result, tool_call_id=use.call.id)
+    if step.reminder:
+        yield Message(role=Role.USER, text=step.reminder)

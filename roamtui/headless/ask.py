@@ -12,6 +12,7 @@ from roamtui.agent.events import (
     AnswerStreamed,
     QuestionAnswered,
     QuestionAsked,
+    ReminderSent,
     RetryScheduled,
     SectionsSearched,
     StepStarted,
@@ -81,6 +82,8 @@ def _note_event(event: AgentEvent, library: Library, record: AskRecord) -> str: 
             return f"closed {len(ids)} sections ({reason.value})"
         case RetryScheduled(reason=reason, wait_seconds=seconds):
             return f"{reason} Trying again in {seconds:.0f} s."
+        case ReminderSent():
+            return "asked the model for quotes"
         case SaveFailed(message=message):
             return message
         case ToolFinished():

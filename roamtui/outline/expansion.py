@@ -7,7 +7,6 @@ without saying so and how to get the rest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,6 @@ from roamtui.document.tokens import estimate_tokens, format_tokens
 from roamtui.outline.labels import (
     TITLE_LENGTH_MAX,
     defuse,
-    describe_size_briefly,
-    is_blank,
     name_node,
     name_path,
 )
@@ -32,19 +29,16 @@ from roamtui.outline.ranges import (
     name_parts,
     parse_reference,
 )
-from roamtui.outline.scent import make_scent
-from roamtui.outline.spans import Bounds, subtract_bounds
+from roamtui.outline.spans import subtract_bounds
+from roamtui.outline.surroundings import Delivered, list_subsections, make_stub, name_gap, name_sections
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from roamtui.document.library import Library
 
 WHOLE_TOKENS_MAX = 1_500
 """A subtree up to this size is given whole."""
-_STUB_SCENT_LENGTH = 200
-_INSIDE_MAX = 30
-
-Delivered = Mapping[str, Sequence[Bounds]]
-"""Ranges of characters that the model has, by document key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +98,8 @@ def render_open(library: Library, section_id: str, spans: Sequence[Span], *, del
         nonce: Marks the fences of this conversation.
     """
     node = library.node(section_id)
-    wanted = Span(doc=spans[0].doc, start=spans[0].start, end=spans[-1].end) if spans else library.own_span(section_id)
+    own = library.own_span(section_id)
+    wanted = library.span(section_id) if spans and spans[-1].end > own.end else own
     return "\n".join(_render(library, node, wanted, spans, nonce, delivered))
 
 
@@ -137,70 +132,13 @@ def _render(
     lines = [f"[{node.id}] {name_path(library, node.id)} (lines {first}-{last})"]
     position = wanted.start
     for span in spans:
-        lines += _name_gap(library, Span(doc=wanted.doc, start=position, end=span.start), delivered)
+        lines += name_gap(library, Span(doc=wanted.doc, start=position, end=span.start), delivered)
         lines += [f"<<<{nonce}", library.text_at(span).rstrip("\r\n"), f"{nonce}>>>"]
         position = span.end
-    lines += _name_gap(library, Span(doc=wanted.doc, start=position, end=wanted.end), delivered)
+    lines += name_gap(library, Span(doc=wanted.doc, start=position, end=wanted.end), delivered)
     given = {**delivered, wanted.doc: [*delivered.get(wanted.doc, ()), *((span.start, span.end) for span in spans)]}
-    lines += _list_subsections(library, node, wanted, given)
+    lines += list_subsections(library, node, wanted, given)
     return lines
-
-
-def _name_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
-    if gap.start >= gap.end or not library.text_at(gap).strip():
-        return []
-    first, last = library.lines_of(gap)
-    section_id = library.section_at(gap.doc, gap.start)
-    title = name_node(library.node(section_id)) if section_id else ""
-    is_given = not subtract_bounds(gap.start, gap.end, delivered.get(gap.doc, ()))
-    state = "given above already" if is_given else "not given here, open it by its id"
-    return [f"(lines {first}-{last}, [{section_id}] {title}: {state})"]
-
-
-def _list_subsections(library: Library, node: Node, wanted: Span, given: Delivered) -> list[str]:
-    """Return what stands below a node: what the block itself shows, what stands above, and stubs of the rest."""
-    children = library.children(node.id)
-    if not children:
-        return []
-    own = library.own_span(node.id)
-    if own.start < wanted.start < own.end:
-        return [f"(Its subsections are listed with its first page, [{node.id}:1].)"]
-    if wanted.end > own.end:
-        inside = tuple(i for i in library.walk(node.id) if i != node.id)
-        return [f"Includes its subsections: {_name_sections(library, node.id, inside)}"]
-    if len(children) > LISTED_MAX:
-        return [f"Subsections ({len(children)}, collapsed, by ranges):", *list_ranges(library, node.id)]
-    open_ids = tuple(child for child in children if _is_given(library, child, given))
-    closed = [child for child in children if child not in open_ids]
-    lines = ["Subsections (collapsed):", *(make_stub(library, child) for child in closed)] if closed else []
-    if open_ids:
-        lines.append(f"Subsections given above already: {_name_sections(library, node.id, open_ids)}")
-    return lines
-
-
-def _is_given(library: Library, section_id: str, given: Delivered) -> bool:
-    """Return whether the model has the whole text of a section's subtree."""
-    span = library.span(section_id)
-    if library.grafts and any(library.own_span(i).doc != span.doc for i in library.walk(section_id)):
-        return False
-    return not subtract_bounds(span.start, span.end, given.get(span.doc, ()))
-
-
-def _name_sections(library: Library, parent_id: str, section_ids: Sequence[str]) -> str:
-    """Return ids and titles on one line; past the limit, the ids that list the rest of the parent's children."""
-    named = [f"[{i}] {name_node(library.node(i), length_max=60)}" for i in section_ids[:_INSIDE_MAX]]
-    if len(section_ids) > _INSIDE_MAX:
-        parts = name_parts(parent_id, (0, len(library.children(parent_id))))
-        named.append(f"+{len(section_ids) - _INSIDE_MAX} more, listed by {' '.join(f'[{part}]' for part in parts)}")
-    return "; ".join(named)
-
-
-def make_stub(library: Library, section_id: str) -> str:
-    """Return one line for a collapsed section: id, title, size, scent."""
-    node = library.node(section_id)
-    size = "empty" if is_blank(library, section_id) else describe_size_briefly(node)
-    scent = make_scent(library, node, length_max=_STUB_SCENT_LENGTH)
-    return f"- [{section_id}] {name_node(node)} ({size})" + (f": {scent}" if scent else "")
 
 
 def _list_range(library: Library, reference: Reference) -> Block:
@@ -243,7 +181,7 @@ def _describe_repeated(library: Library, node: Node, wanted: Span, page_note: st
         text = f"[{node.id}] {name} (lines {first}-{last}) is open already: its text stands above."
     children = library.children(node.id)
     if children:
-        text += f"\nSubsections: {_name_sections(library, node.id, children)}"
+        text += f"\nSubsections: {name_sections(library, node.id, children)}"
     return f"{text}\n{page_note}" if page_note else text
 
 

@@ -22,16 +22,10 @@ def find_nearest(library: Library, requested: str, *, limit: int = 3) -> tuple[s
     """Return up to `limit` ids whose digits or titles are nearest to what was asked for."""
     wanted = plain_line(requested)[:200].strip("[]\"'` ")
     ids = list(islice(library.walk(), _CANDIDATES_MAX))
-    by_id = process.extract(
-        wanted.lower(), ids, scorer=Levenshtein.distance, limit=limit, score_cutoff=_ID_DISTANCE_MAX
-    )
-    found = [section_id for section_id, _, _ in by_id]
     titles = {section_id: library.title_of(section_id) for section_id in ids}
+    distances = process.extract(wanted.lower(), ids, scorer=Levenshtein.distance, limit=limit)
     by_title = process.extract(wanted, titles, scorer=fuzz.WRatio, limit=limit, score_cutoff=_TITLE_SCORE_MIN)
-    found += [section_id for _, _, section_id in by_title if section_id not in found]
-    if not found:
-        found = [
-            section_id
-            for section_id, _, _ in process.extract(wanted.lower(), ids, scorer=Levenshtein.distance, limit=limit)
-        ]
-    return tuple(found[:limit])
+    found = [section_id for section_id, distance, _ in distances if distance <= _ID_DISTANCE_MAX]
+    found += [section_id for _, _, section_id in by_title]
+    found += [section_id for section_id, _, _ in distances]
+    return tuple(dict.fromkeys(found))[:limit]

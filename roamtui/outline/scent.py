@@ -34,6 +34,7 @@ _GENERIC = frozenset(
         *("tips", "usage", "whats-new"),
     }
 )
+_NO_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _CODE_TERM = re.compile(r"`([A-Za-z_][\w.:/-]{2,30})`(?=\s+(?:is|are|sets?|specif|defin|controls?|means|lets|returns))")
 _BOLD_TERM = re.compile(r"(?:^|[.;:]\s|\n|[-*]\s)\*\*([^*\n]{3,40})\*\*")
 _PHRASE_TERM = re.compile(
@@ -44,7 +45,7 @@ _PHRASE_TERM = re.compile(
 
 def is_generic(title: str) -> bool:
     """Return whether a title says nothing about its content, as "FAQ" and "Other changes" do."""
-    words = re.sub(r"[^a-z ]", "", title.lower()).strip()
+    words = " ".join(_NO_LETTER.sub("", title.lower()).split())
     return not words or words.replace(" ", "-") in _GENERIC
 
 

@@ -25,7 +25,8 @@ class Hit:
     score: float
     """Above 0, higher is better; comparable within one search only."""
     snippet: str
-    """The sentence of the section's own text that answers best, safe to display on one line; empty for a bare heading."""
+    """The sentence of the section's own text that answers best, on one line and safe to display; empty for a bare
+    heading."""
     why: str
     """How it was found, such as ``text rank 1 · title rank 3``."""
 
@@ -43,9 +44,9 @@ class SearchOptions:
     """Of a whole identifier, beside its parts as words."""
     part_weight: float = 0.3
     """Of a part of an identifier in camel case."""
-    title_share: float = 0.15
+    title_share: float = 0.2
     """Bonus for a title whose words are all asked for, as a share of the best text score."""
-    path_share: float = 0.15
+    path_share: float = 0.2
     """Likewise for title and titles above together."""
     parent_share: float = 0.05
     """How much of the score of the section above is added."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from roamtui.search.ranking import measure_share
 from roamtui.search.sentences import find_opening
-from roamtui.search.stem import stem
-from roamtui.search.terms import find_terms, split_words
+from roamtui.search.terms import find_terms
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from roamtui.search.index import SectionIndex
     from roamtui.search.query import Query
 
 _BARE_LENGTH_MAX = 1_000
 """Characters; longer than that no bare heading is."""
+_MATCHED_LENGTH = 20_000
+"""Characters; a longer text is taken to hold a term, rather than read."""
 
 
 def is_bare(index: SectionIndex, number: int) -> bool:
@@ -57,11 +59,12 @@ def _has_ancestor(index: SectionIndex, number: int, others: Sequence[int]) -> bo
 
 
 def _has_own_match(index: SectionIndex, number: int, query: Query) -> bool:
-    title = {stem(word) for word in split_words(index.title(number))}
-    return bool(title & query.stems) or bool(find_terms(index.own_text(number), [*query.terms, *query.words]))
+    text = index.own_text(number)
+    if index.title_stems(number) & query.stems or len(text) > _MATCHED_LENGTH:
+        return True
+    return bool(find_terms(text, [*query.terms, *query.words]))
 
 
 def _is_title_asked(index: SectionIndex, number: int, query: Query) -> bool:
     """Whether a title holds every word of the query."""
-    title = frozenset(stem(word) for word in split_words(index.title(number)))
-    return measure_share([term for term in query.stems if term], title) == 1.0
+    return measure_share(query.stems, index.title_stems(number)) == 1.0

@@ -6,18 +6,31 @@ import re
 import sqlite3
 import threading
 from array import array
-from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 from weakref import finalize
 
+from roamtui.document.node import NodeKind
 from roamtui.search.query import code_identifier
-from roamtui.search.terms import find_identifiers, fold, normalise, space_out, split_camel_case
+from roamtui.search.stem import stem
+from roamtui.search.terms import (
+    STOP_WORDS,
+    find_identifiers,
+    find_names,
+    normalise,
+    space_out,
+    split_camel_case,
+    split_words,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from roamtui.document.document import Document
     from roamtui.document.library import Library
 
 _WORD = re.compile(r"[^\W_]+")
+_CAMEL_HINT = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_BRACKETS = "()[]{}<>,;!?'\"`*|"
 _TABLE = """
 CREATE VIRTUAL TABLE sections USING fts5(
     title, path, body, names, parts, content='', tokenize="porter unicode61 remove_diacritics 2"
@@ -36,9 +49,7 @@ class SectionIndex:
 
     def __init__(self, library: Library) -> None:
         places = {
-            section_id: (document, row)
-            for document in library.documents
-            for row, section_id in enumerate(document.ids)
+            section_id: (document, row) for document in library.documents for row, section_id in enumerate(document.ids)
         }
         self.ids: tuple[str, ...] = tuple(library.walk())
         """Id of each node by its number."""
@@ -47,6 +58,8 @@ class SectionIndex:
         self.parents = self._find_parents(library)
         """Number of the node above each, -1 at the top."""
         self._ends = self._find_ends()
+        self._title_stems: dict[int, frozenset[str]] = {}
+        self._path_stems: dict[int, frozenset[str]] = {}
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
         finalize(self, self._connection.close)
@@ -68,9 +81,10 @@ class SectionIndex:
         return self._places[number][0]
 
     def title(self, number: int) -> str:
-        """Return the title of a node."""
+        """Return the title of a node, empty where it is only the first words of a text without headings."""
         document, row = self._places[number]
-        return document.columns.titles[row]
+        columns = document.columns
+        return "" if columns.kinds[row] is NodeKind.TEXT else columns.titles[row]
 
     def own_text(self, number: int) -> str:
         """Return the text of a node from its heading to the next heading."""
@@ -90,14 +104,30 @@ class SectionIndex:
         parts[key[:stem_end]] = None
         return " ".join(parts)
 
-    def rank(
-        self, expression: str, weights: Sequence[float], within: range, limit: int
-    ) -> list[tuple[int, float]]:
+    def title_stems(self, number: int) -> frozenset[str]:
+        """Return the stems of the content words in a node's title."""
+        stems = self._title_stems.get(number)
+        if stems is None:
+            stems = self._title_stems[number] = _stem_words(self.title(number))
+        return stems
+
+    def title_names(self, number: int) -> frozenset[str]:
+        """Return the names from code in a node's title."""
+        return find_names(normalise(self.title(number)))
+
+    def path_stems(self, number: int) -> frozenset[str]:
+        """Return the stems of the content words in a node's title, the titles above and its file's path."""
+        stems = self._path_stems.get(number)
+        if stems is None:
+            stems = self._path_stems[number] = self.title_stems(number) | _stem_words(self.context(number))
+        return stems
+
+    def rank(self, expression: str, weights: Sequence[float], within: range, limit: int) -> list[tuple[int, float]]:
         """Return up to `limit` nodes that satisfy an FTS5 expression with their scores, the best first.
 
         Args:
             expression: As `parse_query` makes it.
-            weights: Of title, titles above, text and identifiers.
+            weights: Of title, titles above, text, identifiers, and parts of words in camel case.
             within: Numbers of the nodes to search.
             limit: How many at most.
         """
@@ -110,10 +140,10 @@ class SectionIndex:
             ).fetchall()
         return [(number, -score) for number, score in rows]
 
-    def has_word(self, stem: str) -> bool:
+    def has_stem(self, word_stem: str) -> bool:
         """Whether any node holds a word with this stem."""
         with self._lock:
-            found = self._connection.execute("SELECT 1 FROM vocabulary WHERE term = ? LIMIT 1", (stem,)).fetchone()
+            found = self._connection.execute("SELECT 1 FROM vocabulary WHERE term = ? LIMIT 1", (word_stem,)).fetchone()
         return found is not None
 
     def _find_parents(self, library: Library) -> array[int]:
@@ -142,8 +172,6 @@ class SectionIndex:
     def _fill(self) -> None:
         execute = self._connection.execute
         execute(_TABLE)
-        execute("INSERT INTO sections(sections, rank) VALUES('automerge', 0)")
-        execute("INSERT INTO sections(sections, rank) VALUES('hashsize', 16000000)")
         execute("BEGIN")
         self._connection.executemany(
             "INSERT INTO sections(rowid, title, path, body, names, parts) VALUES(?, ?, ?, ?, ?, ?)", self._make_rows()
@@ -156,6 +184,8 @@ class SectionIndex:
         parts = _WordsByRun(_split_names)
         for number in range(len(self.ids)):
             text = normalise(self.own_text(number))
+            if not text and self._ends[number] > number + 1:
+                continue  # a loaded file: its sections are found, by its name too
             runs = text.split()
             yield (
                 number,
@@ -180,12 +210,19 @@ class _WordsByRun(dict[str, str]):
         return words
 
 
+def _stem_words(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in split_words(text) if word not in STOP_WORDS)
+
+
 def _code_names(run: str) -> str:
+    """Return the identifiers of a run, coded; most runs are a plain word with a comma or a bracket."""
+    if run.strip(_BRACKETS).rstrip(".:").isalnum():
+        return ""
     return " ".join(map(code_identifier, find_identifiers(run)))
 
 
 def _split_names(run: str) -> str:
     """Return the parts of words in camel case."""
-    if run.islower() or run[1:].islower():
+    if _CAMEL_HINT.search(run) is None:
         return ""
     return " ".join(part for word in _WORD.findall(run) for part in split_camel_case(word))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from roamtui.document.plain import plain_line, shorten
@@ -18,6 +17,8 @@ from roamtui.search.sentences import best_sentences, find_opening
 from roamtui.search.titles import TitleWords
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from roamtui.document.library import Library
     from roamtui.search.base import Searcher
 
@@ -92,7 +93,8 @@ class KeywordSearcher:
         parsed = parse_query(query[:_QUERY_LENGTH_MAX])
         if limit < 1 or not parsed.terms:
             return ()
-        parsed, ranks = self._rank(state, parsed, numbers)
+        options = replace(self._options, candidates=max(limit, self._options.candidates))
+        parsed, ranks = _rank(state, parsed, options, numbers)
         scores = {number: places.fuse(self._options.fusion_k) for number, places in ranks.items()}
         ordered = sorted(scores, key=lambda number: (-scores[number], number))
         kept = merge_families(state.index, demote_bare(state.index, ordered, parsed), parsed, limit)
@@ -113,18 +115,19 @@ class KeywordSearcher:
                 self._state = _State(index, TitleWords(index))
             return self._library, self._state
 
-    def _rank(self, state: _State, query: Query, within: range) -> tuple[Query, dict[int, _Ranks]]:
-        """Rank by text; where words of the query stand nowhere, also by the titles most like them."""
-        corrections = state.titles.correct(query.words)
-        query = add_words(query, [found for similar in corrections.values() for found in similar])
-        ranks: dict[int, _Ranks] = {}
-        for rank, number in enumerate(rank_by_text(state.index, query, self._options, within), start=1):
-            ranks[number] = _Ranks(text=rank)
-        if corrections:
-            by_title = state.titles.rank(query.words, corrections, within)[: self._options.candidates]
-            for rank, number in enumerate(by_title, start=1):
-                ranks.setdefault(number, _Ranks()).title = rank
-        return query, ranks
+
+def _rank(state: _State, query: Query, options: SearchOptions, within: range) -> tuple[Query, dict[int, _Ranks]]:
+    """Rank by text; where words of the query stand nowhere, also by the titles most like them."""
+    corrections = state.titles.correct(query.words)
+    query = add_words(query, [found for similar in corrections.values() for found in similar])
+    ranks: dict[int, _Ranks] = {}
+    for rank, number in enumerate(rank_by_text(state.index, query, options, within), start=1):
+        ranks[number] = _Ranks(text=rank)
+    if corrections:
+        by_title = state.titles.rank(query.words, corrections, within)[: options.candidates]
+        for rank, number in enumerate(by_title, start=1):
+            ranks.setdefault(number, _Ranks()).title = rank
+    return query, ranks
 
 
 def _find_range(library: Library, index: SectionIndex, within: str | None) -> range:
@@ -138,7 +141,7 @@ def _find_range(library: Library, index: SectionIndex, within: str | None) -> ra
 
 def _descend(scores: Sequence[float]) -> list[float]:
     """Return scores that never rise, where a hit was moved down below a lower one."""
-    lowered = []
+    lowered: list[float] = []
     for score in scores:
         lowered.append(min(score, lowered[-1]) if lowered else score)
     return lowered

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from roamtui.search.stem import stem
 from roamtui.search.terms import (
     STOP_WORDS,
     TERMS_MAX,
+    find_names,
     find_words,
     fold,
-    is_unspaced,
     normalise,
     query_terms,
     space_out,
     split_camel_case,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _PHRASE = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _PREFIX = re.compile(r"(?<!\w)([^\W_]{2,})\*")
 _CAMEL_WORD = re.compile(r"[^\W_]+")
+_PHRASE_WORDS_MAX = 32
 _CODES = {ord(sign): f"x{ord(sign):x}" for sign in "_.:-+#@$>"}
 _CODE_END = "0"
 """Ends a coded identifier with a digit, so that no stemmer touches it."""
@@ -37,6 +41,8 @@ class Query:
     """Words of the terms that may stand in a title, those inside identifiers included."""
     stems: frozenset[str]
     """Their stems."""
+    names: frozenset[str]
+    """Names from code, as `find_names` gives them."""
     expression: str
     """FTS5 expression that any hit satisfies; empty where the query holds no word."""
     phrases: str
@@ -64,6 +70,7 @@ def parse_query(text: str) -> Query:
         terms=terms,
         words=tuple(words),
         stems=frozenset(by_stem),
+        names=find_names(text),
         expression=" OR ".join(alternatives[: 2 * TERMS_MAX]),
         phrases=" AND ".join(phrases[:TERMS_MAX]),
     )
@@ -97,5 +104,5 @@ def _add_parts(parts: list[str], pieces: dict[str, None], words: dict[str, None]
 
 
 def _quote(text: str) -> str:
-    words = " ".join(find_words(space_out(text) if is_unspaced(text) else text))
-    return f'"{words}"'
+    """Return words as one FTS5 string; they hold no quotation mark, so that nothing needs escaping."""
+    return f'"{" ".join(find_words(space_out(text))[:_PHRASE_WORDS_MAX])}"'

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from roamtui.search.stem import stem
-from roamtui.search.terms import STOP_WORDS, split_words
-
 if TYPE_CHECKING:
     from roamtui.search.base import SearchOptions
     from roamtui.search.index import SectionIndex
@@ -25,22 +22,17 @@ def rank_by_text(index: SectionIndex, query: Query, options: SearchOptions, with
     if not scores:
         return []
     best = max(scores.values())
-    scores = {
-        number: score + best * _score_titles(index, number, query, options) for number, score in scores.items()
-    }
+    scores = {number: score + best * _score_titles(index, number, query, options) for number, score in scores.items()}
     scores = _add_company(index, scores, options)
     return sorted(scores, key=lambda number: (-scores[number], number))
 
 
-def measure_share(words: list[str], stems: frozenset[str]) -> float:
-    """Return which share of the distinct content words has its stem among `stems`."""
-    content = {stem(word) for word in words if word not in STOP_WORDS}
-    return len(content & stems) / len(content) if content else 0.0
+def measure_share(part: frozenset[str], whole: frozenset[str]) -> float:
+    """Return which share of `part` is in `whole`, 0 for an empty one."""
+    return len(part & whole) / len(part) if part else 0.0
 
 
-def _score_words(
-    index: SectionIndex, query: Query, options: SearchOptions, within: range
-) -> dict[int, float]:
+def _score_words(index: SectionIndex, query: Query, options: SearchOptions, within: range) -> dict[int, float]:
     weights = (
         options.title_weight,
         options.path_weight,
@@ -56,11 +48,11 @@ def _score_words(
 
 
 def _score_titles(index: SectionIndex, number: int, query: Query, options: SearchOptions) -> float:
-    title = list(split_words(index.title(number)))
-    path = [*title, *split_words(index.context(number))]
-    return options.title_share * measure_share(title, query.stems) + options.path_share * measure_share(
-        path, query.stems
-    )
+    title = measure_share(index.title_stems(number), query.stems)
+    if query.names and query.names & index.title_names(number):
+        title = 1.0  # where an identifier is a title, it is defined, not used
+    path = measure_share(index.path_stems(number), query.stems)
+    return options.title_share * title + options.path_share * path
 
 
 def _add_company(index: SectionIndex, scores: dict[int, float], options: SearchOptions) -> dict[int, float]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
+from typing import TYPE_CHECKING
 
 from roamtui.search.terms import find_terms
 from roamtui.search.units import Unit, UnitKind, find_units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 _STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
 _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
@@ -20,19 +23,27 @@ _LENGTH_LONG = 400
 """Characters; a longer sentence, as contracts have them, is divided at its semicolons."""
 _PARENTHESIS_MAX = 300
 """Characters within which an open parenthesis is taken to close again."""
-_ABBREVIATIONS = frozenset(
-    "al approx art ca capt cf ch co corp dept dr e.g ed eds eq est excl fig figs gen i.e inc incl jr lt ltd mr mrs ms mt"
-    " nos pp prof resp sec sr st vol vs viz".split()
+_SHORT_FORMS = """
+al capt cf co corp dept dr e.g ed eds excl gen i.e inc incl jr lt ltd mr mrs ms mt prof resp sr st vs viz
+"""
+_ABBREVIATIONS = frozenset(_SHORT_FORMS.split())
+_BEFORE_NUMBER = frozenset(
+    ("approx", "art", "ca", "ch", "eq", "fig", "figs", "no", "nos", "p", "pp", "sec", "v", "vol")
 )
-_BEFORE_NUMBER = frozenset(("max", "min", "no", "p", "v", "vers", "version"))
-"""Abbreviations where a number follows, words otherwise."""
+"""Abbreviations where a number follows, words that may end a sentence otherwise."""
 
 _DEFINITION = re.compile(
-    r"[\s*_]*+(?P<subject>[^.;:!?\n]{1,80}?)[*_]*+\s"
+    r"(?!(?:after|although|as|because|before|for|if|in|once|since|there|to|unless|when|where|while|with)\b)"
+    r"[\s*_]*+(?P<subject>[^.;:!?\n]{1,60}?)[*_]*+\s"
     r"(?:is|are|means?|refers? to|lets?|allows?|enables?|provides?|defines?|describes?|specif(?:y|ies)|represents?"
-    r"|determines?|controls?|denotes?|consists? of|contains?|holds?|returns?|sets?|shows?|shall mean)\s"
+    r"|determines?|controls?|denotes?|consists? of|contains?|holds?|returns?|sets?|shows?|shall mean)\s",
+    re.IGNORECASE,
 )
-_ENTRY = re.compile(r"(?P<subject>\|?[ \t]*(?:\*\*[^*]{1,60}\*\*|__[^_]{1,60}__|`+[^`]{1,60}`+)(?:[ \t]*\([^)]{1,40}\))?)[ \t]*[:|–—-]")
+_ENTRY = re.compile(
+    r"(?P<subject>\*\*[^*\n]{1,60}\*\*|__[^_\n]{1,60}__|`+[^`\n]{1,60}`+|[\w./-]{2,40})"
+    r"(?:[ \t]*\([^)\n]{1,40}\))?(?:[ \t]*:|[ \t]+[–—-])\s"
+)
+_FIRST_CELL = re.compile(r"\|?(?P<subject>[^|]{1,80})\|")
 _LINK_TEXT = re.compile(r"!?\[[^\]]*\]\([^)]*\)")
 _WORD = re.compile(r"\w+")
 
@@ -44,6 +55,7 @@ _PROXIMITY_LENGTH = 60
 """Characters between the first and the last term at which the bonus is half."""
 _EARLY_BONUS = 0.15
 _WORDS_MIN, _WORDS_MAX = 5, 80
+_HEADINGS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 _FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
 
 
@@ -69,9 +81,7 @@ class RankedSentence:
 
 def find_sentences(text: str) -> tuple[Sentence, ...]:
     """Return the sentences of a Markdown text in order, headings and table heads among them."""
-    return tuple(
-        Sentence(start, end, unit.kind) for unit in find_units(text) for start, end in _split_unit(text, unit)
-    )
+    return tuple(Sentence(start, end, unit.kind) for unit in find_units(text) for start, end in _split_unit(text, unit))
 
 
 def split_sentences(text: str) -> list[str]:
@@ -93,27 +103,33 @@ def best_sentences(
         limit: How many at most.
         idf: How telling each term is; without it, that follows from the text.
     """
-    sentences = find_sentences(text)
-    found = _assign_terms(text, sentences, query_terms)
-    weights = _weigh_terms(found, len(sentences), query_terms, idf)
+    units = find_units(text)
+    found = _assign_terms(units, find_terms(text, query_terms))
+    weights = _weigh_terms(found, len(units), query_terms, idf)
     total = sum(weights.values())
     ranked: dict[str, RankedSentence] = {}
     above: frozenset[str] = frozenset()
-    for index, sentence in enumerate(sentences):
-        terms = found.get(index, [])
-        if sentence.kind in (UnitKind.HEADING, UnitKind.TABLE_HEAD):
-            above = frozenset(term for _, term in terms) if sentence.kind is UnitKind.HEADING else above
+    for index, unit in enumerate(units):
+        if unit.kind is UnitKind.HEADING:
+            above = frozenset(term for _, term in found.get(index, ()))
+        if unit.kind in _HEADINGS or index not in found:
             continue
-        if terms:
-            score = _score_sentence(text, sentence, terms, above, weights) / total + _EARLY_BONUS / (1 + index)
+        sentences = [Sentence(start, end, unit.kind) for start, end in _split_unit(text, unit)]
+        for place, terms in _assign_terms(sentences, found[index]).items():
+            sentence = sentences[place]
+            score = _score_sentence(text, sentence, terms, above, weights) / total + _EARLY_BONUS / (1 + index + place)
             ranked.setdefault(text[sentence.start : sentence.end], RankedSentence(sentence.start, sentence.end, score))
     return tuple(sorted(ranked.values(), key=lambda found: (-found.score, found.start))[:limit])
 
 
 def find_opening(text: str) -> Sentence | None:
     """Return the first sentence of a text that says something, None where it has only headings."""
-    bodies = [s for s in find_sentences(text) if s.kind not in (UnitKind.HEADING, UnitKind.TABLE_HEAD)]
-    telling = (s for s in bodies if s.kind is not UnitKind.CODE and _count_words(text, s) >= _WORDS_MIN)
+    bodies = [sentence for sentence in find_sentences(text) if sentence.kind not in _HEADINGS]
+    telling = (
+        sentence
+        for sentence in bodies
+        if sentence.kind is not UnitKind.CODE and _count_words(text, sentence) >= _WORDS_MIN
+    )
     return next(telling, bodies[0] if bodies else None)
 
 
@@ -132,12 +148,14 @@ def _split_unit(text: str, unit: Unit) -> Iterator[tuple[int, int]]:
 
 def _find_ends(text: str, unit: Unit) -> Iterator[int]:
     """Yield where sentences end inside a unit."""
-    piece = _CODE_SPAN.sub(lambda match: "X" * len(match.group()), text[unit.start : unit.end])
+    piece = text[unit.start : unit.end]
+    if "`" in piece:
+        piece = _CODE_SPAN.sub(lambda match: "X" * len(match.group()), piece)
     start = position = depth = 0
     for match in _STOP.finditer(piece):
         depth += piece.count("(", position, match.end()) - piece.count(")", position, match.end())
         position = match.end()
-        is_inside = depth > 0 and 0 <= piece.find(")", position, position + _PARENTHESIS_MAX)
+        is_inside = depth > 0 and piece.find(")", position, position + _PARENTHESIS_MAX) >= 0
         if not is_inside and _is_sentence_end(piece, start, match.start(), match.end()):
             yield unit.start + position
             start, depth = position, 0
@@ -174,14 +192,14 @@ def _split_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _assign_terms(
-    text: str, sentences: Sequence[Sentence], query_terms: Sequence[str]
+    spans: Sequence[Unit] | Sequence[Sentence], occurrences: Sequence[tuple[int, str]]
 ) -> dict[int, list[tuple[int, str]]]:
-    """Return the terms in each sentence with their offsets, by the sentence's index."""
-    starts = [sentence.start for sentence in sentences]
+    """Return the terms that each span holds with their offsets, by the span's index."""
+    starts = [span.start for span in spans]
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    for offset, term in find_terms(text, query_terms):
+    for offset, term in occurrences:
         index = bisect_right(starts, offset) - 1
-        if index >= 0 and offset < sentences[index].end:
+        if index >= 0 and offset < spans[index].end:
             found[index].append((offset, term))
     return found
 
@@ -221,7 +239,8 @@ def _score_sentence(
 
 def _find_subject_end(text: str, sentence: Sentence) -> int:
     """Return where the subject of a definition ends, the sentence's start where it is none."""
-    for pattern in (_ENTRY, _DEFINITION):
+    patterns = (_FIRST_CELL,) if sentence.kind is UnitKind.ROW else (_ENTRY, _DEFINITION)
+    for pattern in patterns:
         match = pattern.match(text, sentence.start, sentence.end)
         if match is not None:
             return match.end("subject")
@@ -229,7 +248,7 @@ def _find_subject_end(text: str, sentence: Sentence) -> int:
 
 
 def _rate_form(text: str, sentence: Sentence) -> float:
-    """Return below 1 for what answers badly by its form: code, questions, lead-ins, bare links, too short or too long."""
+    """Return below 1 for what answers badly by its form: code, questions, lead-ins, bare links, too short, too long."""
     piece = text[sentence.start : sentence.end]
     factor = _FACTORS.get(sentence.kind, 1.0)
     words = _count_words(text, sentence)
@@ -239,7 +258,7 @@ def _rate_form(text: str, sentence: Sentence) -> float:
         elif piece.endswith(":"):
             factor *= 0.85
         if words < _WORDS_MIN:
-            factor *= 0.7
+            factor *= 0.7 if words > 2 else 0.4
         if "](" in piece and len(_WORD.findall(_LINK_TEXT.sub("", piece))) < 2:
             factor *= 0.6
     if words > _WORDS_MAX:

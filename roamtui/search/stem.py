@@ -57,13 +57,13 @@ def _is_short_syllable(word: str) -> bool:
 
 
 def _strip_plural(word: str) -> str:
-    if word.endswith("sses") or (word.endswith("ies") and len(word) > 3):
+    if (word.endswith("sses") and len(word) > 4) or (word.endswith("ies") and len(word) > 3):
         return word[:-2]
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
 def _strip_past(word: str) -> str:
-    if word.endswith("eed"):
+    if word.endswith("eed") and len(word) > 3:
         return word[:-1] if _measure(word[:-3]) > 0 else word
     suffix = next((s for s in ("ed", "ing") if word.endswith(s)), "")
     if not suffix or "v" not in _shape(word[: -len(suffix)]):

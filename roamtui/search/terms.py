@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from roamtui.search.stem import stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 TERMS_MAX = 64
 """A longer query is a pasted text; its first terms say enough, and each term costs time."""
 
-STOP_WORDS = frozenset(
-    "a about am an and any are as at be been but by can could did do does for from had has have how i if in into is it"
-    " its me my no not of on or our shall should so such than that the their them then there these they this those to"
-    " us was we were what when where which while who whom whose why will with would you your e.g i.e".split()
-)
+_ENGLISH = """
+a about am an and any are as at be been but by can could did do does for from had has have how i if in into is it its
+me my no not of on or our shall should so such than that the their them then there these they this those to us was we
+were what when where which while who whom whose why will with would you your e.g i.e
+"""
+STOP_WORDS = frozenset(_ENGLISH.split())
+"""Words that say nothing of what is looked for."""
 
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 """Accents, points and vowel signs, which Python's ``\\w`` leaves out, and with them the scripts of India."""
@@ -42,6 +48,7 @@ _IDENTIFIER = re.compile(
     r"|\b[^\W_]*+_\w*+"  # max_tokens, __call__
     r"|\b[^\W\d_]\w*+(?:\+\+|\#)(?!\w)"  # C++, C#
 )
+_ACCENT = re.compile("[\u0300-\u036f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -57,7 +64,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFD", normalise(text).casefold())
-    return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", decomposed))
+    return unicodedata.normalize("NFC", _ACCENT.sub("", decomposed))
 
 
 def find_words(text: str) -> list[str]:
@@ -96,6 +103,12 @@ def split_camel_case(word: str) -> list[str]:
         return []
     parts = [part for part in _CAMEL_PART.findall(word) if len(part) > 1]
     return parts if len(parts) > 1 else []
+
+
+def find_names(text: str) -> frozenset[str]:
+    """Return what in a text looks like names from code, folded: identifiers, and words in camel case."""
+    camel = (word for word in _WORD.findall(text) if split_camel_case(word))
+    return frozenset(map(fold, (*find_identifiers(text), *camel)))
 
 
 def query_terms(text: str) -> tuple[str, ...]:
@@ -142,28 +155,56 @@ def find_terms(text: str, terms: Iterable[str]) -> list[tuple[int, str]]:
         terms: As `query_terms` gives them.
     """
     words: dict[str, str] = {}
-    others: dict[str, re.Pattern[str]] = {}
+    found: list[tuple[int, str]] = []
     for term in terms:
-        if is_unspaced(term):
-            others[term] = re.compile(r"\W?".join(map(re.escape, term)))
-        elif _WORD.fullmatch(term):
+        if find_words(term) == [term] and not is_unspaced(term):
             words.setdefault(stem(term), term)
         else:
-            others[term] = re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.IGNORECASE)
-    found = list(_find_stems(text, words)) if words else []
-    for term, pattern in others.items():
-        found += [(match.start(), term) for match in pattern.finditer(text)]
+            pattern = _compile_whole(term)
+            found += [(match.start(), term) for match in pattern.finditer(text)]
+    if words:
+        found += _find_stems(text, words) if text.isascii() else _find_stems_folded(text, words)
     return sorted(found)
 
 
+@lru_cache(maxsize=512)
+def _compile_whole(term: str) -> re.Pattern[str]:
+    """Return what finds an identifier as a whole, or a pair of characters of writing without spaces."""
+    if is_unspaced(term):
+        return re.compile(r"\W?".join(map(re.escape, term)))
+    return re.compile(rf"(?<!\w){re.escape(term)}(?!\w)", re.IGNORECASE)
+
+
 def _find_stems(text: str, words: dict[str, str]) -> Iterator[tuple[int, str]]:
+    """Yield the words of an ASCII text with one of these stems; parts of words in camel case too."""
+    lowered = text.lower()
+    for match in _compile_starts(frozenset(words)).finditer(lowered):
+        start = match.start()
+        if start == 0 or not text[start - 1].isalnum():
+            term = words.get(stem(match.group()))
+            if term is not None:
+                yield start, term
+                continue
+        elif not (text[start].isupper() and text[start - 1].islower()):
+            continue
+        part = _CAMEL_PART.match(text, start)
+        term = words.get(stem(part.group().lower())) if part else None
+        if term is not None:
+            yield start, term
+
+
+@lru_cache(maxsize=64)
+def _compile_starts(stems: frozenset[str]) -> re.Pattern[str]:
+    """Return what finds every word that may have one of these stems: a stem's last e, i or l may not be in the word."""
+    starts = {re.escape(stem[:-1] if len(stem) > 1 and stem[-1] in "eil" else stem) for stem in stems}
+    return re.compile(f"(?:{'|'.join(sorted(starts))})[^\\W_]*")
+
+
+def _find_stems_folded(text: str, words: dict[str, str]) -> Iterator[tuple[int, str]]:
     for match in _WORD.finditer(text):
         word = match.group()
-        term = words.get(stem(fold(word)))
-        if term is not None:
-            yield match.start(), term
-        else:
-            for part in split_camel_case(word):
-                term = words.get(stem(fold(part)))
-                if term is not None:
-                    yield match.start(), term
+        for part in (word, *split_camel_case(word)):
+            term = words.get(stem(fold(part)))
+            if term is not None:
+                yield match.start(), term
+                break

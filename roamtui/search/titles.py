@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rapidfuzz import process
@@ -30,24 +31,26 @@ class TitleWords:
 
     def __init__(self, index: SectionIndex) -> None:
         self._index = index
-        self._holders: dict[str, list[int]] = defaultdict(list)
-        self._counts: list[int] = []
-        for number in range(len(index)):
-            words = {word for word in find_words(index.title(number)) if word not in STOP_WORDS}
-            self._counts.append(len(words))
-            for word in words:
-                self._holders[word].append(number)
-        self._words = sorted(word for word in self._holders if len(word) >= _LENGTH_MIN)
+
+    @cached_property
+    def _holders(self) -> dict[str, list[int]]:
+        """Nodes by each word of their titles."""
+        holders: dict[str, list[int]] = {}
+        for number in range(len(self._index)):
+            for word in set(find_words(self._index.title(number))):
+                if len(word) >= _LENGTH_MIN and word not in STOP_WORDS:
+                    holders.setdefault(word, []).append(number)
+        return dict(sorted(holders.items()))
 
     def correct(self, words: Iterable[str]) -> dict[str, dict[str, float]]:
         """Return for each word that the index does not know the title words most like it, with their likeness."""
         corrections = {}
         for word in words:
-            if len(word) < _LENGTH_MIN or any(map(str.isdigit, word)) or self._index.has_word(stem(word)):
+            if len(word) < _LENGTH_MIN or any(map(str.isdigit, word)) or self._index.has_stem(stem(word)):
                 continue
             similar = process.extract(
                 word,
-                self._words,
+                self._holders.keys(),
                 scorer=OSA.normalized_similarity,
                 score_cutoff=_SIMILARITY_MIN,
                 limit=_CORRECTIONS_MAX,
@@ -75,7 +78,7 @@ class TitleWords:
                 scores[number] += likeness
         known = {stem(word) for word in words if word not in corrections}
         likeness_by_number = {
-            number: 2 * (score + self._count_known(number, known)) / (self._counts[number] + len(words))
+            number: 2 * (score + self._count_known(number, known)) / (len(self._index.title_stems(number)) + len(words))
             for number, score in scores.items()
             if number in within
         }
@@ -83,4 +86,4 @@ class TitleWords:
         return sorted(alike, key=lambda number: (-likeness_by_number[number], number))
 
     def _count_known(self, number: int, stems: set[str]) -> int:
-        return len({stem(word) for word in find_words(self._index.title(number))} & stems)
+        return len(self._index.title_stems(number) & stems)

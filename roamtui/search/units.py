@@ -6,12 +6,15 @@ A reading by lines, forgiving and fast; what is a section is decided elsewhere, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.lines import normalise_line_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class UnitKind(StrEnum):
@@ -99,7 +102,7 @@ class _UnitReader:
             self._in_comment = "-->" not in line
         elif not line.strip():
             self.close()
-        elif not self._read_mark(line, start, content_start, end):
+        elif not self._read_mark(line, start, content_start):
             self._read_text(line, start, content_start, end)
 
     def close(self) -> None:
@@ -123,8 +126,10 @@ class _UnitReader:
         else:
             self._add(start, end, UnitKind.CODE)
 
-    def _read_mark(self, line: str, start: int, content_start: int, end: int) -> bool:
+    def _read_mark(self, line: str, start: int, content_start: int) -> bool:
         """Read a line that is more markup than text; return whether it was one."""
+        if line[0].isalpha():
+            return False
         fence = _FENCE.match(line)
         heading = _HEADING.match(line)
         if fence is not None:
@@ -144,14 +149,14 @@ class _UnitReader:
             self._open = UnitKind.HEADING
             self.close()
         elif "|" in line and _TABLE_RULE.match(line):
-            self._begin_table(end)
+            self._begin_table()
         elif _RULE.match(line) or _NOISE.match(line) or _COMMENT.match(line):
             self.close()
         else:
             return False
         return True
 
-    def _begin_table(self, end: int) -> None:
+    def _begin_table(self) -> None:
         """Make the line before a table's rule its head."""
         if self._lines:
             head_start, head_end = self._lines.pop()
@@ -160,7 +165,7 @@ class _UnitReader:
         self._in_table = True
 
     def _read_text(self, line: str, start: int, content_start: int, end: int) -> None:
-        item = _ITEM.match(line)
+        item = None if line[0].isalpha() else _ITEM.match(line)
         if self._in_table:
             self._add(content_start, end, UnitKind.ROW)
         elif item is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
+from rich.text import Text
 from textual.app import App, SystemCommand
-from textual.content import Content
 from typing_extensions import override
 
 from roamtui.document.plain import plain_text
@@ -25,11 +26,20 @@ if TYPE_CHECKING:
     from roamtui.tui.context import AppContext
 
 
+_DEFECT = (
+    "roamtui: a defect in roamtui stopped it. The conversation is kept: `--continue` goes on with it. Run it again with"
+    " ROAMTUI_DEBUG=1 and report what it says."
+)
+
+
 class RoamApp(App[None]):
     """Asks one document, in one conversation."""
 
     TITLE = "roamtui"
     ENABLE_COMMAND_PALETTE = True
+    CSS = """
+    ToastRack { dock: top; align: right top; margin: 2 0 0 0; }
+    """
 
     def __init__(self, context: AppContext) -> None:
         super().__init__()
@@ -37,7 +47,8 @@ class RoamApp(App[None]):
         self._keys = build_keys(context.options.keys)
         self._bindings: BindingsMap = self._keys.bindings(Scope.GLOBAL, only={"global.quit"})
         problems = [*self._keys.problems, *self._load_themes()]
-        self._main = MainScreen(context, self._keys, tuple(problems))
+        self.main = MainScreen(context, self._keys, tuple(problems))
+        """The screen that all else lies over."""
 
     def _load_themes(self) -> list[str]:
         options = self.app_context.options
@@ -56,7 +67,7 @@ class RoamApp(App[None]):
 
     @override
     def get_default_screen(self) -> Screen[None]:
-        return self._main
+        return self.main
 
     @override
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -64,13 +75,13 @@ class RoamApp(App[None]):
 
     @override
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        if screen is not self._main:
+        if screen is not self.main:
             return
         for action in self._keys.actions:
             if action.in_palette:
                 keys = " ".join(show_key(key) for key in action.keys)
                 help_text = f"{action.help}  ({keys})" if keys else action.help
-                yield SystemCommand(_name_command(action), help_text, partial(self._main.run_chosen, action))
+                yield SystemCommand(_name_command(action), help_text, partial(self.main.run_chosen, action))
 
     @override
     def copy_to_clipboard(self, text: str) -> None:
@@ -78,10 +89,17 @@ class RoamApp(App[None]):
 
     @override
     def _fatal_error(self) -> None:
-        """End with a sentence: a traceback is nothing that a person can use."""
+        """End with a sentence: a traceback is nothing that a person can use, unless they ask for it."""
+        if os.environ.get("ROAMTUI_DEBUG"):
+            super()._fatal_error()
+            return
         self.bell()
-        self._exit_renderables.append(Content("roamtui met an error that it did not expect and had to end."))
+        self._exit_renderables.append(Text(_DEFECT))
         self._close_messages_no_wait()
+
+    async def on_unmount(self) -> None:
+        """Let go of what the model holds."""
+        await self.app_context.agent.model.close()
 
     @override
     async def action_quit(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from roamtui.conversation.transcript import Stopped
 from roamtui.tui.chat.narration import recall_ending
@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.tui.commands import MakeCommand
     from roamtui.tui.dispatch import EventDispatcher
+
+
+@runtime_checkable
+class _Startable(Protocol):
+    """A model that can be started before it is asked."""
+
+    async def start(self) -> None:
+        """Get ready."""
 
 
 class Conversing:
@@ -32,6 +40,12 @@ class Conversing:
                     self._dispatcher.show(event)
         finally:
             self._show_interrupted()
+
+    async def warm_up(self) -> None:
+        """Start what the model needs to start, so that the first question does not wait for it."""
+        model = self._agent.model
+        if isinstance(model, _Startable):
+            await model.start()
 
     async def dispatch(self, make: MakeCommand) -> None:
         """Carry out a command in its turn, and show what happened."""

@@ -9,6 +9,7 @@ from roamtui.agent.events import (
     AnswerStreamed,
     QuestionAnswered,
     QuestionAsked,
+    ReminderSent,
     RetryScheduled,
     SectionsSearched,
     StepStarted,
@@ -81,6 +82,8 @@ class EventDispatcher:
                 self._tell(narrate_search(event, self._session.state))
             case ToolFinished():
                 self._show_state()
+            case ReminderSent():
+                self._tell(Activity("❝", "asked the model to quote what it says"))
             case RetryScheduled(reason=reason, wait_seconds=wait):
                 self._tell(Activity("↻", f"{reason}; trying again in {wait:.0f} s", style="$warning"))
             case QuestionAnswered():

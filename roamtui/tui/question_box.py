@@ -127,9 +127,7 @@ class QuestionBox(TextArea):
     @override
     async def _on_key(self, event: events.Key) -> None:
         if self._is_for_panes(event.key):
-            event.prevent_default()
-            return
-        await super()._on_key(event)
+            event.prevent_default()  # else Textual goes on with the text area's own method
 
     @override
     async def _on_paste(self, event: events.Paste) -> None:

@@ -50,8 +50,9 @@ class StatusLine(Widget):
     StatusLine { height: 1; background: $panel; color: $foreground; padding: 0 1; }
     """
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, status: Status, keys: Keys) -> None:
         super().__init__(id="status-line")
+        self._keys = keys
         self._status = status
         self._frame = 0
 
@@ -61,9 +62,8 @@ class StatusLine(Widget):
         return self._status
 
     def on_mount(self) -> None:
-        """Let the sign of work turn, where the person wants animation."""
-        if self.app.animation_level != "none":
-            self.set_interval(_FRAME_SECONDS, self._turn)
+        """Let the sign of work turn."""
+        self.set_interval(_FRAME_SECONDS, self._turn)
 
     def change(self, **changes: object) -> None:
         """Show other values for some fields of the status."""
@@ -76,7 +76,7 @@ class StatusLine(Widget):
         self.change(open_count=len(state.open), open_tokens=state.open_tokens, usage=usage)
 
     def _turn(self) -> None:
-        if self._status.is_asking:
+        if self._status.is_asking and self.app.animation_level != "none":
             self._frame = (self._frame + 1) % len(_FRAMES)
             self.refresh()
 
@@ -97,7 +97,8 @@ class StatusLine(Widget):
             parts[0] += Content.styled(f" ({status.model_note})", "$muted")
         if status.is_asking:
             step = f"step {status.step}" if status.step else "asking"
-            parts.append(Content.styled(f"{_FRAMES[self._frame]} {step}", "bold $accent"))
+            stop = f"{self._keys.show_first('global.copy_or_cancel')} stops"
+            parts.append(Content.assemble((f"{_FRAMES[self._frame]} {step}", "bold $accent"), (f" · {stop}", "$muted")))
         if status.message:
             parts.append(Content(plain_line(status.message)))
         word = "open" if status.open_count else "nothing open"

@@ -166,6 +166,7 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
         "scrollbar-background-hover": colors["background"],
         "scrollbar-background-active": colors["background"],
         "scrollbar-corner-color": colors["background"],
+        "button-focus-text-style": "bold",
     }
 
 

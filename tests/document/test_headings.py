@@ -24,6 +24,7 @@ def _list(text: str) -> list[tuple[int, str, int]]:
         (r"# \*a\* &amp; b", [(1, "*a* & b", 0)]),
         ("```\n# no\n```\n# yes", [(1, "yes", 3)]),
         ("<!--\n# no\n-->\n# yes", [(1, "yes", 3)]),
+        ("| a |\n|---|\nb\n---\n", []),
         ("    # no", []),
         ("#no\n#hashtag", []),
         ("> # no\n\n- # no\n", []),

@@ -76,6 +76,19 @@ def test_a_link_is_loaded_once_its_page_hangs_below_it() -> None:
     assert [after.title_of(child) for child in after.children(link)] == ["Alpha"]
 
 
+def test_pages_below_a_node_come_after_its_own_children_and_their_pages() -> None:
+    library = _load(_list_links(), "c.md")
+    top = library.children(library.root_id)[0]
+    assert _titles(library.graft(top, parse_document("# More\n", key="more"))) == [
+        "Site",
+        "A",
+        "B",
+        "C",
+        "Gamma",
+        "More",
+    ]
+
+
 def test_counts_of_a_node_include_every_page_loaded_below_it() -> None:
     library = _load(_list_links(), "a.md", "b.md")
     for node_id in library.walk():

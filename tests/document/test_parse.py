@@ -20,6 +20,7 @@ from tests.document.markdown_texts import markdown_texts
 @given(markdown_texts())
 @example("")
 @example("\r")
+@example("\n# A")
 @example("---\n---")
 @example("---\na: 1\n...")
 @example("text\r\n===\r# x\n")

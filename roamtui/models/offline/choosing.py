@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from roamtui.models.offline.reading import Reading
 
 SECTIONS_MAX = 4
-TOKENS_MAX = 1_800
+TOKENS_MAX = 2_800
 """Estimated tokens of section text for one question, the first section apart."""
 _BLOCK_TOKENS_MAX = 4_000
 """What opening one section costs at most: a page."""

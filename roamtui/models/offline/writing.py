@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 _QUOTES_MAX = 3
 _FURTHER_SHARE = 0.72
 """A further sentence is quoted where it scores at least this share of the best one."""
-_COVERAGE_MIN = 0.34
-"""Share of the question's weight that a section and its best sentence must hold, or nothing was found."""
+_COVERAGE_MIN = 0.25
+"""Share of the question's weight that one section must hold, or nothing was found: of 320 questions asked of the right
+document 11 % fall below it, mostly about contracts, and of 480 asked of a wrong one 89 %."""
+_SECTION_SHARE = 0.2
+"""What a section that holds all words of the question adds to each of its sentences."""
 _PATH_WEIGHT = 0.6
 """What a word in a section's path is worth, where one in the sentence is worth 1."""
 _RANK_LOSS = 0.08
@@ -36,6 +39,7 @@ class _Candidate:
     quote: str
     score: float
     coverage: float
+    """Share of the question's weight that its section holds."""
 
 
 def write_answer(reading: Reading) -> str:
@@ -44,7 +48,7 @@ def write_answer(reading: Reading) -> str:
     if not terms:
         return f"Please ask a question about the document, in words that it may contain.\n\n{_LABEL}"
     candidates = _rank_candidates(reading, terms)
-    if not candidates or candidates[0].coverage < _COVERAGE_MIN:
+    if max((candidate.coverage for candidate in candidates), default=0.0) < _COVERAGE_MIN:
         return _say_not_found(reading, terms)
     best = candidates[0]
     chosen = [best]
@@ -74,13 +78,14 @@ def _rank_candidates(reading: Reading, terms: Sequence[str]) -> list[_Candidate]
     candidates = []
     for section in sections:
         in_path = {term for _, term in find_terms(section.path, terms)}
+        in_section = in_path | {term for _, term in find_terms(section.text, terms)}
+        coverage = sum(weights[term] for term in in_section) / total
         loss = 1 / (1 + _RANK_LOSS * ranks.get(section.section_id, len(ranks)))
         for start, end, sentence_score in _find_sentences(section.text, terms, weights):
             quote = section.text[start:end]
             in_quote = {term for _, term in find_terms(quote, terms)}
-            path_gain = _PATH_WEIGHT * sum(weights[term] for term in in_path - in_quote)
-            coverage = (sum(weights[term] for term in in_quote) + path_gain) / total
-            score = (sentence_score + path_gain / total) * loss
+            path_gain = _PATH_WEIGHT * sum(weights[term] for term in in_path - in_quote) / total
+            score = (sentence_score + path_gain + _SECTION_SHARE * coverage) * loss
             candidates.append(_Candidate(section=section, quote=quote, score=score, coverage=coverage))
     return sorted(candidates, key=lambda candidate: -candidate.score)
 

@@ -69,12 +69,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def restore(self) -> None:
         """Show a saved conversation."""
         self._messages.restore()
-        self.anchor()
+        if self.current is not None:
+            self.anchor()
 
     def add_notice(self, text: str, kind: NoticeKind = NoticeKind.NOTE) -> None:
         """Say something in the conversation."""
         self._messages.add_notice(text, kind)
-        self.anchor()
+        if self.current is not None:
+            self.anchor()
 
     def show_earlier(self) -> None:
         """Show some earlier questions; what is in view stays in view."""

@@ -31,7 +31,7 @@ class NoticeView(ContentView):
     """Shows a notice with a sign, so that it is known without colour too."""
 
     DEFAULT_CSS = """
-    NoticeView { padding: 0 1; margin-bottom: 1; }
+    NoticeView { padding: 0 1; margin: 1 0; }
     """
 
     def __init__(self, text: str, kind: NoticeKind = NoticeKind.NOTE) -> None:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from roamtui.tui.model_label import ModelLabel
 
 _WHAT = (
-    "A model reads the outline beside this, opens the sections it needs, and proves its answer with quotes from"
-    " them. What it opens stays open for your next question."
+    "A model reads the outline beside this, opens the sections it needs, and proves its answer with quotes."
+    " What it opens stays open for your next question."
 )
 _LESSONS = (
     ("input.send", "asks your question"),
-    ("global.step_out", "goes to the outline: walk it, unfold it, read"),
+    ("global.step_out", "goes to the outline, to walk and read it"),
     ("global.help", "shows every key"),
 )
 
@@ -31,7 +31,7 @@ class Welcome(ContentView):
     """Teaches the first minute."""
 
     DEFAULT_CSS = """
-    Welcome { padding: 0 1; }
+    Welcome { padding: 0 1; margin-bottom: 1; }
     """
 
     def __init__(self, title: str, examples: tuple[str, ...], model: ModelLabel, keys: Keys) -> None:
@@ -72,7 +72,7 @@ class Welcome(ContentView):
         return lines
 
     def _lay_out_model(self, width: int) -> list[Content]:
-        how = f"Another: {self._keys.show_first('global.choose_model')}, or start with --model."
+        how = f"{self._keys.show_first('global.choose_model')} chooses another."
         content = Content.assemble(
             ("Model  ", "bold $muted"), (self._model.name, "bold"), f" · {self._model.note} ", (how, "$muted")
         )

@@ -14,6 +14,7 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.commands import CommandWanted, close_section, open_section, toggle_pin
 from roamtui.tui.copying import CopyWanted
 from roamtui.tui.layout import Pane
+from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane_title import PaneTitle
 from roamtui.tui.reader.reader import Reader
 
@@ -38,15 +39,7 @@ class ReaderPane(Vertical):
     DEFAULT_CSS = """
     ReaderPane {
         background: $surface;
-        & Reader { height: 1fr; }
-        & Input {
-            display: none;
-            height: 1;
-            border: none;
-            padding: 0 1;
-            background: $panel;
-            &:focus { border: none; background-tint: $panel 0%; }
-        }
+        & Reader { height: 1fr; padding: 1 0 0 1; }
     }
     """
 
@@ -66,7 +59,7 @@ class ReaderPane(Vertical):
         self.title_line = PaneTitle(Pane.READER)
         """Its first line."""
         self.reader = KeylessReader(id="reader")
-        self._search = Input(placeholder="search the text", id="reader-search")
+        self._search = FieldLine("search")
         self._library: Library | None = None
         self._back: list[str] = []
 
@@ -90,15 +83,14 @@ class ReaderPane(Vertical):
 
     def end_search(self) -> bool:
         """Take the search line away; return whether it was there."""
-        if not self._search.display:
+        if not self._search.is_open:
             return False
-        had_focus = self._search.has_focus
-        self._search.display = False
-        self._search.value = ""
+        had_focus = self._search.is_focused
+        self._search.close()
         self.reader.search_text("")
         self._show_place()
         if had_focus:
-            self.reader.focus()
+            self.screen.set_focus(self.reader)
         return True
 
     def _show(self, library: Library, section_id: str, highlight: Span | None) -> None:
@@ -109,22 +101,22 @@ class ReaderPane(Vertical):
     def _show_place(self) -> None:
         self.title_line.show_note(self.reader.breadcrumb())
 
-    @on(Input.Changed, "#reader-search")
+    @on(Input.Changed)
     def _search_text(self, event: Input.Changed) -> None:
         event.stop()
-        if self._search.display:
+        if self._search.is_open:
             count = self.reader.search_text(event.value)
             words = "1 match" if count == 1 else f"{count:,} matches"
             self.title_line.show_note(words if event.value else self.reader.breadcrumb())
 
-    @on(Input.Submitted, "#reader-search")
+    @on(Input.Submitted)
     def _keep_search(self, event: Input.Submitted) -> None:
         event.stop()
-        self.reader.focus()
+        self.screen.set_focus(self.reader)
 
     @on(Reader.SectionChanged)
     def _follow_scroll(self) -> None:
-        if not self._search.display:
+        if not self._search.is_open:
             self._show_place()
 
     @on(events.DescendantFocus)
@@ -162,8 +154,7 @@ class ReaderPane(Vertical):
 
     def action_search(self) -> None:
         """Search the text."""
-        self._search.display = True
-        self._search.focus()
+        self._search.open()
 
     def action_next_match(self) -> None:
         """Go to the next match."""

@@ -25,6 +25,7 @@ from roamtui.tui.commands import (
     unfold_subtree,
 )
 from roamtui.tui.layout import Pane
+from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane_title import PaneTitle
 from roamtui.tui.tree.outline_tree import OutlineTree
 
@@ -46,14 +47,6 @@ class TreePane(Vertical):
     TreePane {
         background: $surface;
         & OutlineTree { height: 1fr; padding-left: 1; }
-        & Input {
-            display: none;
-            height: 1;
-            border: none;
-            padding: 0 1;
-            background: $panel;
-            &:focus { border: none; background-tint: $panel 0%; }
-        }
     }
     """
 
@@ -65,7 +58,7 @@ class TreePane(Vertical):
         self.title_line = PaneTitle(Pane.TREE)
         """Its first line."""
         self.outline = KeylessTree(state, id="tree")
-        self._filter = Input(placeholder="filter titles", id="tree-filter")
+        self._filter = FieldLine("filter")
 
     @override
     def compose(self) -> ComposeResult:
@@ -106,15 +99,14 @@ class TreePane(Vertical):
 
     def end_filter(self) -> bool:
         """Show all titles again; return whether some were hidden."""
-        if not self._filter.display:
+        if not self._filter.is_open:
             return False
-        had_focus = self._filter.has_focus
-        self._filter.value = ""
-        self._filter.display = False
+        had_focus = self._filter.is_focused
+        self._filter.close()
         self.outline.filter_titles("")
         self._show_note()
         if had_focus:
-            self.outline.focus()
+            self.screen.set_focus(self.outline)
         return True
 
     def _show_note(self, matches: int | None = None) -> None:
@@ -127,18 +119,18 @@ class TreePane(Vertical):
     def _send(self, make: MakeCommand) -> None:
         self.post_message(CommandWanted(make))
 
-    @on(Input.Changed, "#tree-filter")
+    @on(Input.Changed)
     def _filter_titles(self, event: Input.Changed) -> None:
         event.stop()
-        if self._filter.display:
+        if self._filter.is_open:
             matches = self.outline.filter_titles(event.value)
             self._show_note(matches if event.value.strip() else None)
 
-    @on(Input.Submitted, "#tree-filter")
+    @on(Input.Submitted)
     def _keep_filter(self, event: Input.Submitted) -> None:
         event.stop()
         if event.value.strip():
-            self.outline.focus()
+            self.screen.set_focus(self.outline)
         else:
             self.end_filter()
 
@@ -254,5 +246,4 @@ class TreePane(Vertical):
 
     def action_filter(self) -> None:
         """Filter the titles."""
-        self._filter.display = True
-        self._filter.focus()
+        self._filter.open()

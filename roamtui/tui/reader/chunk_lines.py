@@ -74,8 +74,12 @@ class ChunkReader:
                 return chunk.start - 1
             return chunk.start + starts[own] if own < len(starts) else chunk.end
 
-        width = min(self.width, PROSE_WIDTH_MAX) if self.is_wrapped else None
-        layout = MarkdownLayout(find_offset=find_offset, start=chunk.start, width=width)
+        layout = MarkdownLayout(
+            find_offset=find_offset,
+            start=chunk.start,
+            width=min(self.width, PROSE_WIDTH_MAX) if self.is_wrapped else None,
+            width_max=self.width if self.is_wrapped else None,
+        )
         layout.lay_out(tokens)
         if layout.lines and not chunk.is_continued:
             layout.lines.append(_blank(chunk.end, layout.lines[-1].block + 1))

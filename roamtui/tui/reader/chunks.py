@@ -25,9 +25,7 @@ _PLACE = re.compile(
     re.MULTILINE,
 )
 _LINE_END = re.compile(r"\r\n?|\n")
-_TABLE_HEAD = re.compile(
-    r"(?P<head>[^\r\n]*\|[^\r\n]*(?:\r\n?|\n)[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[-: \t|]*)?)(?=\r|\n)"
-)
+_TABLE_RULE_CHARACTERS = "-:| \t"
 _BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
 
 
@@ -123,8 +121,16 @@ def _find_context(text: str, start: int, cut: int, prefix: str) -> str:
     if fence is not None:
         return fence.opening + "\n"
     block_start = max((blank.end() for blank in _BLANK_LINE.finditer(read)), default=0)
-    head = _TABLE_HEAD.search(read, block_start)
-    return head["head"] + "\n" if head else ""
+    return _read_table_head(read, block_start)
+
+
+def _read_table_head(text: str, start: int) -> str:
+    """Return the first two lines of a table that begins at `start`; an empty string where none does."""
+    head_end = _find_line_end(text, start, len(text))
+    rule_end = _find_line_end(text, head_end, len(text))
+    head, rule = text[start:head_end].strip(), text[head_end:rule_end].strip()
+    is_table = "|" in head and "-" in rule and not rule.strip(_TABLE_RULE_CHARACTERS)
+    return f"{head}\n{rule}\n" if is_table else ""
 
 
 def _follow_fence(fence: _Fence | None, place: re.Match[str]) -> _Fence | None:

@@ -40,8 +40,9 @@ def colour_code(code: str, language: str) -> list[list[Run]]:
     """
     safe = "\n".join(line.expandtabs(TAB_WIDTH) for line in plain_text(code).removesuffix("\n").split("\n"))
     lexer = _find_lexer(language.lower()[:_NAME_LENGTH_MAX]) if len(safe) <= _COLOURED_LENGTH_MAX else None
+    plain = [[Run(line, Look(Role.CODE))] if line else [] for line in safe.split("\n")]
     if lexer is None:
-        return [[Run(line, Look(Role.CODE))] if line else [] for line in safe.split("\n")]
+        return plain
     lines: list[list[Run]] = [[]]
     for kind, text in lexer.get_tokens(safe):
         look = _look_of(str(kind).removeprefix("Token."))
@@ -49,8 +50,13 @@ def colour_code(code: str, language: str) -> list[list[Run]]:
         if first:
             lines[-1].append(Run(first, look))
         lines.extend([Run(other, look)] if other else [] for other in others)
-    count = safe.count("\n") + 1
-    return lines[:count]
+    coloured = lines[: len(plain)]
+    # A lexer may drop or change text; a document may not.
+    return coloured if _join(coloured) == safe else plain
+
+
+def _join(lines: list[list[Run]]) -> str:
+    return "\n".join("".join(run.text for run in line) for line in lines)
 
 
 @lru_cache(maxsize=64)
@@ -62,7 +68,7 @@ def _find_lexer(language: str) -> Lexer | None:
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]  # noqa: PLC0415
 
     try:
-        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+        return get_lexer_by_name(language, stripnl=False)
     except ClassNotFound:
         return None
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.style import Style
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from typing_extensions import override
 
-from roamtui.tui.reader.line import Line, Role
 from roamtui.tui.reader.line_strips import Marking, Overlay, ReaderPalette, make_strip
+from roamtui.tui.reader.styles import STYLE_NAMES, STYLES, read_palette
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from textual.selection import Selection
 
     from roamtui.tui.reader.lazy_lines import LazyLines, Place
+    from roamtui.tui.reader.line import Line
 
 _MARGIN = 3
 """Lines kept above a place that was jumped to, so that it is read in its context."""
@@ -29,51 +29,8 @@ _MARGIN = 3
 class LazyView(ScrollView):
     """Shows `lines`. A subclass sets them by `show_lines` and says in `markings_at` what is marked."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        *(f"reader--{role}" for role in Role),
-        *(f"reader--{overlay}" for overlay in Overlay),
-        "reader--link",
-        "reader--inline-code",
-        "reader--code-background",
-    }
-    DEFAULT_CSS = """
-    LazyView {
-        background: $surface;
-        color: $foreground;
-        padding: 0 1;
-        overflow: auto auto;
-        scrollbar-size: 1 1;
-        scrollbar-gutter: stable;
-        & > .reader--h1 { color: $text-primary; text-style: bold; }
-        & > .reader--h2 { color: $text-primary; text-style: bold; }
-        & > .reader--h3 { color: $text-secondary; text-style: bold; }
-        & > .reader--h4 { text-style: bold italic; }
-        & > .reader--bullet { color: $text-accent; text-style: bold; }
-        & > .reader--quote { color: $text-muted; text-style: italic; }
-        & > .reader--bar { color: $accent; }
-        & > .reader--rule { color: $foreground 40%; }
-        & > .reader--grid { color: $foreground 40%; }
-        & > .reader--html { color: $foreground 45%; }
-        & > .reader--note { color: $foreground 50%; text-style: italic; }
-        & > .reader--link { color: $text-accent; text-style: underline; }
-        & > .reader--inline-code { color: $text-warning; background: $foreground 8%; }
-        & > .reader--code-background { background: $foreground 6%; }
-        & > .reader--code-keyword { color: $text-accent; }
-        & > .reader--code-name { color: $text-primary; }
-        & > .reader--code-text { color: $text-success; }
-        & > .reader--code-number { color: $text-warning; }
-        & > .reader--code-comment { color: $foreground 50%; text-style: italic; }
-        & > .reader--highlight { background: $success 35%; text-style: bold; }
-        & > .reader--match { background: $warning 35%; }
-        & > .reader--current-match { background: $warning; color: $background; text-style: bold; }
-        & > .reader--current-link { background: $block-cursor-background; color: $block-cursor-foreground; }
-        &:ansi > .reader--inline-code { background: transparent; }
-        &:ansi > .reader--code-background { background: transparent; }
-        &:ansi > .reader--highlight { background: ansi_green; color: ansi_black; }
-        &:ansi > .reader--match { background: ansi_yellow; color: ansi_black; }
-        &:ansi > .reader--current-match { background: ansi_bright_yellow; color: ansi_black; }
-    }
-    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
+    DEFAULT_CSS = STYLES
 
     def __init__(
         self,
@@ -105,7 +62,8 @@ class LazyView(ScrollView):
     def show_lines(self, lines: LazyLines | None, offset: int | None) -> None:
         """Show other lines, from the top or, with its margin, from the block of a character of the document."""
         self.lines = lines
-        self.scroll_to(x=0, y=0, animate=False, force=True)
+        if self.is_attached:
+            self.scroll_to(x=0, y=0, animate=False, force=True)
         if lines is not None and offset is not None:
             self.jump_to(lines.find_offset(offset), margin=0)
         self._settle(is_upward=False)
@@ -125,6 +83,10 @@ class LazyView(ScrollView):
         """Scroll to a line unless it is in view."""
         if not self.top_y <= y < self.top_y + self.view_size.height:
             self.jump_to(y)
+
+    def scroll_columns(self, columns: int) -> None:
+        """Scroll to the right by a number of cells, to the left by a negative one."""
+        self.scroll_to(x=self.scroll_offset.x + columns, animate=False, force=True)
 
     def scroll_lines(self, lines: int) -> None:
         """Scroll down by a number of lines, up by a negative one."""
@@ -215,7 +177,7 @@ class LazyView(ScrollView):
     def palette(self) -> ReaderPalette:
         """The styles of the theme in use."""
         if self._palette is None:
-            self._palette = self._read_palette()
+            self._palette = read_palette(self)
         return self._palette
 
     def _settle(self, *, is_upward: bool) -> None:
@@ -254,29 +216,6 @@ class LazyView(ScrollView):
         size = Size(0, 0) if lines is None else Size(max(self.view_size.width, lines.width), len(lines))
         if size != self.virtual_size:
             self.virtual_size = size
-
-    def _read_palette(self) -> ReaderPalette:
-        def read(name: str) -> Style:
-            style = self.get_component_rich_style(f"reader--{name}")
-            return style.without_color + Style(color=style.color)
-
-        def read_own(name: str) -> Style:
-            return self.get_component_rich_style(f"reader--{name}", partial=True)
-
-        def read_whole(name: str) -> Style:
-            style = self.get_component_rich_style(f"reader--{name}")
-            own = read_own(name)
-            color = style.color if own.color else None
-            return style.without_color + Style(color=color, bgcolor=style.bgcolor if own.bgcolor else None)
-
-        return ReaderPalette(
-            base=self.rich_style,
-            roles={role: read(role) for role in Role},
-            link=read("link"),
-            inline_code=read_whole("inline-code"),
-            code_background=read_whole("code-background"),
-            overlays={overlay: read_whole(overlay) for overlay in Overlay},
-        )
 
     def _on_resize(self, event: events.Resize) -> None:
         del event

@@ -51,6 +51,8 @@ class MarkdownLayout:
     """Offset of the first character that is shown."""
     width: int | None
     """Cells for prose, None for any number."""
+    width_max: int | None
+    """Cells in view, for tables."""
     lines: list[Line] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     _containers: list[Container] = field(default_factory=list)
@@ -162,7 +164,7 @@ class MarkdownLayout:
         rows = list(self._read_rows(tokens))
         alignments = [_read_alignment(token) for token in tokens if token.type == "th_open"]
         before: Row | None = None
-        for line in lay_out_table(rows, alignments, self._room):
+        for line in lay_out_table(rows, alignments, self._find_room(self.width_max)):
             if line.row.start >= self.start:
                 is_same = line.row is before
                 self._add_lines([line.runs], line.row.start, line.row.end, is_next=before is not None, is_same=is_same)
@@ -252,10 +254,13 @@ class MarkdownLayout:
 
     @property
     def _room(self) -> int | None:
-        """Cells for text inside the containers."""
-        if self.width is None:
+        """Cells for prose inside the containers."""
+        return self._find_room(self.width)
+
+    def _find_room(self, width: int | None) -> int | None:
+        if width is None:
             return None
-        return max(_WIDTH_MIN, self.width - sum(measure_runs(container.rest) for container in self._containers))
+        return max(_WIDTH_MIN, width - sum(measure_runs(container.rest) for container in self._containers))
 
 
 def _find_close(tokens: list[Token], position: int, kind: str) -> int:

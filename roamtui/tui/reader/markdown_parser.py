@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
+from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block import StateBlock, reference
 
@@ -70,7 +71,7 @@ def parse_markdown(text: str, find_definitions: Callable[[], _Definitions]) -> l
     # Without a line end at its end, an HTML block in a quoted list makes the parser read past the end.
     source = text if text.endswith("\n") else f"{text}\n"
     tokens = _make_parser().parse(source, {"references": References(find_definitions)})
-    if any(token.level >= NESTING_MAX for token in tokens):
+    if any(token.level >= NESTING_MAX - 1 for token in tokens):
         raise TooDeepError
     return tokens
 
@@ -85,7 +86,7 @@ def find_definitions(text: str) -> _Definitions:
         match = _DEFINITION.match(text, line_start)
         if match and match.end("label") == mark:
             href = match["href"].removeprefix("<").removesuffix(">")
-            definitions.setdefault(normalizeReference(match["label"]), {"title": "", "href": href})
+            definitions.setdefault(normalizeReference(match["label"]), {"title": "", "href": normalizeLink(href)})
         mark = text.find("]:", mark + 2)
     return definitions
 

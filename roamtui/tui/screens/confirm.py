@@ -41,7 +41,14 @@ class ConfirmScreen(ModalScreen[bool]):
         }
         & .detail { color: $accent; margin: 1 0; }
         & Horizontal { height: auto; width: auto; }
-        & Button { margin-right: 2; }
+        & Button {
+            margin-right: 2;
+            background: $surface;
+            color: $foreground;
+            text-style: none;
+            &:hover { background: $surface; text-style: underline; }
+            &:focus { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
+        }
     }
     """
 
@@ -68,7 +75,7 @@ class ConfirmScreen(ModalScreen[bool]):
                 yield Static(Content(plain_text(self._detail)), classes="detail")
             with Horizontal():
                 yield Button(Content(f"{self._no} (n)"), id="no", compact=True)
-                yield Button(Content(f"{self._yes} (y)"), id="yes", variant="primary", compact=True)
+                yield Button(Content(f"{self._yes} (y)"), id="yes", compact=True)
 
     @on(Button.Pressed)
     def _take_answer(self, event: Button.Pressed) -> None:

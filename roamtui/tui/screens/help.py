@@ -29,6 +29,7 @@ _MARKS = (
     ("▸ ▾", "$muted", "folded, unfolded: what the outline shows, and no more"),
 )
 _KEYS_WIDTH = 23
+_KEYS_WIDTH_NARROW = 13
 _IDS_WIDTH = 24
 _WORDS_WIDTH_MIN = 30
 """Where less is left for what a key does, its name for rebinding is left out."""
@@ -51,20 +52,28 @@ class KeyList(ContentView):
             lines.append(Content())
         lines.append(Content.styled("Signs of the outline", "bold $primary"))
         for sign, style, meaning in _MARKS:
-            lead = Content.styled(f"  {sign:<{_KEYS_WIDTH - 2}}", style)
-            lines += wrap(Content(meaning), width, lead=lead, follow=" " * _KEYS_WIDTH)
+            lines += _lay_out_narrow(Content.styled(f"  {sign}", style), Content(meaning), width)
         return Content("\n").join(lines)
 
     @staticmethod
     def _lay_out_action(action: Action, width: int) -> list[Content]:
-        shown = " ".join(show_key(key) for key in action.keys) or "–"
-        lead = Content.styled(f"  {shown:<{_KEYS_WIDTH - 2}}", "bold $accent")
+        keys = Content.styled("  " + (" ".join(map(show_key, action.keys)) or "–"), "bold $accent")
         room = width - _IDS_WIDTH
         if room < _KEYS_WIDTH + _WORDS_WIDTH_MIN:
-            return wrap(Content(action.help), width, lead=lead, follow=" " * _KEYS_WIDTH)
+            return _lay_out_narrow(keys, Content(action.help), width)
+        lead = keys.pad_right(_KEYS_WIDTH - keys.cell_length)
         lines = wrap(Content(action.help), room, lead=lead, follow=" " * _KEYS_WIDTH)
         gap = " " * max(1, room + 1 - lines[0].cell_length)
         return [lines[0] + gap + Content.styled(action.id, "$muted"), *lines[1:]]
+
+
+def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
+    """Return keys and words side by side, below one another where there are many keys."""
+    indent = " " * _KEYS_WIDTH_NARROW
+    if keys.cell_length >= _KEYS_WIDTH_NARROW:
+        return [keys, *wrap(words, width, lead=indent, follow=indent)]
+    lead = keys.pad_right(_KEYS_WIDTH_NARROW - keys.cell_length)
+    return wrap(words, width, lead=lead, follow=indent)
 
 
 class HelpScreen(ModalScreen[None]):

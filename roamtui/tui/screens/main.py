@@ -58,6 +58,10 @@ class MainScreen(PanesScreen):
         self.chat_log.restore()
         for happened in self.session.opening_events:
             self._conversing.show(happened)
+        self.call_after_refresh(self._warm_up)
+
+    def _warm_up(self) -> None:
+        self.run_worker(self._conversing.warm_up(), group="warming", exit_on_error=False)
 
     def warn(self, text: str) -> None:
         """Say in the conversation that something is not as it should be."""
@@ -199,6 +203,7 @@ class MainScreen(PanesScreen):
         self.status_line.change(model=label.name, model_note=label.short_note)
         self._welcome.show_model(label)
         self.run_worker(before.close(), group="closing", exit_on_error=False)
+        self._warm_up()
 
     def action_quit(self) -> None:
         """Leave the program."""

@@ -129,7 +129,8 @@ class PaneSwitch:
     def _go(self, pane: Pane, widget: Widget) -> None:
         self.active = pane
         self._show()
-        widget.focus(scroll_visible=False)
+        # At once, not when the app comes to it: keys that were typed already belong to the new pane.
+        widget.screen.set_focus(widget, scroll_visible=False)
 
     def _show(self) -> None:
         visible = self.visible

@@ -43,6 +43,7 @@ class PanesScreen(Screen[None], inherit_bindings=False):
         & #body { height: 1fr; }
         & TreePane { width: 36%; max-width: 46; min-width: 24; border-right: vkey $background; }
         & TreePane.-alone { width: 1fr; max-width: 100%; border-right: none; }
+        & TreePane.-alone OutlineTree { padding: 0 1; }
         & #right { width: 1fr; }
         & #upper { height: 1fr; }
         & ChatPane, & ReaderPane { width: 1fr; }
@@ -78,7 +79,7 @@ class PanesScreen(Screen[None], inherit_bindings=False):
         self.reader_pane = ReaderPane(keys)
         asked = [exchange.question for exchange in state.transcript.exchanges]
         self.question_box = QuestionBox(keys, [*reversed(context.options.examples), *asked])
-        self.status_line = StatusLine(Status(model=label.name, model_note=label.short_note))
+        self.status_line = StatusLine(Status(model=label.name, model_note=label.short_note), keys)
         self._hints = HintLine(keys)
         self._right = Vertical(id="right")
         self.switch = PaneSwitch(self.tree_pane, self.chat_pane, self.reader_pane, self.question_box, self._right)

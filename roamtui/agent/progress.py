@@ -1,0 +1,69 @@
+"""How far one question has come: the reply that the model is giving, what it cost, why it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from roamtui.agent.prompt import CALL_NOT_RUN, LIMIT_REACHED
+from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse, Usage
+
+
+@dataclass(slots=True)
+class Reply:
+    """What the model has said in one step, and what its calls gave so far."""
+
+    text: str = ""
+    calls: list[ToolCall] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
+    thinking: str = ""
+
+    def make_step(self) -> Step:
+        """Return calls and results as one value; a call that was not run says so."""
+        missing = [CALL_NOT_RUN] * (len(self.calls) - len(self.results))
+        uses = tuple(
+            ToolUse(call=call, result=result) for call, result in zip(self.calls, self.results + missing, strict=True)
+        )
+        return Step(text=self.text, uses=uses, thinking=self.thinking)
+
+    def make_refused_step(self) -> Step:
+        """Return the calls made although no steps are left; the text is the answer, so it is not repeated here."""
+        uses = tuple(ToolUse(call=call, result=LIMIT_REACHED) for call in self.calls)
+        return Step(text="", uses=uses, thinking=self.thinking)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far one question has come."""
+
+    reply: Reply = field(default_factory=Reply)
+    usage: Usage = field(default_factory=Usage)
+    stopped: Stopped = Stopped.ANSWERED
+    steps: int = 0
+    is_running_calls: bool = False
+    has_reminded: bool = False
+    """Whether the model was told once that its reply was no answer yet."""
+
+    def make_reminded_step(self, reminder: str) -> Step:
+        """Return the reply that was no answer yet, with what the model is told of it."""
+        self.has_reminded = True
+        step = Step(text=self.reply.text, uses=(), thinking=self.reply.thinking, reminder=reminder)
+        self.reply = Reply()
+        return step
+
+    def last_cost_usd(self) -> float:
+        """Return what one step of this question has cost on average, as a guess for the next."""
+        return (self.usage.cost_usd or 0.0) / max(1, self.steps - 1)
+
+    def interrupted_step(self) -> Step | None:
+        """Return the step whose calls were being run, None between steps."""
+        return self.reply.make_step() if self.is_running_calls else None
+
+
+def give_own_id(call: ToolCall, taken: set[str]) -> ToolCall:
+    """Return a call whose id no other call of the conversation has; some servers number those of each reply anew."""
+    number, call_id = 1, call.id
+    while not call_id or call_id in taken:
+        number += 1
+        call_id = f"{call.id or 'call'}_{number}"
+    taken.add(call_id)
+    return call if call_id == call.id else replace(call, id=call_id)

@@ -1,0 +1,98 @@
+"""Builds a transcript anew: outline, sections still open, earlier questions and answers without section texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from roamtui.conversation.transcript import Exchange, Transcript
+from roamtui.document.node import Span
+from roamtui.document.tokens import estimate_tokens
+from roamtui.outline.expansion import render_open
+from roamtui.outline.spans import Bounds, merge_bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from roamtui.conversation.open_section import OpenSection
+    from roamtui.conversation.state import ConversationState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Briefing:
+    """What a model is told besides the conversation itself."""
+
+    system: str
+    """Our fixed text."""
+    outline: str
+    """The outline as it stands now; frozen in the transcript until the next rebuild."""
+    model: str
+    """Name of the model that will answer; another one than before means a rebuild."""
+    room_tokens: int | None = None
+    """Tokens of section text that may be delivered before the question."""
+    history_tokens: int | None = None
+    """Tokens that earlier questions and answers may have after a rebuild; None for all of them."""
+    within: str | None = None
+    """The section that the question is about, None for the whole document."""
+
+
+def rebuild(state: ConversationState, briefing: Briefing) -> ConversationState:
+    """Return the state with a new transcript, between questions: every open section's text stands in its prologue."""
+    exchanges = state.transcript.exchanges
+    return _write(state, briefing, state.open, rebuilt_at=len(exchanges))
+
+
+def rebuild_during_question(state: ConversationState, briefing: Briefing) -> ConversationState:
+    """Return the state with a new transcript that goes on with the question under way and its steps.
+
+    What was opened or asked for during the question stands in its steps; the prologue holds the other open sections.
+    """
+    number = state.question_number
+    earlier = [section for section in state.open if section.last_used < number]
+    return _write(state, briefing, earlier, rebuilt_at=number - 1)
+
+
+def _write(
+    state: ConversationState, briefing: Briefing, sections: Iterable[OpenSection], *, rebuilt_at: int
+) -> ConversationState:
+    blocks: list[str] = []
+    given: dict[str, list[Bounds]] = {}
+    for section in sections:
+        if section.deliveries:
+            spans = _merge_spans(section.deliveries)
+            blocks.append(render_open(state.library, section.section_id, spans, delivered=given, nonce=state.nonce))
+            for span in spans:
+                given.setdefault(span.doc, []).append((span.start, span.end))
+    exchanges = state.transcript.exchanges
+    history_from = _find_history(exchanges[:rebuilt_at], briefing.history_tokens)
+    parts = ["Outline of the document:", briefing.outline.rstrip()]
+    if blocks:
+        parts += ["Sections that are open already:", *blocks]
+    if history_from:
+        parts.append(f"({history_from} earlier questions of this conversation are left out here to save room.)")
+    transcript = Transcript(
+        system=briefing.system,
+        prologue="\n\n".join(parts),
+        exchanges=exchanges,
+        rebuilt_at=rebuilt_at,
+        history_from=history_from,
+    )
+    return replace(state, transcript=transcript, needs_rebuild=False, model=briefing.model)
+
+
+def _find_history(exchanges: tuple[Exchange, ...], tokens_max: int | None) -> int:
+    """Return the index from which earlier questions and answers fit, newest first."""
+    if tokens_max is None:
+        return 0
+    left = tokens_max
+    for index in range(len(exchanges) - 1, -1, -1):
+        left -= estimate_tokens(exchanges[index].question) + estimate_tokens(exchanges[index].reply)
+        if left < 0:
+            return index + 1
+    return 0
+
+
+def _merge_spans(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    doc = spans[0].doc
+    merged = merge_bounds((span.start, span.end) for span in spans)
+    return tuple(Span(doc=doc, start=start, end=end) for start, end in merged)

@@ -1,0 +1,92 @@
+"""Asks an agent questions over a small document, and keeps what happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from roamtui.agent.approval import Approver
+from roamtui.agent.events import AgentEvent, QuestionAnswered
+from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import KeepOptions
+from roamtui.conversation.store import Store
+from roamtui.conversation.transcript import Message, Role
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.models.scripted import Reply, ScriptedModel
+
+WORDS = "Herons stand still in shallow water and wait. "
+DOCUMENT = f"""\
+# Birds
+
+About birds.
+
+## Herons
+
+A heron eats forty grams of fish a day. {WORDS * 30}
+
+## Owls
+
+An owl turns its head by 270 degrees. {WORDS * 30}
+
+## Swifts
+
+A swift sleeps while it flies. {WORDS * 30}
+"""
+
+
+@dataclass(kw_only=True)
+class Desk:
+    """An agent with a scripted model, and the ids of the sections by title."""
+
+    agent: Agent
+    model: ScriptedModel
+    ids: dict[str, str]
+    events: list[AgentEvent] = field(default_factory=list)
+
+    async def ask(self, question: str, *replies: Reply, within: str | None = None) -> QuestionAnswered:
+        """Ask with these replies of the model and return how it ended."""
+        self.model.add_replies(*replies)
+        self.events = [event async for event in self.agent.ask(question, within=within)]
+        last = self.events[-1]
+        assert isinstance(last, QuestionAnswered)
+        return last
+
+    @property
+    def sent(self) -> tuple[Message, ...]:
+        """The messages of the last request."""
+        return self.model.requests[-1].messages
+
+
+def make_desk(
+    *,
+    store: Store | None = None,
+    window_tokens: int | None = 128_000,
+    options: AgentOptions | None = None,
+    keep: KeepOptions | None = None,
+    approver: Approver | None = None,
+) -> Desk:
+    """Return an agent over a document about birds; the model has no replies yet."""
+    library = Library(source="birds.md", root=parse_document(DOCUMENT, name="birds.md"))
+    model = ScriptedModel(window_tokens=window_tokens)
+    agent = Agent(Session.start(library, store=store, options=keep), model, None, options, approver)
+    return Desk(agent=agent, model=model, ids={library.title_of(i): i for i in library.walk()})
+
+
+def assert_valid(messages: tuple[Message, ...]) -> None:
+    """Check that a provider would take the messages: each call is answered right after, roles alternate."""
+    pending: list[str] = []
+    previous = Role.SYSTEM
+    assert messages[0].role is Role.SYSTEM
+    for message in messages[1:]:
+        if message.role is Role.TOOL:
+            assert message.tool_call_id == pending.pop(0)
+        else:
+            assert not pending
+            assert message.role is not previous
+            assert message.role in (Role.USER, Role.ASSISTANT)
+            assert message.text or message.tool_calls
+            pending = [call.id for call in message.tool_calls]
+        previous = Role.USER if message.role is Role.TOOL else message.role
+    assert not pending

@@ -1,0 +1,57 @@
+"""A conversation's spending cap is never passed without a person's yes."""
+
+from __future__ import annotations
+
+from roamtui.agent.approval import CostApproval
+from roamtui.agent.options import AgentOptions
+from roamtui.conversation.transcript import Stopped, Usage
+from roamtui.models.scripted import ScriptedReply
+from tests.agent.asking import make_desk
+
+DEAR = ScriptedReply(text="An answer.", usage=Usage(input_tokens=10, output_tokens=5, cost_usd=0.4, source="provider"))
+
+
+class FakeApprover:
+    """Says what it was told to say, and keeps what it was asked."""
+
+    def __init__(self, *, says: bool) -> None:
+        self._says = says
+        self.asked: list[CostApproval] = []
+
+    async def approve(self, approval: CostApproval) -> bool:
+        self.asked.append(approval)
+        return self._says
+
+
+async def test_below_the_cap_nobody_is_asked() -> None:
+    approver = FakeApprover(says=False)
+    desk = make_desk(options=AgentOptions(cost_usd_max=1.0), approver=approver)
+    for _ in range(2):
+        assert (await desk.ask("Why?", DEAR)).stopped is Stopped.ANSWERED
+    assert approver.asked == []
+
+
+async def test_past_the_cap_a_no_ends_the_question_before_it_is_sent() -> None:
+    approver = FakeApprover(says=False)
+    desk = make_desk(options=AgentOptions(cost_usd_max=0.7), approver=approver)
+    await desk.ask("Why?", DEAR)
+    await desk.ask("Why?", DEAR)
+    answer = await desk.ask("Why?", DEAR)
+    assert answer.stopped is Stopped.COST
+    assert "spending cap" in answer.error
+    assert len(desk.model.requests) == 2
+    assert approver.asked == [CostApproval(spent_usd=0.8, cap_usd=0.7)]
+
+
+async def test_a_yes_goes_on_and_is_not_asked_again() -> None:
+    approver = FakeApprover(says=True)
+    desk = make_desk(options=AgentOptions(cost_usd_max=0.1), approver=approver)
+    for _ in range(3):
+        assert (await desk.ask("Why?", DEAR)).stopped is Stopped.ANSWERED
+    assert len(approver.asked) == 1
+
+
+async def test_without_anybody_to_ask_the_answer_is_no() -> None:
+    desk = make_desk(options=AgentOptions(cost_usd_max=0.1))
+    await desk.ask("Why?", DEAR)
+    assert (await desk.ask("Why?", DEAR)).stopped is Stopped.COST

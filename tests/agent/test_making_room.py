@@ -1,0 +1,109 @@
+"""What does not fit is made to fit: before it is sent where that can be known, once after the model said so."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.agent.room import estimate_request
+from roamtui.conversation.commands import PinSections
+from roamtui.conversation.events import CloseReason, SectionsClosed
+from roamtui.conversation.shrinking import DROPPED
+from roamtui.conversation.transcript import Stopped
+from roamtui.errors import ModelError
+from roamtui.models.scripted import ScriptedReply
+from tests.agent.asking import WORDS, Desk, assert_valid, make_desk
+
+OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))
+
+
+def opening(desk: Desk, *titles: str) -> ScriptedReply:
+    return ScriptedReply(calls=(("expand_sections", {"section_ids": [desk.ids[title] for title in titles]}),))
+
+
+def quoting(desk: Desk, title: str, quote: str) -> ScriptedReply:
+    return ScriptedReply(text=f'It says "{quote}" [{desk.ids[title]}].')
+
+
+def closed_by_overflow(desk: Desk) -> list[str]:
+    return [
+        section_id
+        for event in desk.events
+        if isinstance(event, SectionsClosed) and event.reason is CloseReason.OVERFLOW
+        for section_id in event.section_ids
+    ]
+
+
+async def test_an_overflow_drops_what_earlier_questions_opened_and_is_tried_once_more() -> None:
+    desk = make_desk()
+    await desk.ask("Herons?", opening(desk, "Herons"), quoting(desk, "Herons", "forty grams of fish a day"))
+    answer = await desk.ask(
+        "Owls?", opening(desk, "Owls"), OVERFLOW, quoting(desk, "Owls", "turns its head by 270 degrees")
+    )
+    assert answer.stopped is Stopped.ANSWERED
+    assert answer.citations[0].is_verified
+    assert closed_by_overflow(desk) == [desk.ids["Herons"]]
+    assert desk.agent.session.state.open_ids == (desk.ids["Owls"],)
+    text = "\n".join(message.text for message in desk.sent)
+    assert f"forty grams of fish a day. {WORDS * 3}" not in text
+    assert "An owl turns its head" in text
+    assert "Herons?" in text
+    assert_valid(desk.sent)
+
+
+async def test_with_nothing_earlier_the_first_steps_of_the_question_become_stubs() -> None:
+    desk = make_desk()
+    answer = await desk.ask(
+        "Birds?",
+        opening(desk, "Herons"),
+        opening(desk, "Owls"),
+        OVERFLOW,
+        quoting(desk, "Owls", "turns its head by 270 degrees"),
+    )
+    assert answer.citations[0].is_verified
+    assert closed_by_overflow(desk) == [desk.ids["Herons"]]
+    assert DROPPED in [message.text for message in desk.sent]
+    assert_valid(desk.sent)
+
+
+async def test_a_second_overflow_ends_the_question_with_its_sentence() -> None:
+    desk = make_desk()
+    await desk.ask("Herons?", opening(desk, "Herons"), quoting(desk, "Herons", "forty grams of fish a day"))
+    answer = await desk.ask("Owls?", opening(desk, "Owls"), OVERFLOW, OVERFLOW)
+    assert (answer.stopped, answer.error) == (Stopped.ERROR, "The request is too long for this model.")
+    again = await desk.ask("Swifts?", opening(desk, "Swifts"), quoting(desk, "Swifts", "sleeps while it flies"))
+    assert again.citations[0].is_verified
+    assert_valid(desk.sent)
+
+
+async def test_a_pinned_section_survives_an_overflow() -> None:
+    desk = make_desk()
+    await desk.ask("Herons?", opening(desk, "Herons"), quoting(desk, "Herons", "forty grams of fish a day"))
+    await pin(desk, "Herons")
+    await desk.ask("Owls?", opening(desk, "Owls"), OVERFLOW, quoting(desk, "Herons", "forty grams of fish a day"))
+    assert desk.ids["Herons"] in desk.agent.session.state.open_ids
+    assert desk.events[-1].citations[0].is_verified  # type: ignore[union-attr]
+    assert "forty grams" in desk.sent[1].text
+
+
+async def pin(desk: Desk, title: str) -> None:
+    async for _ in desk.agent.session.dispatch(PinSections(section_ids=(desk.ids[title],), is_pinned=True)):
+        pass
+
+
+@pytest.mark.parametrize("window", [3_000, 4_500, 8_000])
+async def test_no_request_passes_a_small_window(window: int) -> None:
+    desk = make_desk(window_tokens=window)
+    for title, quote in [("Herons", "forty grams"), ("Owls", "270 degrees"), ("Swifts", "while it flies")] * 4:
+        await desk.ask(f"{title}, please?", opening(desk, title), quoting(desk, title, quote))
+    assert all(estimate_request(request) <= window for request in desk.model.requests)
+    assert all(event.stopped is Stopped.ANSWERED for event in desk.events[-1:])  # type: ignore[union-attr]
+
+
+async def test_a_long_history_is_left_out_and_said() -> None:
+    desk = make_desk(window_tokens=6_000)
+    for number in range(30):
+        await desk.ask(f"Question {number}: {'and ' * 60}?", ScriptedReply(text=f"Answer {number}. {'Well. ' * 60}"))
+    assert all(estimate_request(request) <= 6_000 for request in desk.model.requests)
+    assert "earlier questions of this conversation are left out" in desk.sent[1].text
+    assert "Question 28" in "\n".join(message.text for message in desk.sent)
+    assert_valid(desk.sent)

@@ -1,0 +1,66 @@
+"""A model that proves nothing, or says nothing, is told once; then its answer is taken as it is."""
+
+from __future__ import annotations
+
+from roamtui.agent.events import ReminderSent
+from roamtui.agent.reminding import ANSWER_REMINDER, CITE_REMINDER
+from roamtui.conversation.transcript import Stopped
+from roamtui.models.scripted import ScriptedReply
+from tests.agent.asking import Desk, assert_valid, make_desk
+
+PLAIN = ScriptedReply(text="Herons eat fish.")
+
+
+def opening(desk: Desk) -> ScriptedReply:
+    return ScriptedReply(calls=(("expand_sections", {"section_ids": [desk.ids["Herons"]]}),))
+
+
+async def test_an_answer_without_a_quote_brings_one_reminder() -> None:
+    desk = make_desk()
+    cited = ScriptedReply(text=f'It eats "forty grams of fish a day" [{desk.ids["Herons"]}].')
+    answer = await desk.ask("What do herons eat?", opening(desk), PLAIN, cited)
+    assert [event.text for event in desk.events if isinstance(event, ReminderSent)] == [CITE_REMINDER]
+    assert answer.answer == cited.text
+    assert answer.citations[0].is_verified
+    assert [message.text for message in desk.sent[-2:]] == [PLAIN.text, CITE_REMINDER]
+    assert_valid(desk.sent)
+
+
+async def test_the_second_answer_without_a_quote_is_taken() -> None:
+    desk = make_desk()
+    answer = await desk.ask("What do herons eat?", opening(desk), PLAIN, PLAIN)
+    assert (answer.answer, answer.citations, answer.stopped) == (PLAIN.text, (), Stopped.ANSWERED)
+    assert desk.model.replies_left == 0
+
+
+async def test_an_answer_without_anything_read_is_left_alone() -> None:
+    desk = make_desk()
+    answer = await desk.ask("Hello?", ScriptedReply(text="Hello! Ask me about birds."))
+    assert answer.answer == "Hello! Ask me about birds."
+    assert len(desk.model.requests) == 1
+
+
+async def test_not_found_needs_no_quote() -> None:
+    desk = make_desk()
+    answer = await desk.ask("What do emus eat?", opening(desk), ScriptedReply(text="Not found: there are no emus."))
+    assert answer.stopped is Stopped.NOT_FOUND
+    assert len(desk.model.requests) == 2
+
+
+async def test_an_empty_reply_brings_a_reminder_then_an_honest_error() -> None:
+    desk = make_desk()
+    answer = await desk.ask("What do herons eat?", ScriptedReply(), ScriptedReply(text="  "))
+    assert answer.stopped is Stopped.ERROR
+    assert "without an answer" in answer.error
+    assert desk.sent[-1].text == ANSWER_REMINDER
+    assert_valid(desk.sent)
+
+
+async def test_each_request_after_a_reminder_begins_with_the_one_before() -> None:
+    desk = make_desk()
+    cited = ScriptedReply(text=f'"forty grams" [{desk.ids["Herons"]}]')
+    await desk.ask("What do herons eat?", opening(desk), PLAIN, cited)
+    await desk.ask("And owls?", ScriptedReply(text=f'I read "forty grams" [{desk.ids["Herons"]}].'))
+    for before, after in zip(desk.model.requests, desk.model.requests[1:], strict=False):
+        assert after.messages[: len(before.messages)] == before.messages
+    assert_valid(desk.sent)

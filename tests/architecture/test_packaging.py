@@ -1,0 +1,90 @@
+"""What a person gets from `pip install`: the command, the themes and the examples, and nothing of the workshop."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import roamtui
+from tests.real_documents import PROJECT_DIR
+
+pytestmark = pytest.mark.slow
+
+
+def _run(*command: str | Path, cwd: Path) -> str:
+    """Run a program in `cwd`, with no network, and return its standard output."""
+    result = subprocess.run(
+        command,
+        cwd=cwd,
+        env=os.environ | {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_CONFIG_FILE": os.devnull},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def _build_wheel(folder: Path) -> Path:
+    options = ["--no-deps", "--no-build-isolation", "--quiet", "--wheel-dir"]
+    _run(sys.executable, "-m", "pip", "wheel", *options, folder, PROJECT_DIR, cwd=folder)
+    (wheel,) = folder.glob("roamtui-*.whl")
+    return wheel
+
+
+def _list_files(folder: str) -> set[str]:
+    return {
+        str(path.relative_to(PROJECT_DIR))
+        for path in (PROJECT_DIR / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_the_wheel_holds_code_themes_and_examples_and_works_when_installed(tmp_path: Path) -> None:
+    wheel = _build_wheel(tmp_path)
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if not name.endswith("/")}
+    code = {name for name in names if not name.startswith(("roamtui/_data/", "roamtui-"))}
+    data = {name.removeprefix("roamtui/_data/") for name in names if name.startswith("roamtui/_data/")}
+    assert code == _list_files("roamtui")
+    assert data == _list_files("themes") | _list_files("examples")
+    assert any(name.endswith("LICENSE") for name in names)
+
+    _run(sys.executable, "-m", "venv", "--without-pip", "new", cwd=tmp_path)
+    python = tmp_path / "new" / "bin" / "python"
+    site = Path(_run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip())
+    pip = [sys.executable, "-m", "pip", "--quiet", "--python", str(python)]
+    _run(*pip, "install", "--no-deps", wheel, cwd=tmp_path)
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    _check_installed(tmp_path / "new" / "bin", site, tmp_path)
+
+
+def _check_installed(scripts: Path, site: Path, folder: Path) -> None:
+    """The installed program runs away from the checkout, from its own files."""
+    (folder / "guide.md").write_text("# Guide\n\nWords.\n\n## Setting up\n\nMore words.\n")
+    where = "import roamtui.resources as r; print(r.__file__); print(r.find_resource_dir('themes'))"
+    for line in _run(scripts / "python", "-c", where, cwd=folder).splitlines():
+        assert Path(line).is_relative_to(site)
+    assert _run(scripts / "roamtui", "--version", cwd=folder) == f"roamtui {roamtui.__version__}\n"
+    assert _run(scripts / "python", "-m", "roamtui", "--version", cwd=folder) == f"roamtui {roamtui.__version__}\n"
+    assert "Setting up" in _run(scripts / "roamtui", "outline", "guide.md", cwd=folder)
+
+
+def test_every_dependency_is_pinned_within_its_range() -> None:
+    project = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text())["project"]
+    pinned = [Requirement(line) for line in (PROJECT_DIR / "constraints.txt").read_text().splitlines()]
+    versions = {canonicalize_name(pin.name): next(iter(pin.specifier)) for pin in pinned}
+    for line in [*project["dependencies"], *project["optional-dependencies"]["dev"]]:
+        wanted = Requirement(line)
+        pin = versions[canonicalize_name(wanted.name)]
+        assert pin.operator == "=="
+        assert pin.version in wanted.specifier
+    assert not [str(pin) for pin in pinned if pin.url]

@@ -1,0 +1,143 @@
+"""Limits on size and a few habits, so that no file grows into the one that nobody can read."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.real_documents import PROJECT_DIR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SOURCE_LINES_MAX = 400
+_TEST_LINES_MAX = 600
+_CLASS_LINES_MAX = 250
+_APP_LINES_MAX = 300
+_FUNCTION_LINES_MAX = 60
+_VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
+_TEXT_SUFFIXES = {".py", ".md", ".toml", ".txt", ".yml", ".yaml", ".cfg", ".tcss", ".json", ".jsonl"}
+_UNFINISHED = re.compile(rf"\b({'|'.join(('TO' + 'DO', 'FIX' + 'ME', 'X' * 3))})\b")
+_OUT_OF_PLACE = re.compile(
+    "|".join(("claude" + " code", "co-authored" + "-by", "as an ai" + " (language )?model")), re.I
+)
+
+_SOURCES = sorted((PROJECT_DIR / "roamtui").rglob("*.py"))
+_TESTS = sorted((PROJECT_DIR / "tests").rglob("*.py"))
+_TOOLS = sorted((PROJECT_DIR / "docs").rglob("*.py"))
+_EVERY = [*_SOURCES, *_TESTS, *_TOOLS]
+
+
+@cache
+def _parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def _name(path: Path, node: ast.stmt | None = None) -> str:
+    return f"{path.relative_to(PROJECT_DIR)}:{node.lineno if node else 1}"
+
+
+def _count_lines(path: Path) -> int:
+    return path.read_text("utf-8").count("\n")
+
+
+def _list_texts() -> Iterator[Path]:
+    """Yield every text file of the project, without what tools write."""
+    for entry in sorted(PROJECT_DIR.iterdir()):
+        if entry.is_file():
+            found = [entry]
+        elif entry.name in (".ci", "docs", "examples", "roamtui", "tests", "themes"):
+            found = sorted(entry.rglob("*"))
+        else:
+            continue
+        yield from (path for path in found if path.is_file() and (path.suffix in _TEXT_SUFFIXES or not path.suffix))
+
+
+def test_there_is_something_to_check() -> None:
+    assert len(_SOURCES) > 20
+    assert len(_TESTS) > 20
+
+
+@pytest.mark.parametrize(("paths", "lines_max"), [(_SOURCES, _SOURCE_LINES_MAX), (_TESTS, _TEST_LINES_MAX)])
+def test_no_file_is_too_long(paths: list[Path], lines_max: int) -> None:
+    assert [_name(path) for path in paths if _count_lines(path) > lines_max] == []
+
+
+def test_no_class_is_too_long() -> None:
+    long = []
+    for path in _EVERY:
+        for node in ast.walk(_parse(path)):
+            if isinstance(node, ast.ClassDef):
+                is_app = any(ast.unparse(base).partition("[")[0].split(".")[-1] == "App" for base in node.bases)
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > (_APP_LINES_MAX if is_app else _CLASS_LINES_MAX):
+                    long.append(f"{_name(path, node)} {node.name}: {lines}")
+    assert long == []
+
+
+def test_no_function_is_too_long() -> None:
+    long = []
+    for path in _EVERY:
+        for node in ast.walk(_parse(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > _FUNCTION_LINES_MAX:
+                    long.append(f"{_name(path, node)} {node.name}: {lines}")
+    assert long == []
+
+
+def test_every_module_says_what_belongs_there() -> None:
+    assert [_name(path) for path in [*_SOURCES, *_TOOLS] if not ast.get_docstring(_parse(path))] == []
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    assert [_name(path) for path in _EVERY if _VAGUE_NAMES & {*path.with_suffix("").parts[-2:]}] == []
+
+
+def test_imports_are_absolute() -> None:
+    assert [
+        _name(path, node)
+        for path in _EVERY
+        for node in ast.walk(_parse(path))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ] == []
+
+
+def test_no_test_is_empty() -> None:
+    empty = []
+    for path in _TESTS:
+        for node in ast.walk(_parse(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+                body = [part for part in node.body if not (isinstance(part, ast.Expr) and _is_constant(part))]
+                if all(isinstance(part, ast.Pass) for part in body):
+                    empty.append(_name(path, node))
+    assert empty == []
+
+
+def _is_constant(part: ast.Expr) -> bool:
+    return isinstance(part.value, ast.Constant)
+
+
+@pytest.mark.parametrize("pattern", [_UNFINISHED, _OUT_OF_PLACE], ids=["unfinished", "out of place"])
+def test_no_text_of_the_project_holds(pattern: re.Pattern[str]) -> None:
+    texts = list(_list_texts())
+    assert PROJECT_DIR / "README.md" in texts
+    found = [
+        f"{path.relative_to(PROJECT_DIR)}:{number}"
+        for path in texts
+        for number, line in enumerate(path.read_text("utf-8").split("\n"), 1)
+        if pattern.search(line)
+    ]
+    assert found == []
+
+
+def test_no_test_measures_by_the_clock_or_waits_for_it() -> None:
+    calls = re.compile(r"\b(?:time\.sleep|perf_counter|monotonic)\(|asyncio\.sleep\((?!0\))")
+    allowed = {"benchmarks", "terminal"}  # a program in a terminal tells nobody when it has drawn: it must be polled
+    tests = [path for path in _TESTS if not allowed.intersection(path.parts) and path != Path(__file__)]
+    assert [_name(path) for path in tests if calls.search(path.read_text("utf-8"))] == []

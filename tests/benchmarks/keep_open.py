@@ -1,0 +1,217 @@
+"""Simulates ten-question conversations in each keep-open mode: `python -m tests.benchmarks.keep_open`.
+
+Real questions of one document, seven in ten near the last gold section, through the real loop and session. The model
+opens the gold section unless it was given already, and cites it: so only what stays open differs between the modes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
+from roamtui.conversation.transcript import Message, ToolCall
+from roamtui.document.build import build_library
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
+from roamtui.document.tokens import estimate_tokens
+from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta
+from roamtui.sources.read import read_source
+from tests.real_documents import find_data_dir
+
+SETS = ("vespa-docs", "ray-docs", "cuad-contracts")
+QUESTIONS = 10
+NEAR_SHARE = 0.7
+BUDGET_TOKENS = 8_000
+_QUESTIONS_MIN = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldQuestion:
+    """A question with the section that answers it."""
+
+    text: str
+    section_id: str
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a mode cost over all sessions."""
+
+    sent: int = 0
+    uncached: int = 0
+    questions: int = 0
+    already_open: int = 0
+    reopened: int = 0
+    highest_open: int = 0
+    opened_before: set[str] = field(default_factory=set)
+
+
+class GoldModel:
+    """Opens the gold section of the question at hand unless its text was given, and cites it."""
+
+    name = "gold"
+    window_tokens = 128_000
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+        self._previous = ""
+        self.gold = ""
+        self.is_open = False
+
+    async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
+        """Yield one call, then an answer."""
+        self._count(request.messages)
+        if self.is_open:
+            yield TextDelta(f"It says so in [{self.gold}].")
+            yield ModelStopped("stop")
+            return
+        self.is_open = True
+        arguments = json.dumps({"section_ids": [self.gold]})
+        yield CallMade(ToolCall(id=f"call_{len(request.messages)}", name="expand_sections", arguments=arguments))
+        yield ModelStopped("tool_calls")
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def _count(self, messages: Sequence[Message]) -> None:
+        text = "\n".join(f"{message.role}:{message.text}:{message.tool_calls}" for message in messages)
+        total = estimate_tokens(text)
+        self._tally.sent += total
+        self._tally.uncached += total - estimate_tokens(text[: _common_length(text, self._previous)])
+        self._previous = text
+
+
+def _common_length(one: str, other: str) -> int:
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def load_documents(name: str) -> Iterator[tuple[Library, list[GoldQuestion]]]:
+    """Yield each document of a set that has enough questions, with those whose gold section is found."""
+    folder = find_data_dir() / "sets" / name
+    rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
+    by_doc: dict[str, list[dict[str, object]]] = defaultdict(list)
+    for row in rows:
+        by_doc[str(row["doc"])].append(row)
+    for doc, questions in sorted(by_doc.items()):
+        if len(questions) < _QUESTIONS_MIN:
+            continue
+        library = build_library(read_source(str(folder / "docs" / doc)))
+        ids_by_line = {
+            node.start_line: node.id
+            for node in map(library.node, library.walk())
+            if node.kind is NodeKind.SECTION
+        }
+        found = [
+            GoldQuestion(text=str(row["question"]), section_id=ids_by_line[int(str(row["gold_line"]))])
+            for row in questions
+            if int(str(row["gold_line"])) in ids_by_line
+        ]
+        if len(found) >= _QUESTIONS_MIN:
+            yield library, found
+
+
+def choose_questions(library: Library, questions: list[GoldQuestion], rng: random.Random) -> list[GoldQuestion]:
+    """Return ten questions: each is near the one before with a chance of seven in ten, else any."""
+    chosen = [rng.choice(questions)]
+    while len(chosen) < QUESTIONS:
+        last = chosen[-1]
+        others = [question for question in questions if question.text != last.text]
+        if rng.random() < NEAR_SHARE:
+            nearest = min(tree_distance(library, last.section_id, other.section_id) for other in others)
+            others = [o for o in others if tree_distance(library, last.section_id, o.section_id) == nearest]
+        chosen.append(rng.choice(others))
+    return chosen
+
+
+def tree_distance(library: Library, one: str, other: str) -> int:
+    """Return the number of steps between two nodes along the tree."""
+    path, other_path = (*library.ancestors(one), one), (*library.ancestors(other), other)
+    shared = 0
+    for left, right in zip(path, other_path, strict=False):
+        if left != right:
+            break
+        shared += 1
+    return len(path) + len(other_path) - 2 * shared
+
+
+async def run_session(library: Library, questions: list[GoldQuestion], mode: KeepOpen, tally: Tally) -> None:
+    """Ask the questions in one conversation and add what it cost."""
+    session = Session.start(library, options=KeepOptions(mode=mode, budget_tokens=BUDGET_TOKENS))
+    model = GoldModel(tally)
+    agent = Agent(session, model)
+    tally.opened_before = set()
+    for question in questions:
+        model.gold = question.section_id
+        model.is_open = mode is not KeepOpen.FRESH and _is_given(session.state, question.section_id)
+        tally.questions += 1
+        tally.already_open += model.is_open
+        if not model.is_open:
+            tally.reopened += question.section_id in tally.opened_before
+            tally.opened_before.add(question.section_id)
+        async for _ in agent.ask(question.text):
+            pass
+        tally.highest_open = max(tally.highest_open, session.state.open_tokens)
+
+
+def _is_given(state: ConversationState, section_id: str) -> bool:
+    own = state.library.own_span(section_id)
+    return any(start <= own.start and own.end <= end for start, end in state.delivered.get(own.doc, ()))
+
+
+async def simulate(sessions_each: int, seed: int) -> dict[KeepOpen, Tally]:
+    """Return what each mode costs over the same sessions."""
+    tallies = {mode: Tally() for mode in KeepOpen}
+    for name in SETS:
+        rng = random.Random(f"{seed}:{name}")  # noqa: S311 - a seeded choice of questions
+        documents = list(load_documents(name))
+        for library, questions in rng.sample(documents, min(sessions_each, len(documents))):
+            chosen = choose_questions(library, questions, rng)
+            for mode, tally in tallies.items():
+                await run_session(library, chosen, mode, tally)
+    return tallies
+
+
+def render_table(tallies: dict[KeepOpen, Tally]) -> str:
+    """Return the result as a Markdown table."""
+    lines = [
+        "| mode | tokens sent | uncached | gold already open | re-opens | highest open text |",
+        "|---|---|---|---|---|---|",
+    ]
+    for mode, tally in tallies.items():
+        share = 100 * tally.already_open / max(1, tally.questions)
+        lines.append(
+            f"| `{mode.value}` | {tally.sent:,} | {tally.uncached:,} | {share:.0f} % | {tally.reopened} "
+            f"| {tally.highest_open:,} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run the simulation and print its table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sessions", type=int, default=20, help="documents of each set")
+    parser.add_argument("--seed", type=int, default=1)
+    values = parser.parse_args()
+    tallies = asyncio.run(simulate(values.sessions, values.seed))
+    print(f"Budget {BUDGET_TOKENS:,} tokens, {tallies[KeepOpen.KEEP].questions} questions in conversations of {QUESTIONS}.")
+    print(render_table(tallies))
+
+
+if __name__ == "__main__":
+    main()

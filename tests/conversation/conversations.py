@@ -1,0 +1,158 @@
+"""Conversations played by hand: what the agent and a person do, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from roamtui.conversation.commands import (
+    CollapseSections,
+    Command,
+    ExpandSections,
+    Origin,
+    PinSections,
+)
+from roamtui.conversation.events import ConversationEvent, ExpandResult, SectionsExpanded
+from roamtui.conversation.questions import Briefing, Outcome, begin_question, finish_question, record_step
+from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
+from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, Stopped, ToolCall, ToolUse
+from roamtui.conversation.update import update
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+
+BRIEFING = Briefing(system="Our fixed text.", outline="- [12345678] An outline line\n", model="scripted")
+
+
+def write_section(title: str, level: int = 2, words: int = 40) -> str:
+    """Return a section whose text no other section has."""
+    body = " ".join(f"{title.lower().replace(' ', '-')}-{index}" for index in range(words))
+    return f"{'#' * level} {title}\n\n{body}\n\n"
+
+
+TEXT = (
+    "# Manual\n\nIntroduction.\n\n"
+    + "".join(write_section(title) for title in ("Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta"))
+    + write_section("Parent")
+    + write_section("Child one", 3)
+    + write_section("Child two", 3)
+    + write_section("Long", words=3_000)
+    + write_section("Below long", 3)
+)
+
+
+def make_library(text: str = TEXT, source: str = "manual.md") -> Library:
+    return Library(source=source, root=parse_document(text))
+
+
+def find(library: Library | ConversationState, title: str) -> str:
+    """Return the id of the first section with this title."""
+    if isinstance(library, ConversationState):
+        library = library.library
+    return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)
+
+
+def make_state(
+    text: str = TEXT, *, mode: KeepOpen = KeepOpen.KEEP, budget_tokens: int = 32_000, conversation_id: str = "c0ffee"
+) -> ConversationState:
+    options = KeepOptions(mode=mode, budget_tokens=budget_tokens)
+    return ConversationState(id=conversation_id, library=make_library(text), options=options)
+
+
+def do(state: ConversationState, command: Command) -> ConversationState:
+    return update(state, command)[0]
+
+
+def expand_by_agent(
+    state: ConversationState, *titles: str, room_tokens: int | None = None
+) -> tuple[ConversationState, tuple[ExpandResult, ...]]:
+    """Open sections by title, or by id where no section has that title, during a question."""
+    command = ExpandSections(section_ids=_ids(state, titles), origin=Origin.AGENT, room_tokens=room_tokens)
+    state, events = update(state, command)
+    expanded = next(event for event in events if isinstance(event, SectionsExpanded))
+    return state, expanded.results
+
+
+def open_by_person(state: ConversationState, *titles: str) -> ConversationState:
+    return do(state, ExpandSections(section_ids=_ids(state, titles), origin=Origin.PERSON))
+
+
+def close_by(state: ConversationState, origin: Origin, *titles: str) -> ConversationState:
+    return do(state, CollapseSections(section_ids=_ids(state, titles), origin=origin))
+
+
+def pin(state: ConversationState, *titles: str) -> ConversationState:
+    return do(state, PinSections(section_ids=_ids(state, titles), is_pinned=True))
+
+
+def _ids(state: ConversationState, titles: Iterable[str]) -> tuple[str, ...]:
+    known = {state.library.title_of(section_id): section_id for section_id in state.library.walk()}
+    return tuple(known.get(title, title) for title in titles)
+
+
+def begin(state: ConversationState, question: str = "Why?", briefing: Briefing = BRIEFING) -> ConversationState:
+    return begin_question(state, question, briefing)[0]
+
+
+def step(state: ConversationState, *titles: str, text: str = "") -> ConversationState:
+    """Play one step of the agent that opens sections in one call."""
+    number = sum(len(exchange.steps) for exchange in state.transcript.exchanges) + 1
+    state, results = expand_by_agent(state, *titles)
+    call = ToolCall(id=f"call_{number}", name="expand_sections", arguments="{}")
+    use = ToolUse(call=call, result="\n\n".join(result.text for result in results))
+    return record_step(state, Step(text=text, uses=(use,)))
+
+
+def finish(state: ConversationState, answer: str = "Because.", *, cited: Sequence[str] = ()) -> ConversationState:
+    return finish_with_events(state, answer, cited=cited)[0]
+
+
+def finish_with_events(
+    state: ConversationState, answer: str = "Because.", *, cited: Sequence[str] = ()
+) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
+    citations = tuple(
+        Citation(section_id=section_id, quote="x", state=QuoteState.EXACT) for section_id in _ids(state, cited)
+    )
+    return finish_question(state, Outcome(answer=answer, stopped=Stopped.ANSWERED, citations=citations))
+
+
+def ask(
+    state: ConversationState, *titles: str, question: str = "Why?", cited: Sequence[str] = ()
+) -> ConversationState:
+    """Play a whole question that opens sections in one step."""
+    state = begin(state, question)
+    if titles:
+        state = step(state, *titles)
+    return finish(state, cited=cited)
+
+
+def messages(state: ConversationState) -> list[Message]:
+    return list(state.transcript.messages())
+
+
+def read_all(state: ConversationState) -> str:
+    """Return all that the model reads, as one text."""
+    return "\n\n".join(message.text for message in messages(state))
+
+
+def check_messages(sent: Sequence[Message]) -> None:
+    """Assert that a provider would take these messages: each call has its result right after it, and no other has."""
+    assert sent[0].role is Role.SYSTEM
+    assert [message.role for message in sent].count(Role.SYSTEM) == 1
+    pending: list[str] = []
+    before = Role.SYSTEM
+    for message in sent[1:]:
+        if message.role is Role.TOOL:
+            assert message.tool_call_id == pending.pop(0)
+            assert not message.tool_calls
+            continue
+        assert pending == [], "a call is without a result"
+        if message.role is Role.USER:
+            assert before in (Role.SYSTEM, Role.ASSISTANT)
+            assert message.text
+        else:
+            assert message.role is Role.ASSISTANT
+            assert message.text or message.tool_calls
+        pending = [call.id for call in message.tool_calls]
+        before = message.role
+    assert pending == []
+    calls = [call.id for message in sent for call in message.tool_calls]
+    assert len(calls) == len(set(calls))

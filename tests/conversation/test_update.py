@@ -1,0 +1,327 @@
+"""Every command, by the agent and by a person: what changes, and what is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.conversation.commands import (
+    CloseAgentSections,
+    CollapseSections,
+    Command,
+    ExpandSections,
+    FoldNodes,
+    Origin,
+    PinSections,
+    ReadSection,
+    UndoBatch,
+    UnfoldNodes,
+)
+from roamtui.conversation.events import (
+    BatchUndone,
+    CloseReason,
+    ExpandResult,
+    ExpandStatus,
+    NodesFolded,
+    NodesUnfolded,
+    ReadingChanged,
+    SectionsClosed,
+    SectionsExpanded,
+    SectionsKept,
+    SectionsMarked,
+    SectionsPinned,
+)
+from roamtui.conversation.update import update
+from tests.conversation.conversations import (
+    ask,
+    begin,
+    close_by,
+    do,
+    expand_by_agent,
+    find,
+    finish,
+    finish_with_events,
+    make_state,
+    messages,
+    open_by_person,
+    pin,
+    step,
+)
+
+
+def test_the_agents_expansion_opens_delivers_and_unfolds() -> None:
+    state = begin(make_state())
+    child, parent, manual = (find(state, title) for title in ("Child one", "Parent", "Manual"))
+    after, events = update(state, ExpandSections(section_ids=(child,), origin=Origin.AGENT))
+    assert after.open_ids == (child,)
+    section = after.open[0]
+    assert (section.opened_by, section.opened_at, section.last_used) == (Origin.AGENT, 1, 1)
+    assert section.deliveries == (after.library.span(child),)
+    assert section.tokens == after.library.node(child).tokens
+    unfolded, expanded = events
+    assert unfolded == NodesUnfolded(section_ids=(manual, parent), origin=Origin.AGENT)
+    assert after.unfolded == {manual, parent}
+    assert isinstance(expanded, SectionsExpanded)
+    assert expanded.origin is Origin.AGENT
+    assert expanded.opened_ids == (child,)
+    assert state.open == (), "the state before is a value and stays as it was"
+
+
+def test_a_batch_is_answered_id_by_id_in_order() -> None:
+    state = begin(make_state())
+    alpha, beta = find(state, "Alpha"), find(state, "Beta")
+    state, _ = expand_by_agent(state, "Beta")
+    state, results = expand_by_agent(state, "Alpha", "nothing", "Beta", "Alpha", f"{alpha}:9")
+    assert [(result.id, result.section_id, result.status) for result in results] == [
+        (alpha, alpha, ExpandStatus.OPENED),
+        ("nothing", None, ExpandStatus.UNKNOWN),
+        (beta, beta, ExpandStatus.ALREADY_OPEN),
+        (alpha, alpha, ExpandStatus.ALREADY_OPEN),
+        (f"{alpha}:9", None, ExpandStatus.UNKNOWN),
+    ]
+    assert [result.tokens > 0 for result in results] == [True, False, False, False, False]
+    assert "Nearest: [" in results[1].text
+    assert state.open_ids == (beta, alpha)
+
+
+def test_a_page_adds_text_to_its_section_and_a_range_opens_none() -> None:
+    state = begin(make_state())
+    long = find(state, "Long")
+    state, results = expand_by_agent(state, f"{long}:2", f"{find(state, 'Manual')}:c1", "Long")
+    assert [result.status for result in results] == [ExpandStatus.OPENED] * 3
+    assert state.open_ids == (long,)
+    assert len(state.open[0].deliveries) == 2
+    assert state.open[0].tokens == results[0].tokens + results[2].tokens
+    assert results[1].tokens == 0
+
+
+def test_what_has_no_room_is_refused_with_its_size_and_the_rest_is_opened() -> None:
+    state = begin(make_state())
+    state, results = expand_by_agent(state, "Alpha", "Long", "Beta", room_tokens=700)
+    assert [result.status for result in results] == [ExpandStatus.OPENED, ExpandStatus.NO_ROOM, ExpandStatus.OPENED]
+    assert f"[{find(state, 'Long')}] Manual > Long: no room for its ~" in results[1].text
+    assert state.open_ids == (find(state, "Alpha"), find(state, "Beta"))
+    assert sum(result.tokens for result in results) <= 700
+
+
+@pytest.mark.parametrize("room_tokens", [0, 150, 400, 1_000, 5_000])
+def test_results_never_take_more_than_their_room(room_tokens: int) -> None:
+    from roamtui.document.tokens import estimate_tokens
+
+    state = begin(make_state())
+    titles = ("Long", "Alpha", f"{find(state, 'Manual')}:c1", "Beta", "Gamma", "Parent")
+    state, results = expand_by_agent(state, *titles, room_tokens=room_tokens)
+    given = [result for result in results if result.status is ExpandStatus.OPENED]
+    assert sum(estimate_tokens(result.text) for result in given) <= room_tokens
+    assert len(given) < len(results)
+
+
+def test_a_person_opens_without_text_and_without_unfolding() -> None:
+    state = make_state()
+    alpha = find(state, "Alpha")
+    after, events = update(state, ExpandSections(section_ids=(alpha, "deadbeef", alpha), origin=Origin.PERSON))
+    assert after.open_ids == (alpha,)
+    assert after.open[0].deliveries == ()
+    assert after.open[0].tokens == after.library.node(alpha).tokens
+    assert after.open[0].opened_by is Origin.PERSON
+    assert after.unfolded == frozenset()
+    (expanded,) = events
+    assert isinstance(expanded, SectionsExpanded)
+    assert [result.status for result in expanded.results] == [
+        ExpandStatus.OPENED,
+        ExpandStatus.UNKNOWN,
+        ExpandStatus.ALREADY_OPEN,
+    ]
+    assert expanded.origin is Origin.PERSON
+
+
+def test_between_questions_closing_is_at_once() -> None:
+    state = ask(make_state(), "Alpha", "Beta", "Gamma")
+    alpha = find(state, "Alpha")
+    for origin in Origin:
+        after, events = update(state, CollapseSections(section_ids=(alpha,), origin=origin))
+        assert after.open_ids == (find(state, "Beta"), find(state, "Gamma"))
+        assert events == (SectionsClosed(section_ids=(alpha,), origin=origin, reason=CloseReason.ASKED),)
+        assert after.needs_rebuild
+
+
+def test_closing_what_has_no_text_yet_needs_no_rebuild() -> None:
+    state = ask(make_state(), "Alpha")
+    state = open_by_person(state, "Beta")
+    assert not close_by(state, Origin.PERSON, "Beta").needs_rebuild
+
+
+def test_during_a_question_nothing_is_closed_but_marked_whoever_asks() -> None:
+    commands: list[Command] = [UndoBatch(), CloseAgentSections()]
+    for origin in Origin:
+        asking = step(begin(make_state()), "Alpha")
+        alpha = find(asking, "Alpha")
+        sent = messages(asking)
+        for command in [*commands, CollapseSections(section_ids=(alpha,), origin=origin)]:
+            after, events = update(asking, command)
+            assert after.open_ids == (alpha,)
+            assert after.open[0].is_closing
+            assert SectionsMarked(section_ids=(alpha,), origin=command.origin) in events
+            assert not any(isinstance(event, SectionsClosed) for event in events)
+            assert messages(after) == sent
+            assert not after.needs_rebuild
+            done, ending = finish_with_events(after)
+            assert done.open == ()
+            assert [type(event) for event in ending] == [SectionsClosed]
+            assert isinstance(ending[0], SectionsClosed)
+            assert ending[0].origin is command.origin
+            assert done.needs_rebuild
+
+
+def test_the_agent_can_ask_again_for_what_it_marked_but_not_for_what_the_person_did() -> None:
+    asking = step(begin(make_state()), "Alpha")
+    by_agent, _ = expand_by_agent(close_by(asking, Origin.AGENT, "Alpha"), "Alpha")
+    assert finish(by_agent).open_ids == (find(asking, "Alpha"),)
+    by_person, results = expand_by_agent(close_by(asking, Origin.PERSON, "Alpha"), "Alpha")
+    assert results[0].status is ExpandStatus.ALREADY_OPEN
+    assert finish(by_person).open == ()
+    by_both = close_by(close_by(asking, Origin.PERSON, "Alpha"), Origin.AGENT, "Alpha")
+    assert finish(expand_by_agent(by_both, "Alpha")[0]).open == ()
+
+
+def test_a_person_who_opens_again_takes_the_mark_back() -> None:
+    asking = close_by(step(begin(make_state()), "Alpha", "Beta"), Origin.PERSON, "Alpha", "Beta")
+    asking = pin(open_by_person(asking, "Alpha"), "Beta")
+    assert not any(section.is_closing for section in asking.open)
+    assert finish(asking).open_ids == (find(asking, "Alpha"), find(asking, "Beta"))
+
+
+def test_the_agents_advice_does_not_close_what_is_pinned_just_cited_or_not_open() -> None:
+    state = ask(make_state(), "Alpha", "Beta", "Gamma", cited=["Beta"])
+    state = begin(pin(state, "Alpha"))
+    ids = tuple(find(state, title) for title in ("Alpha", "Beta", "Gamma", "Delta"))
+    after, events = update(state, CollapseSections(section_ids=ids, origin=Origin.AGENT))
+    assert events == (
+        SectionsMarked(section_ids=(ids[2],), origin=Origin.AGENT),
+        SectionsKept(
+            reasons=((ids[0], "pinned"), (ids[1], "just cited"), (ids[3], "not open")), origin=Origin.AGENT
+        ),
+    )
+    assert finish(after).open_ids == ids[:2]
+
+
+def test_what_was_cited_earlier_may_go_again() -> None:
+    state = ask(make_state(), "Alpha", cited=["Alpha"])
+    state = begin(ask(ask(state)))
+    _, events = update(state, CollapseSections(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT))
+    assert isinstance(events[0], SectionsMarked)
+
+
+def test_a_person_closes_even_what_is_pinned_and_cited() -> None:
+    state = pin(ask(make_state(), "Alpha", cited=["Alpha"]), "Alpha")
+    assert close_by(state, Origin.PERSON, "Alpha").open == ()
+
+
+def test_pinning_what_is_not_open_opens_it_first() -> None:
+    state = make_state()
+    alpha = find(state, "Alpha")
+    after, events = update(state, PinSections(section_ids=(alpha,), is_pinned=True))
+    assert [type(event) for event in events] == [SectionsExpanded, SectionsPinned]
+    assert after.open[0].is_pinned
+    assert after.open[0].opened_by is Origin.PERSON
+    after, events = update(after, PinSections(section_ids=(alpha,), is_pinned=False))
+    assert events == (SectionsPinned(section_ids=(alpha,), is_pinned=False),)
+    assert after.open_ids == (alpha,)
+    assert not after.open[0].is_pinned
+
+
+def test_unpinning_what_is_not_open_and_pinning_what_does_not_exist_change_nothing() -> None:
+    state = make_state()
+    assert update(state, PinSections(section_ids=(find(state, "Alpha"),), is_pinned=False)) == (state, ())
+    after, events = update(state, PinSections(section_ids=("deadbeef",), is_pinned=True))
+    assert after == state
+    assert isinstance(events[0], SectionsExpanded)
+    assert events[0].results == (
+        ExpandResult(id="deadbeef", section_id=None, status=ExpandStatus.UNKNOWN, text=""),
+    )
+
+
+@pytest.mark.parametrize("origin", list(Origin))
+def test_unfolding_and_folding_cost_nothing_and_leave_open_what_is_open(origin: Origin) -> None:
+    state = ask(make_state(), "Child one")
+    parent = find(state, "Parent")
+    folded, events = update(state, FoldNodes(section_ids=(parent,), origin=origin))
+    assert events == (NodesFolded(section_ids=(parent,), origin=origin),)
+    assert folded.open == state.open
+    assert parent not in folded.unfolded
+    assert not folded.needs_rebuild
+    assert update(folded, FoldNodes(section_ids=(parent, "deadbeef"), origin=origin)) == (folded, ())
+    unfolded, events = update(folded, UnfoldNodes(section_ids=(parent, "deadbeef"), origin=origin))
+    assert events == (NodesUnfolded(section_ids=(parent,), origin=origin),)
+    assert unfolded == state
+    assert update(unfolded, UnfoldNodes(section_ids=(parent,), origin=origin)) == (unfolded, ())
+
+
+def test_reading_is_noted() -> None:
+    state = make_state()
+    alpha = find(state, "Alpha")
+    after, events = update(state, ReadSection(section_id=alpha))
+    assert after.reading == alpha
+    assert events == (ReadingChanged(section_id=alpha),)
+    assert do(after, ReadSection(section_id=None)).reading is None
+
+
+def test_undo_takes_back_the_last_batch_and_then_the_one_before() -> None:
+    state = begin(make_state())
+    state = finish(step(step(state, "Alpha", "Child one"), "Child two", "Below long"))
+    parent, long = find(state, "Parent"), find(state, "Long")
+    second = (find(state, "Child two"), find(state, "Below long"))
+    after, events = update(state, UndoBatch())
+    assert after.open_ids == (find(state, "Alpha"), find(state, "Child one"))
+    assert events == (
+        SectionsClosed(section_ids=second, origin=Origin.PERSON, reason=CloseReason.UNDO),
+        NodesFolded(section_ids=(long,), origin=Origin.PERSON),
+        BatchUndone(section_ids=second),
+    )
+    assert parent in after.unfolded, "the first batch had unfolded it"
+    again = do(after, UndoBatch())
+    assert again.open == ()
+    assert again.unfolded == frozenset()
+    assert update(again, UndoBatch()) == (again, ())
+
+
+def test_undo_leaves_what_the_person_pinned_or_opened_since() -> None:
+    state = pin(ask(make_state(), "Alpha", "Beta", "Gamma"), "Alpha")
+    state = open_by_person(close_by(state, Origin.PERSON, "Beta"), "Beta")
+    after = do(state, UndoBatch())
+    assert set(after.open_ids) == {find(state, "Alpha"), find(state, "Beta")}
+
+
+def test_closing_the_agents_leaves_the_persons_and_the_pinned() -> None:
+    state = open_by_person(make_state(), "Delta")
+    state = pin(ask(state, "Alpha", "Child one", "Gamma"), "Gamma")
+    after, events = update(state, CloseAgentSections())
+    assert after.open_ids == (find(state, "Delta"), find(state, "Gamma"))
+    assert after.unfolded == frozenset()
+    assert after.batches == ()
+    assert events == (
+        SectionsClosed(
+            section_ids=(find(state, "Alpha"), find(state, "Child one")),
+            origin=Origin.PERSON,
+            reason=CloseReason.ASKED,
+        ),
+        NodesFolded(section_ids=(find(state, "Manual"), find(state, "Parent")), origin=Origin.PERSON),
+    )
+    assert update(after, CloseAgentSections()) == (after, ())
+
+
+def test_what_the_agent_delivers_of_a_section_the_person_opened_stays_the_persons() -> None:
+    state = open_by_person(begin(make_state()), "Alpha")
+    state, results = expand_by_agent(state, "Alpha")
+    assert results[0].status is ExpandStatus.OPENED
+    assert state.open[0].opened_by is Origin.PERSON
+    assert state.open[0].deliveries
+    assert do(finish(state), CloseAgentSections()).open_ids == (find(state, "Alpha"),)
+
+
+def test_asking_for_what_an_open_parent_holds_counts_as_using_the_parent() -> None:
+    state = ask(ask(make_state(), "Parent"))
+    assert state.open[0].last_used == 1
+    state, results = expand_by_agent(begin(state), "Child one")
+    assert results[0].status is ExpandStatus.ALREADY_OPEN
+    assert state.open_ids == (find(state, "Parent"),)
+    assert state.open[0].last_used == 3

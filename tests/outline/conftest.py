@@ -1,0 +1,14 @@
+"""A small manual that every test of the outline may read."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.document.library import Library
+from tests.outline.documents import MANUAL, make_library
+
+
+@pytest.fixture
+def manual() -> Library:
+    """Return a manual with a title, two chapters, and an empty section."""
+    return make_library(MANUAL)

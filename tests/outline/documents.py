@@ -1,0 +1,105 @@
+"""Documents made for the outline: small ones to read, and shapes that no real document has."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from hypothesis import strategies as st
+
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.outline.expansion import Block, Delivered, expand
+from tests.real_documents import read_document
+
+NONCE = "00c0ffee"
+REFERENCE = re.compile(r"\b[0-9a-f]{8}(?::(?:c\d+(?:\.\d+)*|\d+))?(?![\w:])")
+"""Whatever in a text a model could take for an id."""
+
+
+def make_library(text: str, *, source: str = "manual.md", name: str = "") -> Library:
+    return Library(source=source, root=parse_document(text, name=name))
+
+
+def find_id(library: Library, title: str) -> str:
+    """Return the id of the first section with this title."""
+    return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)
+
+
+def open_section(library: Library, requested: str, delivered: Delivered | None = None) -> Block:
+    return expand(library, requested, delivered=delivered or {}, nonce=NONCE)
+
+
+def write_words(count: int, *, seed: int = 0) -> str:
+    """Return `count` words, a different text for each seed, in paragraphs of thirty."""
+    words = [f"word{(seed * 7919 + index * 31) % 9973}" for index in range(count)]
+    return "\n\n".join(" ".join(words[start : start + 30]) for start in range(0, count, 30)) + "\n"
+
+
+MANUAL = """\
+# Manual
+
+Everything about the library.
+
+## Lending
+
+Books can be borrowed for *four weeks*. Most of them can be renewed twice.
+
+### Fees
+
+Late returns cost 2 euros a day.
+
+### Lost books
+
+## Opening hours
+
+Open daily from nine to five!
+"""
+
+
+@lru_cache(maxsize=1)
+def shapes() -> dict[str, str]:
+    """Return documents by the name of their shape."""
+    deep = [f"{'#' * (i % 5 + 1)} Level {i % 5 + 1} number {i}\n\nText {i}.\n" for i in range(1_500)]
+    return {
+        "10,000 flat headings": "".join(f"# Heading number {i}\n\nText {i}.\n\n" for i in range(10_000)),
+        "a title above 2,500 headings, front matter": "---\ntitle: x\n---\n\n# All\n\nIntro.\n\n"
+        + "".join(f"## Heading number {i}\n\nText {i}.\n\n" for i in range(2_500)),
+        "five levels deep": "\n".join(deep),
+        "one giant section": "# Giant\n\n" + write_words(30_000),
+        "a giant line": "# Giant\n\n" + "wort " * 60_000,
+        "no headings": write_words(8_000),
+        "no headings, one line": "wort " * 5_000,
+        "long titles": "".join(f"# 標題第{i}號{'漢' * 120}\n\n內容\n\n" for i in range(900)),
+        "tiny headings in one small parent": "# Top\n\n## Parent\n\n" + "".join(f"### {i}\n" for i in range(150)),
+        "empty headings": "#\n" * 300,
+        "text before the first heading": "Preamble.\n\n# One\n\n# Two\n\nText.\n",
+        "one empty heading": "# Alone\n",
+        "nothing but white space": "\n\n  \n",
+    }
+
+
+@lru_cache(maxsize=16)
+def make_shape(name: str) -> Library:
+    """Return the library of a document that `shapes` knows."""
+    return make_library(shapes()[name])
+
+
+@lru_cache(maxsize=6)
+def read_book(name: str) -> Library:
+    """Return the library of a document of the data folder."""
+    return make_library(read_document(name))
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> str:
+    """Draw a document of up to 40 sections, some of them long, in any nesting."""
+    parts = [draw(st.sampled_from(["", "", "Before all.\n\n", "---\ntitle: T\n---\n"]))]
+    newline = draw(st.sampled_from(["\n", "\n", "\r\n"]))
+    for index in range(draw(st.integers(0, 40))):
+        level = draw(st.integers(1, 5))
+        title = draw(st.sampled_from(["Fees", "FAQ", "Über uns", "標題", "", "Part"]))
+        words = draw(st.sampled_from([0, 0, 5, 40, 300, 2_000, 6_000]))
+        body = write_words(words, seed=index) if words else ""
+        parts.append(f"{'#' * level} {title} {index if draw(st.booleans()) else ''}\n\n{body}\n")
+    return "".join(parts).replace("\n", newline)
