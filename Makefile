@@ -38,8 +38,9 @@ bench: $(VENV)/.developed ## Measure speed, each number beside one that it can b
 fuzz: $(VENV)/.developed ## Run the property tests with 10,000 random cases each
 	@HYPOTHESIS_PROFILE=nightly $(PYTEST) -n $(WORKERS) -m hypothesis --timeout 0
 
-docs: $(VENV)/.developed ## Write the key table and the command line help into README.md anew
+docs: $(VENV)/.developed ## Write the key table into README.md and take its picture anew
 	@$(BIN)/python docs/write_reference.py
+	@$(BIN)/python docs/take_screenshot.py
 
 clean: ## Remove caches and what was built; .venv stays
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis snapshot_report.html

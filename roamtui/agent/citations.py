@@ -6,52 +6,19 @@ citation with no quote. What the model was given decides, not what the document 
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from roamtui.agent.quotation import Quotation, find_quotations
+from roamtui.agent.binding import Mark, read_answer
 from roamtui.agent.quotes import Match, find_quote
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.node import Span
 from roamtui.outline.spans import merge_bounds
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from roamtui.agent.quotation import Quotation
     from roamtui.conversation.state import ConversationState
-
-_SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
-_MARK = re.compile(rf"\[[\"'`§\s]*{_SECTION}[\"'`\s]*(?:[,;][\"'`§\s]*{_SECTION}[\"'`\s]*)*\]")
-_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
-_MARKS_AT_END = re.compile(rf"\s*({_MARK.pattern}\s*)+[.!?]?\Z")
-_MARKS_AFTER = rf"(?:\s*+{_MARK.pattern})*+"
-_CLOSERS = r"[\"'”’»)\]」』*_]*+"
-_SENTENCE_END = re.compile(
-    rf"(?:(?<!\b[^\W\d_])[.…]++|[!?]++){_CLOSERS}(?P<marks>{_MARKS_AFTER})\s++(?![\[(]?[a-zß-öø-ÿ\d])"
-    rf"|[。！？]++{_CLOSERS}(?P<wide_marks>{_MARKS_AFTER})\s*+"
-    r"|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+|#]|\d+[.)])[ \t|#])"
-)
-"""Where a sentence ends: after the marks that follow its full stop, but neither after an initial nor before a small
-letter or a number, as they follow abbreviations."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    section_id: str
-    start: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """The quotes and marks of an answer, and where its sentences end."""
-
-    quotes: list[Quotation]
-    marks: list[_Mark]
-    ends: list[int]
-
-    def sentence_of(self, position: int) -> int:
-        """Return the 0-based number of the sentence that holds a character."""
-        return bisect_right(self.ends, position)
 
 
 def check_citations(answer: str, state: ConversationState) -> tuple[Citation, ...]:
@@ -61,71 +28,24 @@ def check_citations(answer: str, state: ConversationState) -> tuple[Citation, ..
         answer: The model's text.
         state: Holds the library and what of it was delivered.
     """
-    parsed = _read_answer(answer)
+    parsed = read_answer(answer)
     found: list[tuple[int, Citation]] = []
     used: set[int] = set()
     for quote in parsed.quotes:
-        candidates = _rank_marks(quote, parsed)
+        candidates = parsed.rank_marks(quote)
         if candidates:
             index, citation = _choose(quote, candidates, parsed.marks, state)
             used.add(index)
             found.append((quote.start, citation))
-    for index, mark in enumerate(parsed.marks):
-        if index not in used and not _is_quoted_elsewhere(mark, parsed, used):
+    quoted = {(parsed.marks[index].section_id, parsed.marks[index].sentence) for index in used}
+    for mark in parsed.marks:
+        if (mark.section_id, mark.sentence) not in quoted:
             found.append((mark.start, _describe(mark.section_id, None, QuoteState.NO_QUOTE, None, state)))
     return tuple(citation for _, citation in sorted(found, key=lambda pair: pair[0]))
 
 
-def _read_answer(answer: str) -> _Answer:
-    quotes = [_cut_marks(quote, answer) for quote in find_quotations(answer) if not _is_part_of_mark(quote, answer)]
-    marks = [
-        _Mark(section.group(), match.start())
-        for match in _MARK.finditer(answer)
-        if not any(quote.start < match.start() < quote.end for quote in quotes)
-        for section in _ID.finditer(match.group())
-    ]
-    ends = [match.end() for match in _SENTENCE_END.finditer(answer) if _ends_sentence(match, quotes)]
-    return _Answer(quotes, marks, ends)
-
-
-def _ends_sentence(match: re.Match[str], quotes: list[Quotation]) -> bool:
-    """Return whether a full stop ends a sentence: inside a quote it does only before marks that follow the quote."""
-    has_marks = bool(match["marks"] or match["wide_marks"])
-    return not any(
-        quote.start < match.start() < quote.end - 1 and not (has_marks and match.end() >= quote.end) for quote in quotes
-    )
-
-
-def _cut_marks(quote: Quotation, answer: str) -> Quotation:
-    """Return a quote without the marks at its end, which a model put inside the quotation marks."""
-    match = _MARKS_AT_END.search(quote.text)
-    if match is None or not match.start():
-        return quote
-    words = quote.text[: match.start()]
-    return Quotation(words, quote.start, answer.index(words, quote.start) + len(words))
-
-
-def _is_part_of_mark(quote: Quotation, answer: str) -> bool:
-    """Return whether the quotation marks stand around an id, as in a list of a tool call."""
-    return _ID.fullmatch(quote.text) is not None and answer[: quote.start].rstrip().endswith(("[", ",", ";"))
-
-
-def _rank_marks(quote: Quotation, answer: _Answer) -> list[int]:
-    """Return the marks of a quote's sentence: those before it, nearest first, then those after it.
-
-    In a sentence that begins with a quote marks follow their quotes, so there those after it come first.
-    """
-    sentence = answer.sentence_of(quote.start)
-    own = [index for index, mark in enumerate(answer.marks) if answer.sentence_of(mark.start) == sentence]
-    before = [index for index in reversed(own) if answer.marks[index].start < quote.start]
-    after = [index for index in own if answer.marks[index].start >= quote.end]
-    quotes = [other.start for other in answer.quotes if answer.sentence_of(other.start) == sentence]
-    marks_follow = bool(own) and min(quotes) < answer.marks[own[0]].start
-    return after + before if marks_follow else before + after
-
-
 def _choose(
-    quote: Quotation, candidates: list[int], marks: list[_Mark], state: ConversationState
+    quote: Quotation, candidates: Sequence[int], marks: Sequence[Mark], state: ConversationState
 ) -> tuple[int, Citation]:
     """Return the first mark whose section holds the quote, else the first mark, with what was found."""
     for index in candidates:
@@ -137,15 +57,6 @@ def _choose(
     elsewhere = _look_up_anywhere(quote.text, state)
     quote_state = QuoteState.MISATTRIBUTED if elsewhere else QuoteState.UNVERIFIED
     return candidates[0], _describe(marks[candidates[0]].section_id, quote.text, quote_state, elsewhere, state)
-
-
-def _is_quoted_elsewhere(mark: _Mark, answer: _Answer, used: set[int]) -> bool:
-    """Return whether another mark of the same section in the same sentence has a quote."""
-    sentence = answer.sentence_of(mark.start)
-    return any(
-        answer.marks[index].section_id == mark.section_id and answer.sentence_of(answer.marks[index].start) == sentence
-        for index in used
-    )
 
 
 def _look_up(quote: str, section_id: str, state: ConversationState) -> tuple[Span, bool] | None:

@@ -70,6 +70,7 @@ class Agent:
         await start_model(self.model)
         self.session.fit_window(self.model.window_tokens)
         number = self.session.state.question_number + 1
+        is_saved = False
         try:
             for change in await self.session.begin_question(question, self._brief(within)):
                 yield change
@@ -79,19 +80,23 @@ class Agent:
                     async for event in events:
                         yield event
                 outcome = complete_answer(
-                    self.session.state, progress.reply.text, progress.stopped, progress.usage, self.searcher
+                    self.session.state, progress.last_words(), progress.stopped, progress.usage, self.searcher
                 )
             except ModelError as error:
                 outcome = Outcome(
-                    answer=progress.reply.text, stopped=Stopped.ERROR, usage=progress.usage, error=str(error)
+                    answer=progress.last_words(), stopped=Stopped.ERROR, usage=progress.usage, error=str(error)
                 )
-            for change in await self.session.finish_question(outcome):
+            changes = await self.session.finish_question(outcome)
+            is_saved = True
+            for change in changes:
                 yield change
             yield self._tell(outcome, progress.steps)
         finally:
             if self.session.state.is_asking and self.session.state.question_number == number:
-                partial = Outcome(answer=progress.reply.text, stopped=Stopped.CANCELLED, usage=progress.usage)
+                partial = Outcome(answer=progress.last_words(), stopped=Stopped.CANCELLED, usage=progress.usage)
                 self.session.abandon_question(partial, step=progress.interrupted_step())
+            elif not is_saved:
+                self.session.save_now()
 
     async def _roam(self, progress: Progress) -> AsyncGenerator[AgentEvent, None]:
         """Ask the model step by step, and run its calls, until it answers or the limit is reached."""

@@ -42,13 +42,20 @@ class Progress:
     is_running_calls: bool = False
     has_reminded: bool = False
     """Whether the model was told once that its reply was no answer yet."""
+    draft: str = ""
+    """That reply: the answer where nothing better follows."""
 
     def make_reminded_step(self, reminder: str) -> Step:
         """Return the reply that was no answer yet, with what the model is told of it."""
         self.has_reminded = True
+        self.draft = self.reply.text
         step = Step(text=self.reply.text, uses=(), thinking=self.reply.thinking, reminder=reminder)
         self.reply = Reply()
         return step
+
+    def last_words(self) -> str:
+        """Return what the model has said last that could be an answer."""
+        return self.reply.text if self.reply.text.strip() else self.draft
 
     def last_cost_usd(self) -> float:
         """Return what one step of this question has cost on average, as a guess for the next."""

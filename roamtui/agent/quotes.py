@@ -65,7 +65,7 @@ def find_quote(quote: str, text: str) -> Match | None:
     start = _find_exact(quote, text)
     if start >= 0:
         return Match(start, start + len(quote), is_exact=True)
-    for has_numbers in (False, True):
+    for has_numbers in (True, False):
         match = _find_parts(quote, text, has_numbers=has_numbers)
         if match is not None:
             return match
@@ -85,7 +85,7 @@ def _find_exact(quote: str, text: str) -> int:
 
 
 def _find_parts(quote: str, text: str, *, has_numbers: bool) -> Match | None:
-    pieces = (normalise(piece, has_numbers=has_numbers).text for piece in _GAP.split(quote))
+    pieces = (normalise(piece, has_numbers=True).text for piece in _GAP.split(quote))
     parts = [part for part in (piece.strip(_EDGE) for piece in pieces) if part]
     if not parts:
         return None

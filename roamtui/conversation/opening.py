@@ -126,6 +126,11 @@ def _describe_no_room(library: Library, requested: str, block: Block, cost: int)
     return f"[{requested}]: no room for its ~{cost} tokens now."
 
 
+def hash_own_text(library: Library, section_id: str) -> str:
+    """Return a digest of a section's own text without the blank lines at its end, which depend on what follows it."""
+    return hash_text(library.own_text(section_id).rstrip())
+
+
 def _status_of(block: Block) -> ExpandStatus:
     if block.section_id is None and not block.is_listing:
         return ExpandStatus.UNKNOWN
@@ -172,7 +177,7 @@ def _add(state: ConversationState, section_id: str, origin: Origin) -> Conversat
         opened_at=state.question_number,
         last_used=state.question_number,
         tokens=estimate_delivery(state.library, section_id),
-        content_hash=hash_text(state.library.own_text(section_id)),
+        content_hash=hash_own_text(state.library, section_id),
     )
     return replace(state, open=(*state.open, section))
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed
-from roamtui.conversation.opening import estimate_delivery
+from roamtui.conversation.opening import estimate_delivery, hash_own_text
 from roamtui.conversation.questions import close_marked
 from roamtui.conversation.state import ConversationState, KeepOptions, OpenSection
-from roamtui.document.document import hash_text
 
 if TYPE_CHECKING:
     from roamtui.conversation.codec import SavedConversation
@@ -48,7 +47,7 @@ def resume_state(
 def _match_sections(state: ConversationState) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
     """Find each open section again; its text is delivered anew before the next question."""
     library = state.library
-    ids_by_hash = {hash_text(library.own_text(section_id)): section_id for section_id in reversed([*library.walk()])}
+    ids_by_hash = {hash_own_text(library, section_id): section_id for section_id in reversed([*library.walk()])}
     found: dict[str, OpenSection] = {}
     lost: list[str] = []
     for section in state.open:
@@ -56,13 +55,12 @@ def _match_sections(state: ConversationState) -> tuple[ConversationState, tuple[
         if section_id is None:
             lost.append(section.section_id)
         else:
-            content_hash = hash_text(library.own_text(section_id))
             found[section_id] = replace(
                 section,
                 section_id=section_id,
                 deliveries=(),
                 tokens=estimate_delivery(library, section_id),
-                content_hash=content_hash,
+                content_hash=hash_own_text(library, section_id),
             )
     state = replace(
         state,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import UsageError
 from roamtui.models.keys import find_key_name
 from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.tool_fallback import ToolFallbackModel
+from roamtui.models.trace import RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,14 +57,18 @@ def make_model(
     """Return the model that a person chose; nothing is started or asked yet.
 
     Args:
-        name: ``offline``, or provider and model such as ``openai/gpt-4.1-mini``.
+        name: ``offline``, ``recorded:FILE``, or provider and model such as ``openai/gpt-4.1-mini``.
         api_base: Address of the server, None for the provider's own; `offline` has none.
         options: Sizes, patience and retries of models with a provider.
         environ: Where keys are looked up, None for this program's environment.
 
     Raises:
-        UsageError: Name or address make no sense.
+        UsageError: Name or address make no sense, or the file cannot be replayed.
     """
+    if name.startswith(RECORDED):
+        from roamtui.models.recorded import RecordedModel  # noqa: PLC0415 - needed by few commands
+
+        return RecordedModel(Path(name.removeprefix(RECORDED)).expanduser(), environ)
     if not name or not name.isprintable() or any(character.isspace() for character in name):
         shown = shorten(plain_line(name), 80)
         raise UsageError(
@@ -72,13 +79,29 @@ def make_model(
 
         return OfflineModel()
     _check_address(api_base)
-    return LitellmModel(name, api_base=api_base, options=options, environ=environ)
+    return ToolFallbackModel(LitellmModel(name, api_base=api_base, options=options, environ=environ))
+
+
+@runtime_checkable
+class _Startable(Protocol):
+    async def start(self) -> None: ...
+
+
+@runtime_checkable
+class _Noted(Protocol):
+    @property
+    def note(self) -> str: ...
 
 
 async def start_model(model: Model) -> None:
     """Warm up a model that takes seconds to start, and let it learn its window; never fails."""
-    if isinstance(model, LitellmModel):
+    if isinstance(model, _Startable):
         await model.start()
+
+
+def find_note(model: Model) -> str:
+    """Return what a person should know of a model that was started, a sentence; empty for most."""
+    return model.note if isinstance(model, _Noted) else ""
 
 
 def find_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelOffer, ...]:

@@ -41,6 +41,7 @@ class LitellmModel:
         self._options = options or LitellmOptions()
         self._worker = worker or WorkerProcess(environ)
         self._owns_worker = worker is None
+        self._can_call_tools: bool | None = None
         self._window_tokens = self._options.window_tokens
         if self._window_tokens is None and name.startswith(("ollama/", "ollama_chat/")):
             self._window_tokens = OLLAMA_WINDOW_TOKENS
@@ -54,6 +55,11 @@ class LitellmModel:
     def window_tokens(self) -> int | None:
         """Size of its context window; None where unknown, and for most models until `start` or `describe` has ended."""
         return self._window_tokens
+
+    @property
+    def can_call_tools(self) -> bool | None:
+        """Whether it has tool calls; None where unknown, and until `start` or `describe` has ended."""
+        return self._can_call_tools
 
     async def start(self) -> None:
         """Start the process and learn the window's size, in seconds; what fails here is told by the first request."""
@@ -70,6 +76,7 @@ class LitellmModel:
         if isinstance(found, Fault):
             raise _build_error(found)
         self._window_tokens = found.window_tokens
+        self._can_call_tools = found.can_call_tools
         return found
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamtui.search.ranking import measure_share
 from roamtui.search.sentences import find_opening
 from roamtui.search.terms import find_terms
 
@@ -27,11 +26,11 @@ def is_bare(index: SectionIndex, number: int) -> bool:
 
 
 def demote_bare(index: SectionIndex, numbers: Sequence[int], query: Query) -> list[int]:
-    """Let the first section that has text go before bare headings, unless these hold all that is asked for."""
+    """Let the first section whose own text matches go before bare headings, unless these hold all that is asked for."""
     for place, number in enumerate(numbers):
         if _is_title_asked(index, number, query):
             break
-        if not is_bare(index, number):
+        if not is_bare(index, number) and _has_own_match(index, number, query):
             return [number, *numbers[:place], *numbers[place + 1 :]]
     return list(numbers)
 
@@ -60,11 +59,12 @@ def _has_ancestor(index: SectionIndex, number: int, others: Sequence[int]) -> bo
 
 def _has_own_match(index: SectionIndex, number: int, query: Query) -> bool:
     text = index.own_text(number)
-    if index.title_stems(number) & query.stems or len(text) > _MATCHED_LENGTH:
+    if not index.title_stems(number).isdisjoint(query.stems) or len(text) > _MATCHED_LENGTH:
         return True
     return bool(find_terms(text, [*query.terms, *query.words]))
 
 
 def _is_title_asked(index: SectionIndex, number: int, query: Query) -> bool:
     """Whether a title holds every word of the query."""
-    return measure_share(query.stems, index.title_stems(number)) == 1.0
+    title = index.title_stems(number)
+    return all(not title.isdisjoint(group) for group in query.groups)

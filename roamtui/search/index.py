@@ -23,13 +23,14 @@ from roamtui.search.terms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from roamtui.document.document import Document
     from roamtui.document.library import Library
 
 _WORD = re.compile(r"[^\W_]+")
-_CAMEL_HINT = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_MARKS = frozenset("_.:-+#@$")
+"""One of them is in every identifier that is more than a word."""
 _BRACKETS = "()[]{}<>,;!?'\"`*|"
 _TABLE = """
 CREATE VIRTUAL TABLE sections USING fts5(
@@ -180,49 +181,41 @@ class SectionIndex:
         execute(_VOCABULARY)
 
     def _make_rows(self) -> Iterator[tuple[int, str, str, str, str, str]]:
-        names = _WordsByRun(_code_names)
-        parts = _WordsByRun(_split_names)
+        names_by_run = _NamesByRun()
         for number in range(len(self.ids)):
             text = normalise(self.own_text(number))
             if not text and self._ends[number] > number + 1:
                 continue  # a loaded file: its sections are found, by its name too
-            runs = text.split()
+            found = list(filter(None, map(names_by_run.__getitem__, text.split())))
             yield (
                 number,
                 space_out(normalise(self.title(number))),
                 space_out(normalise(self.context(number))),
                 space_out(text),
-                " ".join(filter(None, map(names.__getitem__, runs))),
-                " ".join(filter(None, map(parts.__getitem__, runs))),
+                " ".join(names for names, _ in found),
+                " ".join(parts for _, parts in found),
             )
 
 
-class _WordsByRun(dict[str, str]):
-    """Words that a run of characters without space adds to a column, worked out once for each distinct run."""
+class _NamesByRun(dict[str, tuple[str, str] | None]):
+    """Identifiers, coded, and parts of words in camel case in a run of characters without space.
 
-    def __init__(self, find_words: Callable[[str], str]) -> None:
-        super().__init__()
-        self._find_words = find_words
+    Each distinct run is looked at once. Most are a plain word with a comma or a bracket: None.
+    """
 
-    def __missing__(self, run: str) -> str:
-        words = self._find_words(run)
-        self[run] = words
-        return words
+    def __missing__(self, run: str) -> tuple[str, str] | None:
+        word = run.strip(_BRACKETS).rstrip(".:")
+        found = None
+        if not (word.isalnum() and (word[1:].islower() or word.islower() or word.isupper())):
+            names = parts = ""
+            if not _MARKS.isdisjoint(word):
+                names = " ".join(map(code_identifier, find_identifiers(run)))
+            if word.lower() != word:
+                parts = " ".join(part for word in _WORD.findall(run) for part in split_camel_case(word))
+            found = (names, parts) if names or parts else None
+        self[run] = found
+        return found
 
 
 def _stem_words(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in split_words(text) if word not in STOP_WORDS)
-
-
-def _code_names(run: str) -> str:
-    """Return the identifiers of a run, coded; most runs are a plain word with a comma or a bracket."""
-    if run.strip(_BRACKETS).rstrip(".:").isalnum():
-        return ""
-    return " ".join(map(code_identifier, find_identifiers(run)))
-
-
-def _split_names(run: str) -> str:
-    """Return the parts of words in camel case."""
-    if _CAMEL_HINT.search(run) is None:
-        return ""
-    return " ".join(part for word in _WORD.findall(run) for part in split_camel_case(word))

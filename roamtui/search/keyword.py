@@ -11,7 +11,7 @@ from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.search.base import Hit, SearchMode, SearchOptions
 from roamtui.search.families import demote_bare, merge_families
 from roamtui.search.index import SectionIndex
-from roamtui.search.query import Query, add_words, parse_query
+from roamtui.search.query import Query, correct_query, parse_query
 from roamtui.search.ranking import rank_by_text
 from roamtui.search.sentences import best_sentences, find_opening
 from roamtui.search.titles import TitleWords
@@ -119,7 +119,7 @@ class KeywordSearcher:
 def _rank(state: _State, query: Query, options: SearchOptions, within: range) -> tuple[Query, dict[int, _Ranks]]:
     """Rank by text; where words of the query stand nowhere, also by the titles most like them."""
     corrections = state.titles.correct(query.words)
-    query = add_words(query, [found for similar in corrections.values() for found in similar])
+    query = correct_query(query, corrections)
     ranks: dict[int, _Ranks] = {}
     for rank, number in enumerate(rank_by_text(state.index, query, options, within), start=1):
         ranks[number] = _Ranks(text=rank)

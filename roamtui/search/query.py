@@ -20,7 +20,7 @@ from roamtui.search.terms import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 _PHRASE = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _PREFIX = re.compile(r"(?<!\w)([^\W_]{2,})\*")
@@ -39,8 +39,10 @@ class Query:
     """As `query_terms` gives them."""
     words: tuple[str, ...]
     """Words of the terms that may stand in a title, those inside identifiers included."""
+    groups: tuple[frozenset[str], ...]
+    """Stems of each word; of what it may have meant, where it was mistyped."""
     stems: frozenset[str]
-    """Their stems."""
+    """All of these."""
     names: frozenset[str]
     """Names from code, as `find_names` gives them."""
     expression: str
@@ -69,6 +71,7 @@ def parse_query(text: str) -> Query:
     return Query(
         terms=terms,
         words=tuple(words),
+        groups=tuple(frozenset((stem(word),)) for word in words),
         stems=frozenset(by_stem),
         names=find_names(text),
         expression=" OR ".join(alternatives[: 2 * TERMS_MAX]),
@@ -76,16 +79,23 @@ def parse_query(text: str) -> Query:
     )
 
 
-def add_words(query: Query, words: Iterable[str]) -> Query:
-    """Return a query that `words` satisfy too."""
-    added = dict.fromkeys(word for word in words if stem(word) not in query.stems)
-    if not added:
+def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Query:
+    """Return a query that other spellings satisfy too.
+
+    Args:
+        query: As typed.
+        corrections: What words of the query may have meant, by word.
+    """
+    if not corrections:
         return query
+    added = dict.fromkeys(found for similar in corrections.values() for found in similar)
+    groups = tuple(frozenset(map(stem, corrections.get(word, (word,)))) for word in query.words)
     return replace(
         query,
-        terms=(*query.terms, *added),
-        stems=query.stems | frozenset(map(stem, added)),
-        expression=" OR ".join(filter(None, (query.expression, *map(_quote, added)))),
+        terms=(*query.terms, *(word for word in added if word not in query.terms)),
+        groups=groups,
+        stems=frozenset().union(*groups),
+        expression=" OR ".join((query.expression, *(_quote(word) for word in added if stem(word) not in query.stems))),
     )
 
 

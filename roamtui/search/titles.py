@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _LENGTH_MIN = 4
 """Shorter words are too like each other."""
-_SIMILARITY_MIN = 0.8
-"""One slip in five letters, two in ten."""
+_SIMILARITY_MIN = 0.79
+"""One slip in five letters, two in ten; 0.8 itself is lost to rounding."""
 _LIKENESS_MIN = 0.5
 """Share of words that title and query must have in common: in a long question, one word like a title proves nothing."""
 _CORRECTIONS_MAX = 3

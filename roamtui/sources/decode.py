@@ -69,7 +69,7 @@ def _describe(name: str, encoding: str, replaced: int, nulls: int) -> tuple[str,
     notes = []
     if replaced:
         notes.append(
-            f"{name}: {replaced} places are not valid {encoding.upper()} and show as \N{REPLACEMENT CHARACTER}."
+            f"{name}: {replaced} characters are not valid {encoding.upper()} and show as \N{REPLACEMENT CHARACTER}."
         )
     if nulls:
         notes.append(f"{name}: {nulls} NUL characters show as \N{SYMBOL FOR NULL}.")

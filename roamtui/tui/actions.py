@@ -64,13 +64,18 @@ def _move(action_id: str, keys: str, label: str, sentence: str) -> Action:
     return Action(action_id, tuple(keys.split()), label, sentence, in_palette=False)
 
 
+def _step(action_id: str, key: str, label: str, sentence: str) -> Action:
+    """Return an action that changes the focus: it goes first, so that keys typed quickly after it find the new one."""
+    return Action(action_id, (key,), label, sentence, in_palette=False, is_priority=True)
+
+
 ACTIONS: tuple[Action, ...] = (
-    Action("global.next_pane", ("tab",), "Next pane", "Go to the next pane.", in_palette=False),
-    Action("global.previous_pane", ("shift+tab",), "Previous pane", "Go to the previous pane.", in_palette=False),
+    _step("global.next_pane", "tab", "Next pane", "Go to the next pane."),
+    _step("global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane."),
     Action("global.go_tree", ("1",), "Outline", "Go to the outline; in the question box, while it is empty."),
     Action("global.go_chat", ("2",), "Question", "Go to the question box."),
     Action("global.go_reader", ("3",), "Reader", "Go to the reader; in the question box, while it is empty."),
-    Action("global.step_out", ("escape",), "Step out", "Leave what you are in, one step.", in_palette=False),
+    _step("global.step_out", "escape", "Step out", "Leave what you are in, one step."),
     Action(
         "global.copy_or_cancel",
         ("ctrl+c",),
@@ -142,6 +147,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("tree.close", ("x",), "close", "Close the section: the model forgets its text.", is_hinted=True),
     Action("tree.pin", ("p",), "pin", "Keep the section open whatever happens, or let go of it.", is_hinted=True),
+    Action("tree.ask", ("i",), "ask about", "Ask about this section alone."),
     Action("tree.unfold_all", ("E",), "unfold all", "Unfold everything below the section."),
     Action("tree.fold_all", ("C",), "fold all", "Fold everything below the section."),
     Action("tree.close_agent", ("z",), "tidy up", "Close and fold all that the model opened and you did not pin."),
@@ -164,6 +170,8 @@ ACTIONS: tuple[Action, ...] = (
     _move("chat.page_up", "pageup ctrl+u", "page up", "Scroll up by a page."),
     _move("chat.first", "g home", "top", "Go to the beginning of the conversation."),
     _move("chat.last", "G end", "end", "Go to its end."),
+    Action("chat.retry", ("r",), "ask again", "Go back to before the last question and ask it again."),
+    Action("chat.edit", ("e",), "edit question", "Change the last question; sending it takes the old one's place."),
     Action("chat.copy", ("y",), "copy answer", "Copy the last answer with its sources.", is_hinted=True),
     _move("reader.scroll_down", "j down", "down", "Scroll down."),
     _move("reader.scroll_up", "k up", "up", "Scroll up."),
@@ -181,6 +189,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("reader.open", ("a",), "open", "Open the section for the conversation.", is_hinted=True),
     Action("reader.close", ("x",), "close", "Close the section."),
     Action("reader.pin", ("p",), "pin", "Pin the section, or let go of it."),
+    Action("reader.ask", ("i",), "ask about", "Ask about this section alone."),
     Action("reader.copy", ("y",), "copy", "Copy the selection, or the whole section.", is_hinted=True),
     Action("reader.raw", ("r",), "raw", "Show the text exactly as it stands in the file, or formatted."),
     Action("reader.wrap", ("w",), "wrap", "Wrap long lines, or let them run."),

@@ -31,6 +31,14 @@ class CommandWanted(Message):
         self.make = make
 
 
+class AskAboutWanted(Message):
+    """A person wants to ask about one section."""
+
+    def __init__(self, section_id: str) -> None:
+        super().__init__()
+        self.section_id = section_id
+
+
 def open_section(section_id: str) -> MakeCommand:
     """Open a section for the conversation."""
     return lambda _state: ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)

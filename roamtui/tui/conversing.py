@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from roamtui.conversation.transcript import Stopped
+from roamtui.models.choose import start_model
 from roamtui.tui.chat.narration import recall_ending
 
 if TYPE_CHECKING:
@@ -14,14 +15,6 @@ if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.tui.commands import MakeCommand
     from roamtui.tui.dispatch import EventDispatcher
-
-
-@runtime_checkable
-class _Startable(Protocol):
-    """A model that can be started before it is asked."""
-
-    async def start(self) -> None:
-        """Get ready."""
 
 
 class Conversing:
@@ -32,10 +25,21 @@ class Conversing:
         self._dispatcher = dispatcher
         self._one_at_a_time = asyncio.Lock()
 
-    async def ask(self, question: str) -> None:
-        """Ask, and show all that happens; cancelled, show what was answered so far."""
+    async def ask(self, question: str, *, instead_of: int | None = None, within: str | None = None) -> None:
+        """Ask, and show all that happens; cancelled, show what was answered so far.
+
+        Args:
+            question: A person's words.
+            instead_of: Number of the question whose place this one takes, with all that followed.
+            within: Id of the section that the question is about, None for the whole document.
+        """
+        if instead_of is not None:
+            failures = await self._agent.session.rewind(instead_of)
+            self._dispatcher.forget(instead_of)
+            for failure in failures:
+                self._dispatcher.show(failure)
         try:
-            async with aclosing(self._agent.ask(question)) as events:  # type: ignore[type-var]
+            async with aclosing(self._agent.ask(question, within=within)) as events:  # type: ignore[type-var]
                 async for event in events:
                     self._dispatcher.show(event)
         finally:
@@ -43,9 +47,7 @@ class Conversing:
 
     async def warm_up(self) -> None:
         """Start what the model needs to start, so that the first question does not wait for it."""
-        model = self._agent.model
-        if isinstance(model, _Startable):
-            await model.start()
+        await start_model(self._agent.model)
 
     async def dispatch(self, make: MakeCommand) -> None:
         """Carry out a command in its turn, and show what happened."""

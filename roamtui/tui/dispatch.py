@@ -36,6 +36,7 @@ from roamtui.tui.chat.narration import (
     name_section,
     name_sections,
     narrate_expansion,
+    narrate_reminder,
     narrate_search,
 )
 from roamtui.tui.chat.notice_view import NoticeKind
@@ -83,7 +84,7 @@ class EventDispatcher:
             case ToolFinished():
                 self._show_state()
             case ReminderSent():
-                self._tell(Activity("❝", "asked the model to quote what it says"))
+                self._tell(narrate_reminder())
             case RetryScheduled(reason=reason, wait_seconds=wait):
                 self._tell(Activity("↻", f"{reason}; trying again in {wait:.0f} s", style="$warning"))
             case QuestionAnswered():
@@ -110,6 +111,11 @@ class EventDispatcher:
                 self._chat.add_notice(message, NoticeKind.WARNING)
             case _:
                 assert_never(event)
+
+    def forget(self, number: int) -> None:
+        """Show question `number` and what followed no longer: the conversation went back to before it."""
+        self._chat.forget(number)
+        self._show_state("")
 
     def _show_state(self, message: str | None = None) -> None:
         state = self._session.state

@@ -1,7 +1,8 @@
 """Simulates ten-question conversations in each keep-open mode: `python -m tests.benchmarks.keep_open`.
 
 Real questions of one document, seven in ten near the last gold section, through the real loop and session. The model
-opens the gold section unless it was given already, and cites it: so only what stays open differs between the modes.
+opens the gold section with three that search finds, as models do, unless the gold one was given already, and
+cites it: so only what stays open differs between the modes.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import argparse
 import asyncio
 import json
 import random
+import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
@@ -24,6 +25,8 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.tokens import estimate_tokens
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta
+from roamtui.search.base import Searcher
+from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_source
 from tests.real_documents import find_data_dir
 
@@ -32,6 +35,7 @@ QUESTIONS = 10
 NEAR_SHARE = 0.7
 BUDGET_TOKENS = 8_000
 _QUESTIONS_MIN = 4
+_OTHERS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +69,7 @@ class GoldModel:
         self._tally = tally
         self._previous = ""
         self.gold = ""
+        self.others: tuple[str, ...] = ()
         self.is_open = False
 
     async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
@@ -75,7 +80,7 @@ class GoldModel:
             yield ModelStopped("stop")
             return
         self.is_open = True
-        arguments = json.dumps({"section_ids": [self.gold]})
+        arguments = json.dumps({"section_ids": [self.gold, *self.others]})
         yield CallMade(ToolCall(id=f"call_{len(request.messages)}", name="expand_sections", arguments=arguments))
         yield ModelStopped("tool_calls")
 
@@ -113,9 +118,7 @@ def load_documents(name: str) -> Iterator[tuple[Library, list[GoldQuestion]]]:
             continue
         library = build_library(read_source(str(folder / "docs" / doc)))
         ids_by_line = {
-            node.start_line: node.id
-            for node in map(library.node, library.walk())
-            if node.kind is NodeKind.SECTION
+            node.start_line: node.id for node in map(library.node, library.walk()) if node.kind is NodeKind.SECTION
         }
         found = [
             GoldQuestion(text=str(row["question"]), section_id=ids_by_line[int(str(row["gold_line"]))])
@@ -150,7 +153,9 @@ def tree_distance(library: Library, one: str, other: str) -> int:
     return len(path) + len(other_path) - 2 * shared
 
 
-async def run_session(library: Library, questions: list[GoldQuestion], mode: KeepOpen, tally: Tally) -> None:
+async def run_session(
+    library: Library, questions: list[GoldQuestion], searcher: Searcher, mode: KeepOpen, tally: Tally
+) -> None:
     """Ask the questions in one conversation and add what it cost."""
     session = Session.start(library, options=KeepOptions(mode=mode, budget_tokens=BUDGET_TOKENS))
     model = GoldModel(tally)
@@ -158,12 +163,16 @@ async def run_session(library: Library, questions: list[GoldQuestion], mode: Kee
     tally.opened_before = set()
     for question in questions:
         model.gold = question.section_id
+        hits = searcher.search(question.text, limit=_OTHERS + 1)
+        model.others = tuple(hit.section_id for hit in hits if hit.section_id != model.gold)[:_OTHERS]
         model.is_open = mode is not KeepOpen.FRESH and _is_given(session.state, question.section_id)
         tally.questions += 1
         tally.already_open += model.is_open
         if not model.is_open:
-            tally.reopened += question.section_id in tally.opened_before
-            tally.opened_before.add(question.section_id)
+            wanted = {question.section_id, *model.others}
+            closed = wanted & tally.opened_before - set(session.state.open_ids)
+            tally.reopened += len(wanted & tally.opened_before if mode is KeepOpen.FRESH else closed)
+            tally.opened_before |= wanted
         async for _ in agent.ask(question.text):
             pass
         tally.highest_open = max(tally.highest_open, session.state.open_tokens)
@@ -182,8 +191,9 @@ async def simulate(sessions_each: int, seed: int) -> dict[KeepOpen, Tally]:
         documents = list(load_documents(name))
         for library, questions in rng.sample(documents, min(sessions_each, len(documents))):
             chosen = choose_questions(library, questions, rng)
+            searcher = KeywordSearcher(library)
             for mode, tally in tallies.items():
-                await run_session(library, chosen, mode, tally)
+                await run_session(library, chosen, searcher, mode, tally)
     return tallies
 
 
@@ -209,8 +219,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     values = parser.parse_args()
     tallies = asyncio.run(simulate(values.sessions, values.seed))
-    print(f"Budget {BUDGET_TOKENS:,} tokens, {tallies[KeepOpen.KEEP].questions} questions in conversations of {QUESTIONS}.")
-    print(render_table(tallies))
+    questions = tallies[KeepOpen.KEEP].questions
+    head = f"Budget {BUDGET_TOKENS:,} tokens, {questions} questions in conversations of {QUESTIONS}."
+    sys.stdout.write(f"{head}\n\n{render_table(tallies)}\n")
 
 
 if __name__ == "__main__":

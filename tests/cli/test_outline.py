@@ -101,4 +101,4 @@ def test_what_was_replaced_is_said(run: RunCommand, tmp_path: Path) -> None:
     path.write_bytes("# Caf\xe9\n".encode("latin-1"))
     result = run("outline", path, "--json")
     assert result.json["sections"][0]["title"] == "Caf\N{REPLACEMENT CHARACTER}"
-    assert "latin.md: 1 places are not valid UTF-8" in result.err
+    assert "latin.md: 1 characters are not valid UTF-8" in result.err

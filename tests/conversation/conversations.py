@@ -114,9 +114,7 @@ def finish_with_events(
     return finish_question(state, Outcome(answer=answer, stopped=Stopped.ANSWERED, citations=citations))
 
 
-def ask(
-    state: ConversationState, *titles: str, question: str = "Why?", cited: Sequence[str] = ()
-) -> ConversationState:
+def ask(state: ConversationState, *titles: str, question: str = "Why?", cited: Sequence[str] = ()) -> ConversationState:
     """Play a whole question that opens sections in one step."""
     state = begin(state, question)
     if titles:

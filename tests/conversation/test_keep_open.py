@@ -106,9 +106,7 @@ def test_other_modes_close_nothing_for_the_budget(mode: KeepOpen) -> None:
 
 @given(
     st.lists(
-        st.tuples(
-            st.integers(0, 500), st.booleans(), st.sampled_from(Origin), st.integers(0, 5), st.integers(1, 5)
-        ),
+        st.tuples(st.integers(0, 500), st.booleans(), st.sampled_from(Origin), st.integers(0, 5), st.integers(1, 5)),
         max_size=20,
     )
 )

@@ -101,9 +101,7 @@ def test_the_model_is_told_what_the_person_reads() -> None:
     state = ask(make_state())
     beta = find(state, "Beta")
     state = begin(do(state, ReadSection(section_id=beta)), "What is this?")
-    assert messages(state)[-1].text == (
-        f"(The person is reading [{beta}] Manual > Beta.)\n\nQuestion: What is this?"
-    )
+    assert messages(state)[-1].text == (f"(The person is reading [{beta}] Manual > Beta.)\n\nQuestion: What is this?")
     gone = begin(do(ask(make_state()), ReadSection(section_id="deadbeef")), "And this?")
     assert messages(gone)[-1].text == "And this?"
 

@@ -31,6 +31,7 @@ from roamtui.conversation.events import (
     SectionsPinned,
 )
 from roamtui.conversation.update import update
+from roamtui.document.tokens import estimate_tokens
 from tests.conversation.conversations import (
     ask,
     begin,
@@ -105,8 +106,6 @@ def test_what_has_no_room_is_refused_with_its_size_and_the_rest_is_opened() -> N
 
 @pytest.mark.parametrize("room_tokens", [0, 150, 400, 1_000, 5_000])
 def test_results_never_take_more_than_their_room(room_tokens: int) -> None:
-    from roamtui.document.tokens import estimate_tokens
-
     state = begin(make_state())
     titles = ("Long", "Alpha", f"{find(state, 'Manual')}:c1", "Beta", "Gamma", "Parent")
     state, results = expand_by_agent(state, *titles, room_tokens=room_tokens)
@@ -197,9 +196,7 @@ def test_the_agents_advice_does_not_close_what_is_pinned_just_cited_or_not_open(
     after, events = update(state, CollapseSections(section_ids=ids, origin=Origin.AGENT))
     assert events == (
         SectionsMarked(section_ids=(ids[2],), origin=Origin.AGENT),
-        SectionsKept(
-            reasons=((ids[0], "pinned"), (ids[1], "just cited"), (ids[3], "not open")), origin=Origin.AGENT
-        ),
+        SectionsKept(reasons=((ids[0], "pinned"), (ids[1], "just cited"), (ids[3], "not open")), origin=Origin.AGENT),
     )
     assert finish(after).open_ids == ids[:2]
 
@@ -235,9 +232,7 @@ def test_unpinning_what_is_not_open_and_pinning_what_does_not_exist_change_nothi
     after, events = update(state, PinSections(section_ids=("deadbeef",), is_pinned=True))
     assert after == state
     assert isinstance(events[0], SectionsExpanded)
-    assert events[0].results == (
-        ExpandResult(id="deadbeef", section_id=None, status=ExpandStatus.UNKNOWN, text=""),
-    )
+    assert events[0].results == (ExpandResult(id="deadbeef", section_id=None, status=ExpandStatus.UNKNOWN, text=""),)
 
 
 @pytest.mark.parametrize("origin", list(Origin))

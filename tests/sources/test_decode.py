@@ -35,7 +35,7 @@ def test_only_one_byte_order_mark_is_dropped() -> None:
 def test_what_is_no_utf_8_is_replaced_and_told() -> None:
     text, notes = decode_text(b"# A\xffB\n\xc3", "a.md")
     assert text == "# A\ufffdB\n\ufffd"
-    assert notes == ("a.md: 2 places are not valid UTF-8 and show as \ufffd.",)
+    assert notes == ("a.md: 2 characters are not valid UTF-8 and show as \ufffd.",)
 
 
 def test_an_odd_last_byte_of_utf_16_is_told() -> None:

@@ -50,7 +50,7 @@ def test_hashes_begin_headings_only_where_they_may(name: str, is_markdown: bool,
 def test_notes_say_what_was_replaced(tmp_path: Path) -> None:
     path = tmp_path / "broken.md"
     path.write_bytes(b"# A\xff\n")
-    assert read_source(str(path)).notes == ("broken.md: 1 places are not valid UTF-8 and show as \ufffd.",)
+    assert read_source(str(path)).notes == ("broken.md: 1 characters are not valid UTF-8 and show as \ufffd.",)
 
 
 def test_a_dash_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,16 +73,17 @@ JobEvent = ModelEvent | Fault
 
 def encode_job(job: Job) -> dict[str, Any]:
     """Return `job` as plain values."""
-    return cast("dict[str, Any]", _plain(job))
+    return cast("dict[str, Any]", encode_value(job))
 
 
-def _plain(value: object) -> object:
+def encode_value(value: object) -> object:
+    """Return `value` as JSON has it: dataclasses as objects, tuples as lists."""
     if dataclasses.is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {field.name: encode_value(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
+        return {str(name): encode_value(item) for name, item in value.items()}
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [encode_value(item) for item in value]
     return value
 
 
@@ -108,7 +109,7 @@ def _decode_message(data: Mapping[str, Any]) -> Message:
 
 def encode_event(event: JobEvent) -> dict[str, Any]:
     """Return `event` as plain values, its kind under `event`."""
-    return {"event": _kind_of(event), "data": _plain(event)}
+    return {"event": _kind_of(event), "data": encode_value(event)}
 
 
 def decode_event(frame: Mapping[str, Any]) -> JobEvent:
@@ -153,7 +154,7 @@ def _kind_of(event: JobEvent) -> str:  # noqa: PLR0911 -- one return for each ki
 
 def encode_description(description: Description) -> dict[str, Any]:
     """Return `description` as plain values."""
-    return cast("dict[str, Any]", _plain(description))
+    return cast("dict[str, Any]", encode_value(description))
 
 
 def decode_description(data: Mapping[str, Any]) -> Description:

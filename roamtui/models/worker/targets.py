@@ -83,7 +83,6 @@ def find_target(litellm: Any, model: str, api_base: str | None, environ: Mapping
     base = api_base or _find_base(provider, environ)
     missing = _find_missing_keys(litellm, model, provider, environ)
     info = _find_limits(litellm, model, provider)
-    can_call_tools = info.get("supports_function_calling")
     return Target(
         model=model,
         provider=provider,
@@ -92,7 +91,7 @@ def find_target(litellm: Any, model: str, api_base: str | None, environ: Mapping
         key_name=find_key_name(provider, environ),
         window_tokens=_as_count(info.get("max_input_tokens")),
         output_tokens=_as_count(info.get("max_output_tokens")),
-        can_call_tools=can_call_tools if isinstance(can_call_tools, bool) else None,
+        can_call_tools=_find_tool_support(litellm, model, provider, info),
     )
 
 
@@ -140,6 +139,15 @@ def _find_limits(litellm: Any, model: str, provider: str) -> Mapping[str, object
         return dict(litellm.get_model_info(model))
     except Exception:  # noqa: BLE001 -- litellm raises a bare Exception for a model that it does not know
         return {}
+
+
+def _find_tool_support(litellm: Any, model: str, provider: str, info: Mapping[str, object]) -> bool | None:  # noqa: ANN401
+    """Return whether a model takes tools, None where unknown. What its provider does not take, litellm drops unsaid."""
+    parameters = litellm.get_supported_openai_params(model, custom_llm_provider=provider)
+    if parameters is not None and "tools" not in parameters:
+        return False
+    said = info.get("supports_function_calling")
+    return said if isinstance(said, bool) else None
 
 
 def _as_count(value: object) -> int | None:

@@ -40,6 +40,13 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     class Ready(Message):
         """Messages can be shown from now on."""
 
+    class AgainWanted(Message):
+        """A person wants the last question asked again, as it is or changed."""
+
+        def __init__(self, *, is_edited: bool) -> None:
+            super().__init__()
+            self.is_edited = is_edited
+
     def __init__(self, keys: Keys, session: Session, welcome: Widget) -> None:
         """Show `welcome` until the first question."""
         super().__init__(id="chat-log")
@@ -65,6 +72,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._messages.begin(number, question)
         self._messages.shed()
         self.anchor()
+
+    def forget(self, number: int) -> None:
+        """Show question `number` and all that follow no longer."""
+        self.clear_selection()
+        self._messages.forget(number)
 
     def restore(self) -> None:
         """Show a saved conversation."""
@@ -138,6 +150,16 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def action_last(self) -> None:
         """Go to the end."""
         self.anchor()
+
+    def action_retry(self) -> None:
+        """Ask the last question again."""
+        if self.current is not None:
+            self.post_message(self.AgainWanted(is_edited=False))
+
+    def action_edit(self) -> None:
+        """Change the last question."""
+        if self.current is not None:
+            self.post_message(self.AgainWanted(is_edited=True))
 
     def action_copy(self) -> None:
         """Copy the last answer with its sources."""

@@ -9,6 +9,7 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.conversation.transcript import Citation, Stopped, Usage
+from roamtui.document.plain import shorten
 from roamtui.document.tokens import format_tokens
 from roamtui.tui.chat.activity_view import Activity, ActivityView
 from roamtui.tui.chat.answer_view import AnswerView
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from roamtui.agent.events import QuestionAnswered
 
+_DRAFT_LENGTH = 300
+"""Characters shown of what the model said before it went on working."""
 _ENDINGS = {
     Stopped.ANSWERED: None,
     Stopped.NOT_FOUND: "nothing found",
@@ -105,7 +108,7 @@ class ExchangeView(Vertical):
         """Take what was said before tool calls for thinking aloud: the answer comes after them."""
         said = self._answer.text.strip()
         if said:
-            self.add_activity(Activity("“", said))
+            self.add_activity(Activity("“", shorten(said, _DRAFT_LENGTH)))
             self._answer.finish("", ())
             self._answer.display = False
 

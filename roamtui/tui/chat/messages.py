@@ -117,6 +117,15 @@ class Messages(Vertical):
         self.mount(*views, before=first)
         self._count_earlier()
 
+    def forget(self, number: int) -> None:
+        """Take question `number` and all that follow away: they are no longer part of the conversation."""
+        for view in self._shown:
+            if view.number >= number:
+                view.remove()
+        self._shown = [view for view in self._shown if view.number < number]
+        if not self._shown:
+            self.restore()
+
     def shed(self) -> None:
         """Take the oldest exchanges away where there are too many."""
         if len(self._shown) > EXCHANGES_MAX:

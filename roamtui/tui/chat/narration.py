@@ -85,6 +85,13 @@ def narrate_step(step: Step, library: Library) -> Iterator[Activity]:
             known = [section_id for section_id in dict.fromkeys(named) if section_id in library]
             if known:
                 yield Activity("◆", f"opened {describe_count(known)}", name_sections(known, library))
+    if step.reminder:
+        yield narrate_reminder()
+
+
+def narrate_reminder() -> Activity:
+    """Return that the model was told what its reply lacked."""
+    return Activity("❝", "asked the model to quote what it says")
 
 
 def recall_ending(exchange: Exchange) -> QuestionAnswered:

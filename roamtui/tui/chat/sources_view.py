@@ -15,13 +15,16 @@ from roamtui.tui.chat.marks import Numbering
 from roamtui.tui.chat.targets import SectionTarget, Target, link_target
 
 _QUOTE_LENGTH = 140
+_INDENT = 3
+_VERDICT_GAP = "  "
 _VERDICTS = {
-    QuoteState.EXACT: ("✓", "exact", "$success"),
-    QuoteState.NORMALISED: ("✓", "same words", "$success"),
-    QuoteState.MISATTRIBUTED: ("!", "stands in another section", "$warning"),
-    QuoteState.UNVERIFIED: ("✗", "not found", "$error"),
-    QuoteState.NO_QUOTE: ("·", "no quote", "$muted"),
+    QuoteState.EXACT: ("✓ exact", "$success"),
+    QuoteState.NORMALISED: ("✓ normalised", "$success"),
+    QuoteState.MISATTRIBUTED: ("! misattributed", "$warning"),
+    QuoteState.UNVERIFIED: ("✗ unverified", "$error"),
+    QuoteState.NO_QUOTE: ("· no quote", "$muted"),
 }
+"""Sign, name and colour of each state: the sign says it without colour."""
 
 NameSection = Callable[[str], str]
 """Returns the title of a section, or says that there is none."""
@@ -57,18 +60,26 @@ class SourcesView(ContentView):
         for index, citation in enumerate(self._citations):
             number = self._numbering.number_of(citation.section_id)
             lead = Content.styled(f"{number:>2} ", "bold $accent")
-            row = link_target(self._draw(citation), index, is_selected=index == self.selected)
-            lines += wrap(row, width, lead=lead, follow="   ")
+            rows = _lay_out_citation(citation, self._name_section(citation.section_id), width - _INDENT)
+            for row in rows:
+                lines.append(lead + link_target(row, index, is_selected=index == self.selected))
+                lead = Content(" " * _INDENT)
         return Content("\n").join(lines)
 
-    def _draw(self, citation: Citation) -> Content:
-        sign, verdict, style = _VERDICTS[citation.state]
-        parts = [Content.styled(self._name_section(citation.section_id), "bold")]
-        if citation.quote:
-            quote = shorten(plain_line(citation.quote), _QUOTE_LENGTH)
-            parts.append(Content.styled(f"“{quote}”", "italic"))
-        told = Content.styled(f"{sign} {verdict}".replace(" ", "\N{NO-BREAK SPACE}"), style)
-        return Content.styled(" · ", "$muted").join(parts) + "  " + told
+
+def _lay_out_citation(citation: Citation, title: str, width: int) -> list[Content]:
+    """Return title, quote and verdict in lines; the verdict is never broken."""
+    parts = [Content.styled(title, "bold")]
+    if citation.quote:
+        quote = shorten(plain_line(citation.quote), _QUOTE_LENGTH)
+        parts.append(Content.styled(f"“{quote}”", "italic"))
+    lines = wrap(Content.styled(" · ", "$muted").join(parts), width)
+    verdict = Content.styled(*_VERDICTS[citation.state])
+    if lines[-1].cell_length + len(_VERDICT_GAP) + verdict.cell_length <= width:
+        lines[-1] = lines[-1] + _VERDICT_GAP + verdict
+    else:
+        lines.append(verdict)
+    return lines
 
 
 def describe_proof(citations: list[Citation]) -> Content:

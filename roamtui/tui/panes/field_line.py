@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, Static
-from typing_extensions import override
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
 
 
 class FieldLine(Horizontal):
@@ -40,11 +34,6 @@ class FieldLine(Horizontal):
         self._label = label
         self._input = Input()
 
-    @override
-    def compose(self) -> ComposeResult:
-        yield Static(Content(f"{self._label} › "))
-        yield self._input
-
     @property
     def is_open(self) -> bool:
         """Whether it is on the screen."""
@@ -57,6 +46,8 @@ class FieldLine(Horizontal):
 
     def open(self) -> None:
         """Show it and type into it from now on."""
+        if not self._input.is_attached:  # most often it is never opened
+            self.mount(Static(Content(f"{self._label} › ")), self._input)
         self.display = True
         self.screen.set_focus(self._input)
 

@@ -11,7 +11,7 @@ from textual.widgets import Input
 from typing_extensions import override
 
 from roamtui.tui.actions import Scope
-from roamtui.tui.commands import CommandWanted, close_section, open_section, toggle_pin
+from roamtui.tui.commands import AskAboutWanted, CommandWanted, close_section, open_section, toggle_pin
 from roamtui.tui.copying import CopyWanted
 from roamtui.tui.layout import Pane
 from roamtui.tui.panes.field_line import FieldLine
@@ -207,6 +207,11 @@ class ReaderPane(Vertical):
         section_id = self.reader.section_in_view() or self.section_id
         if section_id is not None:
             self.post_message(self.EditWanted(section_id))
+
+    def action_ask(self) -> None:
+        """Ask about the section alone."""
+        if self.section_id is not None:
+            self.post_message(AskAboutWanted(self.section_id))
 
     def action_open(self) -> None:
         """Open the section for the conversation."""

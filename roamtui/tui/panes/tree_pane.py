@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from roamtui.tui.actions import Scope
 from roamtui.tui.commands import (
+    AskAboutWanted,
     CommandWanted,
     MakeCommand,
     close_agent_sections,
@@ -212,6 +213,11 @@ class TreePane(Vertical):
         """Pin the section, or let go of it."""
         if self.outline.cursor_id:
             self._send(toggle_pin(self.outline.cursor_id))
+
+    def action_ask(self) -> None:
+        """Ask about the section alone."""
+        if self.outline.cursor_id:
+            self.post_message(AskAboutWanted(self.outline.cursor_id))
 
     def action_unfold_all(self) -> None:
         """Unfold everything below."""

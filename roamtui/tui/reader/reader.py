@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from roamtui.document.node import Span
 
 
-class Reader(LazyView, can_focus=True):
+class Reader(LazyView, can_focus=True, inherit_bindings=False):
     """Shows sections of a library, one at a time."""
 
     @dataclass
@@ -219,8 +219,7 @@ class Reader(LazyView, can_focus=True):
         if self.lines is None or not self.lines.chunks or self._stretch is None:
             return
         lines = self.lines
-        with self.keep_view():
-            y = lines.find_offset(offset)
+        y = lines.find_offset(offset)
         first = lines.locate(y)
         read = lines.read(first.chunk).lines
         for number in range(first.line, len(read)):

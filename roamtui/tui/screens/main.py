@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from textual import on
 from textual.worker import Worker, WorkerState
+from typing_extensions import override
 
 from roamtui.errors import RoamtuiError
 from roamtui.tui.actions import Action, Scope
 from roamtui.tui.chat.chat_log import ChatLog
+from roamtui.tui.chat.narration import name_section
 from roamtui.tui.chat.notice_view import NoticeKind
 from roamtui.tui.chat.targets import EarlierTarget, ExampleTarget, SectionTarget, TargetChosen
-from roamtui.tui.commands import CommandWanted, MakeCommand
+from roamtui.tui.commands import AskAboutWanted, CommandWanted, MakeCommand
 from roamtui.tui.conversing import Conversing
 from roamtui.tui.copying import CopyWanted
 from roamtui.tui.dispatch import EventDispatcher
@@ -20,8 +22,10 @@ from roamtui.tui.model_label import label_model
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
 from roamtui.tui.reader.reader import Reader
+from roamtui.tui.screens.approving import AskingApprover
 from roamtui.tui.screens.choosing import choose_model, choose_theme
 from roamtui.tui.screens.help import HelpScreen
+from roamtui.tui.screens.next_question import Aim, NextQuestion
 from roamtui.tui.screens.panes import PanesScreen
 from roamtui.tui.screens.reading import Reading
 from roamtui.tui.tree.outline_tree import OutlineTree
@@ -43,7 +47,9 @@ class MainScreen(PanesScreen):
         dispatcher = EventDispatcher(self.session, self.tree_pane, self.chat_log, self.status_line)
         self._conversing = Conversing(context.agent, dispatcher)
         self._reading = Reading(self.session, self.tree_pane, self.reader_pane, self.switch, self.send)
+        context.agent.approver = AskingApprover(self)
         self._asking: Worker[None] | None = None
+        self._next = NextQuestion(self.question_box, self.status_line)
 
     @on(ChatLog.Ready)
     def _show_past(self, event: ChatLog.Ready) -> None:
@@ -93,7 +99,29 @@ class MainScreen(PanesScreen):
         self.question_box.clear()
         self.question_box.remember(event.question)
         self.switch.show_chat()
-        self._asking = self.run_worker(self._conversing.ask(event.question), group="asking", exit_on_error=False)
+        self._start_asking(event.question, self._next.take())
+
+    def _start_asking(self, question: str, aim: Aim) -> None:
+        asking = self._conversing.ask(question, instead_of=aim.instead_of, within=aim.within)
+        self._asking = self.run_worker(asking, group="asking", exit_on_error=False)
+
+    @on(ChatLog.AgainWanted)
+    def _ask_again(self, event: ChatLog.AgainWanted) -> None:
+        event.stop()
+        exchanges = self.session.state.transcript.exchanges
+        if self.is_asking or not exchanges:
+            return
+        if not event.is_edited:
+            self._start_asking(exchanges[-1].question, Aim(instead_of=exchanges[-1].number))
+            return
+        self._next.change(exchanges[-1])
+        self.switch.go_box()
+
+    @on(AskAboutWanted)
+    def _ask_about(self, event: AskAboutWanted) -> None:
+        event.stop()
+        self._next.narrow(event.section_id, name_section(event.section_id, self.session.state.library))
+        self.switch.go_box()
 
     @property
     def is_asking(self) -> bool:
@@ -161,6 +189,11 @@ class MainScreen(PanesScreen):
     def _tell_failure(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self.chat_log.add_notice(describe_failure(event.worker.error), NoticeKind.ERROR)
+
+    @override
+    def action_step_out(self) -> None:
+        if self.focused is not self.question_box or not self._next.leave():
+            super().action_step_out()
 
     def action_copy_or_cancel(self) -> None:
         """Copy the selection; without one, stop the answer under way."""

@@ -64,7 +64,7 @@ class PanesScreen(Screen[None], inherit_bindings=False):
     """
 
     def __init__(self, context: AppContext, keys: Keys) -> None:
-        super().__init__()
+        super().__init__(classes="-tall")  # as most terminals are: a change of class styles every widget anew
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (HEADER_ROWS, "-tall")]
         self._bindings = keys.bindings(Scope.GLOBAL)
         self.session = context.agent.session

@@ -12,6 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from roamtui.document.node import NodeKind
+from roamtui.tui.tree.size_estimate import estimate_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,12 +89,11 @@ class DisplayTree:
         return self.documents[key >> _ROW_BITS].columns.kinds[key & _ROW_MASK]
 
     def tokens_of(self, key: Key) -> int:
-        """Return the estimated tokens of a node and all below it."""
+        """Return about how many tokens a node and all below it have; costs little, however long they are."""
         document, row = self.documents[key >> _ROW_BITS], key & _ROW_MASK
-        before = document.tokens_before
         slot = self._grafts.get(key)
-        grafted = self.documents[slot].tokens_before[-1] if slot is not None else 0
-        return before[document.columns.ends[row]] - before[row] + grafted
+        grafted = 0 if slot is None else estimate_rows(self.documents[slot], 0, None)
+        return grafted + estimate_rows(document, row, document.columns.ends[row])
 
     def is_loaded(self, key: Key) -> bool:
         """Return whether the children of a node are known."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from roamtui.tui.tree.line_look import LineLook
 
 
-class OutlineTree(TreeCursor, can_focus=True):
+class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
     """Shows the outline of the library of `state`; `show` takes each later state."""
 
     @dataclass

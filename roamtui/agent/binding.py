@@ -1,0 +1,119 @@
+"""Reads the citations of an answer: its marks and quotes, its sentences, and which mark a quote may belong to.
+
+A quote binds to an id in its own sentence, the nearest before it first, else after it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from roamtui.agent.quotation import Quotation, find_quotations
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_CANDIDATES_MAX = 8
+"""Marks on each side of a quote that are looked at."""
+_SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
+_MARK = re.compile(rf"\[[\"'`§\s]*{_SECTION}[\"'`\s]*(?:[,;][\"'`§\s]*{_SECTION}[\"'`\s]*)*\]")
+_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
+_MARKS_AT_END = re.compile(rf"\s*({_MARK.pattern}\s*)+[.!?]?\Z")
+_MARKS_AFTER = rf"(?:\s*+{_MARK.pattern})*+"
+_CLOSERS = r"[\"'”’»)\]」』*_]*+"
+_SENTENCE_END = re.compile(
+    rf"(?:(?<!\b[^\W\d_])[.…]++|[!?]++){_CLOSERS}(?P<marks>{_MARKS_AFTER})\s++(?![\[(]?[a-zß-öø-ÿ\d])"
+    rf"|[。！？]++{_CLOSERS}(?P<wide_marks>{_MARKS_AFTER})\s*+"
+    r"|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+|#]|\d+[.)])[ \t|#])"
+)
+"""Where a sentence ends: after the marks that follow its full stop, but neither after an initial nor before a small
+letter or a number, as they follow abbreviations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One id between square brackets."""
+
+    section_id: str
+    start: int
+    sentence: int
+    """0-based."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAnswer:
+    """The quotes and marks of an answer, in order."""
+
+    quotes: Sequence[Quotation]
+    marks: Sequence[Mark]
+    sentence_ends: Sequence[int]
+    marks_by_sentence: Mapping[int, Sequence[int]]
+    """Indexes of marks."""
+    first_quotes: Mapping[int, int]
+    """Offset of the first quote of each sentence that has one."""
+
+    def rank_marks(self, quote: Quotation) -> list[int]:
+        """Return the marks of a quote's sentence: those before it, nearest first, then those after it.
+
+        In a sentence that begins with a quote marks follow their quotes, so there those after it come first.
+        """
+        sentence = bisect_right(self.sentence_ends, quote.start)
+        own = self.marks_by_sentence.get(sentence, ())
+        if not own:
+            return []
+        split = bisect_right(own, quote.start, key=lambda index: self.marks[index].start)
+        before = [*reversed(own[max(0, split - _CANDIDATES_MAX) : split])]
+        after = [*own[split : split + _CANDIDATES_MAX]]
+        marks_follow = self.first_quotes[sentence] < self.marks[own[0]].start
+        return after + before if marks_follow else before + after
+
+
+def read_answer(answer: str) -> ParsedAnswer:
+    """Return the quotes and marks of an answer."""
+    quotes = [_cut_marks(quote, answer) for quote in find_quotations(answer) if not _is_part_of_mark(quote, answer)]
+    starts = [quote.start for quote in quotes]
+    ends = [match.end() for match in _SENTENCE_END.finditer(answer) if _ends_sentence(match, quotes, starts)]
+    marks = [
+        Mark(section.group(), match.start(), bisect_right(ends, match.start()))
+        for match in _MARK.finditer(answer)
+        if _find_around(match.start(), quotes, starts) is None
+        for section in _ID.finditer(match.group())
+    ]
+    marks_by_sentence: dict[int, list[int]] = defaultdict(list)
+    for index, mark in enumerate(marks):
+        marks_by_sentence[mark.sentence].append(index)
+    first_quotes: dict[int, int] = {}
+    for start in starts:
+        first_quotes.setdefault(bisect_right(ends, start), start)
+    return ParsedAnswer(quotes, marks, ends, marks_by_sentence, first_quotes)
+
+
+def _find_around(position: int, quotes: Sequence[Quotation], starts: Sequence[int]) -> Quotation | None:
+    """Return the quote that holds a character, its quotation marks apart."""
+    index = bisect_right(starts, position) - 1
+    quote = quotes[index] if index >= 0 else None
+    return quote if quote is not None and quote.start < position < quote.end - 1 else None
+
+
+def _ends_sentence(match: re.Match[str], quotes: Sequence[Quotation], starts: Sequence[int]) -> bool:
+    """Return whether a full stop ends a sentence: inside a quote it does only before marks that follow the quote."""
+    quote = _find_around(match.start(), quotes, starts)
+    return quote is None or (bool(match["marks"] or match["wide_marks"]) and match.end() >= quote.end)
+
+
+def _cut_marks(quote: Quotation, answer: str) -> Quotation:
+    """Return a quote without the marks at its end, which a model put inside the quotation marks."""
+    match = _MARKS_AT_END.search(quote.text)
+    if match is None or not match.start():
+        return quote
+    words = quote.text[: match.start()]
+    return Quotation(words, quote.start, answer.index(words, quote.start) + len(words))
+
+
+def _is_part_of_mark(quote: Quotation, answer: str) -> bool:
+    """Return whether the quotation marks stand around an id, as in a list of a tool call."""
+    before = answer[max(0, quote.start - 3) : quote.start].rstrip()
+    return _ID.fullmatch(quote.text) is not None and before.endswith(("[", ",", ";"))

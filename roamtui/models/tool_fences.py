@@ -1,0 +1,165 @@
+"""The text in which a model without tool calls says what it wants: fenced blocks, written and read.
+
+    ```open
+    a8a96034 b9e8ef5c
+    ```
+
+`open` and `close` take ids, `search` a query in each line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from roamtui.conversation.transcript import ToolCall
+
+TOOL_WORDS: Mapping[str, str] = {
+    "expand_sections": "open",
+    "search_sections": "search",
+    "collapse_sections": "close",
+}
+"""The word after the backticks, by the name of the tool."""
+_TOOLS = {word: tool for tool, word in TOOL_WORDS.items()}
+_SEARCH = "search"
+_OPENING = re.compile(rf"[ \t]*`{{3,}}[ \t]*({'|'.join(_TOOLS)})(?:[ \t]+(.*))?[ \t]*", re.IGNORECASE)
+_PARTIAL_OPENING = re.compile(r"[ \t]*(?:`{1,2}|`{3,}[ \t]*([A-Za-z]*)(?:[ \t].*)?)?")
+_TICKS = "```"
+_SEPARATORS = re.compile(r"[\s\[\]{}(),;\"'`*]+")
+_ENDS_OF_WORDS = ".:-#"
+_LIKE_AN_ID = re.compile(r"[0-9a-f]{8}|\w*\d\w*(?::[\w.]+)?|[0-9a-f]{8}:[\w.]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """A call that stands in a fenced block."""
+
+    tool: str
+    arguments: Mapping[str, object]
+
+
+def write_fence(call: ToolCall) -> str:
+    """Return a call as a fenced block, a tool without a word of its own by its name."""
+    return f"```{TOOL_WORDS.get(call.name, call.name)}\n{describe_arguments(call)}\n```"
+
+
+def describe_arguments(call: ToolCall) -> str:
+    """Return what a call asks for: ids or a query; arguments that make no sense as they are."""
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return call.arguments
+    if not isinstance(arguments, dict):
+        return call.arguments
+    ids, query = arguments.get("section_ids"), arguments.get("query")
+    if isinstance(ids, list):
+        return " ".join(str(section_id) for section_id in ids)
+    return query if isinstance(query, str) else call.arguments
+
+
+@dataclass(slots=True)
+class FenceReader:
+    """Takes a reply piece by piece: lets text through, and keeps back the fenced blocks that are calls.
+
+    Text after the first of them is dropped: what a model writes there are results that it made up.
+    """
+
+    wishes: list[Wish] = field(default_factory=list)
+    """The calls so far, in order."""
+    _pending: str = ""
+    """The end of the text, which may be the beginning of a block."""
+    _blank: str = ""
+    """White space that goes with the text after it, if any comes."""
+    _is_mid_line: bool = False
+    _word: str = ""
+    """The word of the block that is open, empty outside."""
+    _body: list[str] = field(default_factory=list)
+
+    def feed(self, piece: str) -> str:
+        """Take a piece and return the text that can be shown now."""
+        self._pending += piece
+        *lines, self._pending = self._pending.split("\n")
+        shown = "".join(self._take_line(line, "\n") for line in lines)
+        if self._pending and not self._word and not self._may_open():
+            shown += self._let_through(self._pending)
+            self._pending, self._is_mid_line = "", True
+        return shown
+
+    def finish(self) -> str:
+        """Take the end of the reply, which ends an open block too, and return the rest of the text."""
+        shown = self._take_line(self._pending, "") if self._pending else ""
+        self._pending = ""
+        if self._word:
+            self._close()
+        return shown
+
+    def _take_line(self, line: str, end: str) -> str:
+        is_mid_line, self._is_mid_line = self._is_mid_line, False
+        opening = None if is_mid_line else _OPENING.fullmatch(line)
+        if opening is not None:
+            if self._word:
+                self._close()
+            self._word = opening[1].lower()
+            if opening[2]:
+                self._take_body(opening[2])
+        elif self._word:
+            self._take_body(line)
+        else:
+            return self._let_through(line + end)
+        return ""
+
+    def _take_body(self, line: str) -> None:
+        text = line.strip()
+        is_closed = text.endswith(_TICKS) or text.startswith(_TICKS)
+        if not text.startswith(_TICKS):
+            self._body.append(text.strip("` "))
+        if is_closed:
+            self._close()
+
+    def _close(self) -> None:
+        tool, body = _TOOLS[self._word], self._body
+        arguments = _read_object("\n".join(body))
+        if arguments is not None:
+            self.wishes.append(Wish(tool=tool, arguments=arguments))
+        elif self._word == _SEARCH:
+            queries = [line for line in body if line] or [""]
+            self.wishes += [Wish(tool=tool, arguments={"query": query}) for query in queries]
+        else:
+            self.wishes.append(Wish(tool=tool, arguments={"section_ids": _find_ids(" ".join(body))}))
+        self._word, self._body = "", []
+
+    def _let_through(self, text: str) -> str:
+        if self.wishes:
+            return ""
+        text = self._blank + text
+        shown = text.rstrip()
+        self._blank = text[len(shown) :]
+        return shown
+
+    def _may_open(self) -> bool:
+        """Return whether the line that is not whole yet may become the first of a block."""
+        found = None if self._is_mid_line else _PARTIAL_OPENING.fullmatch(self._pending)
+        if found is None:
+            return False
+        word = (found[1] or "").lower()
+        return any(known.startswith(word) for known in _TOOLS)
+
+
+def _read_object(text: str) -> Mapping[str, object] | None:
+    """Return the arguments of a call that is written as JSON."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _find_ids(text: str) -> list[str]:
+    """Return the ids in a block, without titles that stand beside them; where none is like one, all words."""
+    words = [word for found in _SEPARATORS.split(text) if (word := found.strip(_ENDS_OF_WORDS))]
+    return [word for word in words if _LIKE_AN_ID.fullmatch(word)] or words

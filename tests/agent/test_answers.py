@@ -1,0 +1,134 @@
+"""How a question ends: answered, not found, nothing said; and how much room a request leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.agent.answer import count_verified
+from roamtui.agent.options import AgentOptions
+from roamtui.agent.room import estimate_request, find_room, has_room
+from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Stopped, ToolCall
+from roamtui.models.base import Request, ToolSpec
+from roamtui.models.scripted import ScriptedReply
+from roamtui.search.base import Hit
+from tests.agent.manual_agent import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
+
+
+def _hits(*section_ids: str) -> FakeSearcher:
+    return FakeSearcher(*(Hit(section_id=i, score=1.0, snippet="", why="") for i in section_ids))
+
+
+async def test_not_found_lists_what_was_opened_and_what_search_finds_nearest() -> None:
+    fees, lost, hours, lending = ids(make_agent(), "Fees", "Lost books", "Hours", "Lending")
+    agent = make_agent(searcher=_hits(fees, lost, hours, lending))
+    model_of(agent).add_replies(expanding(fees), saying("Not found: nothing on parking. Try “where to park”."))
+    last = await answer(agent, "Where can I park?")
+    assert last.stopped is Stopped.NOT_FOUND
+    assert last.answer == (
+        "Not found: nothing on parking. Try “where to park”.\n\n"
+        f"Opened: Manual > Lending > Fees [{fees}]\n\n"
+        f"Nearest sections: Manual > Lending > Lost books [{lost}]; Manual > Hours [{hours}]; "
+        f"Manual > Lending [{lending}]"
+    )
+    assert agent.session.state.transcript.exchanges[0].answer == last.answer
+
+
+async def test_only_what_was_opened_for_this_question_is_listed() -> None:
+    agent = make_agent()
+    fees, lost = ids(agent, "Fees", "Lost books")
+    model_of(agent).add_replies(
+        expanding(fees), saying(f'It costs "2 euros" [{fees}].'), expanding(lost), saying("Not found: no.")
+    )
+    await answer(agent)
+    assert (await answer(agent)).answer == f"Not found: no.\n\nOpened: Manual > Lending > Lost books [{lost}]"
+
+
+async def test_without_a_search_and_without_anything_opened_the_words_stand_alone() -> None:
+    assert (await answer(make_agent([saying("Not found: no.")]))).answer == "Not found: no."
+
+
+@pytest.mark.parametrize(
+    "start", ["Not found:", "not found -", "NOT FOUND.", "**Not found:**", "> Not found:", "# Not found"]
+)
+async def test_not_found_is_known_however_it_is_dressed(start: str) -> None:
+    assert (await answer(make_agent([saying(f"{start} no such thing.")]))).stopped is Stopped.NOT_FOUND
+
+
+async def test_an_answer_that_only_mentions_it_is_an_answer() -> None:
+    assert (await answer(make_agent([saying("It was not found: so it is.")]))).stopped is Stopped.ANSWERED
+
+
+async def test_quotes_of_an_answer_that_found_nothing_are_checked_too() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    model_of(agent).add_replies(expanding(fees), saying(f'Not found: only "2 euros a day" [{fees}] and "3" is there.'))
+    last = await answer(agent)
+    assert last.stopped is Stopped.NOT_FOUND
+    assert next((citation.quote, citation.is_verified) for citation in last.citations) == ("2 euros a day", True)
+    assert agent.session.state.open[0].last_cited == 1
+
+
+async def test_a_model_that_says_nothing_is_an_error_in_a_sentence() -> None:
+    for text in ("", "  \n "):
+        last = await answer(make_agent([ScriptedReply(text=text)] * 2))
+        assert (last.stopped, last.answer, last.citations) == (Stopped.ERROR, "", ())
+        assert last.error == "The model ended without an answer. Ask again, or choose another model."
+
+
+async def test_a_draft_is_the_answer_where_nothing_better_follows() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    model_of(agent).add_replies(expanding(fees), saying("It costs two euros."), ScriptedReply())
+    last = await answer(agent)
+    assert (last.stopped, last.answer, last.citations) == (Stopped.ANSWERED, "It costs two euros.", ())
+
+
+def test_verified_quotes_are_counted_among_the_quotes() -> None:
+    citations = tuple(
+        Citation(section_id="x", quote=None if state is QuoteState.NO_QUOTE else "q", state=state)
+        for state in QuoteState
+    )
+    assert count_verified(citations) == (2, 4)
+    assert count_verified(()) == (0, 0)
+
+
+def _request(words: int) -> Request:
+    call = ToolCall(id="1", name="x", arguments="word " * words)
+    return Request(
+        messages=(
+            Message(role=Role.SYSTEM, text="word " * words),
+            Message(role=Role.ASSISTANT, text="", tool_calls=(call,)),
+        ),
+        tools=(ToolSpec(name="x", description="", parameters={}),) * 3,
+    )
+
+
+def test_room_is_half_of_what_request_and_answer_leave() -> None:
+    used = estimate_request(_request(1_000))
+    assert 1_900 < used < 2_700
+    assert find_room(_request(1_000), 20_000) == (20_000 - used - 4_000) // 2
+    assert find_room(_request(1_000), None) == (64_000 - used - 4_000) // 2
+    assert find_room(_request(1_000), 4_000) == (4_000 - used - 1_000) // 2
+    assert find_room(_request(50_000), 20_000) == 0
+
+
+def test_a_request_has_room_while_an_answer_fits_behind_it() -> None:
+    used = estimate_request(_request(1_000))
+    assert has_room(_request(1_000), None)
+    assert has_room(_request(1_000), used + 4_000)
+    assert not has_room(_request(1_000), used + 100)
+
+
+def test_arguments_of_calls_and_tools_are_counted() -> None:
+    bare = Request(messages=(Message(role=Role.SYSTEM, text="word " * 1_000),))
+    assert estimate_request(_request(1_000)) > 1.9 * estimate_request(bare)
+
+
+def test_shares_of_the_window() -> None:
+    options = AgentOptions(outline_tokens_max=900)
+    assert options.outline_budget(None) == options.outline_budget(100_000) == 900
+    assert options.outline_budget(4_000) == 600
+    assert options.preface_room(None) == options.preface_room(200_000) == 32_000
+    assert options.preface_room(10_000) == 4_000
+    assert options.history_room(None) is None
+    assert options.history_room(10_000) == 2_000

@@ -1,0 +1,389 @@
+"""Citations: which words bind to which section, and what code finds of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.agent.citations import check_citations
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Citation, QuoteState
+from tests.agent.manual_agent import MANUAL
+from tests.conversation.conversations import begin, expand_by_agent, find, make_state
+
+_EXACT, _NORMALISED, _MISATTRIBUTED, _UNVERIFIED, _NO_QUOTE = (
+    QuoteState.EXACT,
+    QuoteState.NORMALISED,
+    QuoteState.MISATTRIBUTED,
+    QuoteState.UNVERIFIED,
+    QuoteState.NO_QUOTE,
+)
+
+
+def _open(*titles: str, text: str = MANUAL) -> ConversationState:
+    """Return a state in which sections are open, each by itself."""
+    return expand_by_agent(begin(make_state(text)), *titles)[0]
+
+
+@pytest.fixture
+def state() -> ConversationState:
+    return _open("Fees", "Lost books", "Lending", "Hours")
+
+
+def _cite(answer: str, state: ConversationState) -> tuple[Citation, ...]:
+    """Check an answer in which ``{Title}`` stands for the id of that section."""
+    for section_id in state.library.walk():
+        answer = answer.replace(f"{{{state.library.title_of(section_id)}}}", section_id)
+    return check_citations(answer, state)
+
+
+def _found(answer: str, state: ConversationState) -> list[tuple[str, str | None, QuoteState]]:
+    """Return title, quote and state of each citation."""
+    return [
+        (
+            state.library.title_of(citation.section_id) if citation.section_id in state.library else "?",
+            citation.quote,
+            citation.state,
+        )
+        for citation in _cite(answer, state)
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        'Late returns cost "2 euros a day" [{Fees}].',
+        '[{Fees}] says that late returns cost "2 euros a day".',
+        'Late returns cost "2 euros a day". [{Fees}]',
+        'Late returns cost "2 euros a day".[{Fees}]',
+        'Late returns cost "2 euros a day".  [{Fees}] And more.',
+        'Late returns cost "2 euros a day"\n[{Fees}].',
+        'Late returns cost "2 euros a day"[{Fees}]',
+        '- Late returns cost "2 euros a day" [{Fees}]',
+        '| "2 euros a day" | [{Fees}] |',
+        '**"2 euros a day"** [{Fees}]',
+        '("2 euros a day" [{Fees}])',
+        'Late returns: "2 euros a day [{Fees}]".',
+        'Late returns cost "2 euros a day" [§ {Fees}].',
+        'Late returns cost "2 euros a day" [§{Fees}].',
+        'Late returns cost "2 euros a day" [{Fees}:1].',
+        'Late returns cost "2 euros a day" [{Fees}:c2.5].',
+        'Late returns cost "2 euros a day" [`{Fees}`].',
+        'Late returns cost "2 euros a day" ["{Fees}"].',
+        'According to Art. 5 of [{Fees}], i.e. the manual, No. 3 says: "2 euros a day".',
+        "Late returns cost “2 euros a day” [{Fees}].",
+        "Verspätet kostet es „2 euros a day“ [{Fees}].",
+        "Verspätet kostet es „2 euros a day” [{Fees}].",
+        "Le retard coûte « 2 euros a day » [{Fees}].",
+        "Le retard coûte «\u00a02 euros a day\u00a0» [{Fees}].",
+        "Det koster »2 euros a day« [{Fees}].",
+        "Det kostar ”2 euros a day” [{Fees}].",
+        "迟还费是「2 euros a day」[{Fees}]。",
+        "迟还费是『2 euros a day』[{Fees}]。",
+        '迟还费是"2 euros a day"[{Fees}]。',
+        "費用は〝2 euros a day〟です[{Fees}]。",
+        "费用是＂2 euros a day＂[{Fees}]。",
+    ],
+)
+def test_a_quote_and_an_id_in_one_sentence_are_one_citation(answer: str, state: ConversationState) -> None:
+    assert _found(answer, state) == [("Fees", "2 euros a day", _EXACT)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("The fee is due [{Fees}].", [("Fees", None, _NO_QUOTE)]),
+        ("See [{Fees}, {Hours}].", [("Fees", None, _NO_QUOTE), ("Hours", None, _NO_QUOTE)]),
+        ("See [{Fees}; {Hours}:2].", [("Fees", None, _NO_QUOTE), ("Hours", None, _NO_QUOTE)]),
+        ("See [{Fees}] [{Hours}].", [("Fees", None, _NO_QUOTE), ("Hours", None, _NO_QUOTE)]),
+        ("The fee [deadbeef].", [("?", None, _NO_QUOTE)]),
+        ('It says "2 euros a day".', []),
+        ("No mark at all, [link](x) and [1] and [abc].", []),
+        ("[{Fees}]", [("Fees", None, _NO_QUOTE)]),
+        ("", []),
+        ('"" [{Fees}]', [("Fees", None, _NO_QUOTE)]),
+    ],
+)
+def test_marks_without_quotes_and_quotes_without_marks(
+    answer: str, expected: list[tuple[str, str | None, QuoteState]], state: ConversationState
+) -> None:
+    assert _found(answer, state) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (
+            'It costs "2 euros a day" [{Fees}] and it is "Open daily" [{Hours}].',
+            [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT)],
+        ),
+        (
+            'According to [{Fees}] it costs "2 euros a day", to [{Hours}] it is "Open daily".',
+            [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT)],
+        ),
+        (
+            'It costs "3 euros" [{Fees}] and it is "Closed daily" [{Hours}].',
+            [("Fees", "3 euros", _UNVERIFIED), ("Hours", "Closed daily", _UNVERIFIED)],
+        ),
+        (
+            'In [{Fees}] it costs "3 euros", in [{Hours}] it is "Closed daily".',
+            [("Fees", "3 euros", _UNVERIFIED), ("Hours", "Closed daily", _UNVERIFIED)],
+        ),
+        (
+            '[{Fees}] says "Late returns" and "2 euros a day".',
+            [("Fees", "Late returns", _EXACT), ("Fees", "2 euros a day", _EXACT)],
+        ),
+        (
+            '"Late returns" cost "2 euros a day" [{Fees}].',
+            [("Fees", "Late returns", _EXACT), ("Fees", "2 euros a day", _EXACT)],
+        ),
+        (
+            'It costs "2 euros a day" [{Hours}, {Fees}].',
+            [("Fees", "2 euros a day", _EXACT), ("Hours", None, _NO_QUOTE)],
+        ),
+        (
+            'It costs "2 euros a day." [{Fees}]',
+            [("Fees", "2 euros a day.", _EXACT)],
+        ),
+        (
+            'It costs "2 euros a day" [{Fees}]. It is "Open daily" [{Hours}].',
+            [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT)],
+        ),
+        (
+            'It costs "2 euros a day." [{Fees}] It is "Open never." [{Hours}]',
+            [("Fees", "2 euros a day.", _EXACT), ("Hours", "Open never.", _UNVERIFIED)],
+        ),
+        (
+            "费用是「2 euros a day」[{Fees}]。时间是「Open never」[{Hours}]。",
+            [("Fees", "2 euros a day", _EXACT), ("Hours", "Open never", _UNVERIFIED)],
+        ),
+        (
+            '- "2 euros a day" [{Fees}]\n- "Open never" [{Hours}]\n',
+            [("Fees", "2 euros a day", _EXACT), ("Hours", "Open never", _UNVERIFIED)],
+        ),
+        (
+            'The fee is due [{Fees}]. The manual says "Open never" [{Hours}].',
+            [("Fees", None, _NO_QUOTE), ("Hours", "Open never", _UNVERIFIED)],
+        ),
+        (
+            'The fee is due [{Fees}].\n\nAnd "Open never".',
+            [("Fees", None, _NO_QUOTE)],
+        ),
+        (
+            'It costs "2 euros a day" [{Fees}], as said [{Fees}].',
+            [("Fees", "2 euros a day", _EXACT)],
+        ),
+        (
+            'It costs "2 euros a day" [{Fees}]. As said [{Fees}].',
+            [("Fees", "2 euros a day", _EXACT), ("Fees", None, _NO_QUOTE)],
+        ),
+    ],
+)
+def test_several_quotes_and_marks(
+    answer: str, expected: list[tuple[str, str | None, QuoteState]], state: ConversationState
+) -> None:
+    assert _found(answer, state) == expected
+
+
+def test_the_nearest_mark_before_a_quote_comes_first() -> None:
+    """Both sections hold the words; with marks on both sides the one before binds."""
+    text = "# A\n\nThe same words.\n\n# B\n\nThe same words.\n\n# C\n\nOther.\n"
+    state = _open("A", "B", "C", text=text)
+    assert _found('[{A}] and [{B}] say "The same words", not [{C}].', state) == [
+        ("A", None, _NO_QUOTE),
+        ("B", "The same words", _EXACT),
+        ("C", None, _NO_QUOTE),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("title", "quote", "expected"),
+    [
+        ("Fees", "2 euros  a\nday", _NORMALISED),
+        ("Fees", "2 euros a week", _UNVERIFIED),
+        ("Fees", "2 euro a day", _UNVERIFIED),
+        ("Fees", "LATE RETURNS", _UNVERIFIED),
+        ("Fees", "12 euros a day", _UNVERIFIED),
+        ("Fees", "euros", _EXACT),
+        ("Fees", "f", _UNVERIFIED),
+        ("Fees", "…", _UNVERIFIED),
+        ("Fees", "?!", _UNVERIFIED),
+        ("Lost books", "costs its price\nplus a fee", _EXACT),
+        ("Lost books", "costs its price plus a fee", _NORMALISED),
+        ("Lost books", "costs its price … 12 euros", _NORMALISED),
+        ("Lost books", "costs its price ... 12 euros", _NORMALISED),
+        ("Lost books", "costs its price […] 12 euros", _NORMALISED),
+        ("Lost books", "12 euros … costs its price", _UNVERIFIED),
+        ("Lost books", "costs its price … 13 euros", _UNVERIFIED),
+        ("Lost books", "2 euros", _MISATTRIBUTED),
+        ("Lost books", "2 euros.", _MISATTRIBUTED),
+        ("Lost books", "a fee of 1", _UNVERIFIED),
+        ("Lending", "borrowed for *four weeks*", _EXACT),
+        ("Lending", "borrowed for four weeks", _NORMALISED),
+        ("Lending", "borrowed for **four weeks**", _NORMALISED),
+        ("Lending", "See the rules for more", _NORMALISED),
+        ("Lending", "See the [rules] for more", _NORMALISED),
+        ("Lending", "See the [rules](rules.md) for more", _NORMALISED),
+    ],
+)
+def test_states_of_quotes(title: str, quote: str, expected: QuoteState) -> None:
+    state = _open("Fees", "Lost books", "Lending")
+    assert _found(f"It says “{quote}” [{{{title}}}].", state) == [(title, quote, expected)]
+
+
+def test_words_of_another_section_that_was_given_are_misattributed(state: ConversationState) -> None:
+    (citation,) = _cite('It costs "2 euros a day" [{Hours}].', state)
+    assert citation.state is _MISATTRIBUTED
+    assert not citation.is_verified
+    assert citation.section_id == find(state, "Hours")
+    assert (citation.start_line, citation.end_line) == (11, 11), "where the words stand"
+    assert citation.span is not None
+    assert state.library.text_at(citation.span) == "2 euros a day"
+
+
+def test_words_of_a_subsection_are_words_of_the_section(state: ConversationState) -> None:
+    assert _found('It costs "2 euros a day" [{Lending}].', state) == [("Lending", "2 euros a day", _EXACT)]
+
+
+def test_words_of_the_section_above_are_misattributed(state: ConversationState) -> None:
+    assert _found('Books "can be borrowed" [{Fees}].', state) == [("Fees", "can be borrowed", _MISATTRIBUTED)]
+
+
+def test_what_was_not_given_proves_nothing() -> None:
+    state = _open("Hours")
+    assert _found('It costs "2 euros a day" [{Fees}].', state) == [("Fees", "2 euros a day", _UNVERIFIED)]
+    assert _found('It costs "2 euros a day" [{Lending}].', state) == [("Lending", "2 euros a day", _UNVERIFIED)]
+    assert _found('It costs "2 euros a day" [{Fees}].', begin(make_state(MANUAL))) == [
+        ("Fees", "2 euros a day", _UNVERIFIED)
+    ]
+
+
+def test_only_the_pages_that_were_given_prove_anything() -> None:
+    words = [f"word-{index}" for index in range(12_000)]
+    state = _open("Long", text="# Long\n\n" + "\n\n".join(" ".join(words[i : i + 20]) for i in range(0, 12_000, 20)))
+    assert len(state.open[0].deliveries) == 1
+    assert _found('It says "word-5 word-6" [{Long}].', state) == [("Long", "word-5 word-6", _EXACT)]
+    assert _found('It says "word-11998 word-11999" [{Long}].', state) == [
+        ("Long", "word-11998 word-11999", _UNVERIFIED)
+    ]
+
+
+def test_a_quote_across_two_sections_is_in_neither() -> None:
+    state = _open("Fees", "Lost books")
+    across = "Late returns cost 2 euros a day. Lost books A lost book costs"
+    for title in ("Fees", "Lost books", "Hours"):
+        assert _found(f'It says "{across}" [{{{title}}}].', state) == [(title, across, _UNVERIFIED)]
+    whole = _open("Lending")
+    assert _found(f'It says "{across}" [{{Lending}}].', whole) == [("Lending", across, _NORMALISED)]
+
+
+def test_an_invented_id_proves_nothing_even_with_true_words(state: ConversationState) -> None:
+    (true,) = _cite('It costs "2 euros a day" [deadbeef].', state)
+    assert (true.section_id, true.state, true.path, true.is_verified) == ("deadbeef", _MISATTRIBUTED, (), False)
+    (false,) = _cite('It costs "3 euros" [deadbeef].', state)
+    assert (false.state, false.start_line, false.end_line, false.span) == (_UNVERIFIED, 0, 0, None)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_lines_are_those_of_the_quote(newline: str) -> None:
+    text = MANUAL.replace("\n", newline)
+    state = _open("Lending", "Hours", text=text)
+    lines = text.split(newline)
+    for quote in ("2 euros a day", "costs its price plus a fee", "four weeks", "See the rules for more", "Open daily"):
+        title = "Hours" if quote == "Open daily" else "Lending"
+        (citation,) = _cite(f'It says "{quote}" [{{{title}}}].', state)
+        assert citation.is_verified
+        cited = newline.join(lines[citation.start_line - 1 : citation.end_line])
+        assert all(word in cited for word in quote.split())
+        assert citation.end_line - citation.start_line == (1 if "price" in quote else 0)
+        assert citation.path[-1] == title
+
+
+def test_lines_without_a_quote_are_those_of_the_section(state: ConversationState) -> None:
+    (citation,) = _cite("See [{Lost books}].", state)
+    assert (citation.start_line, citation.end_line, citation.path) == (13, 17, ("Manual", "Lending", "Lost books"))
+
+
+_SIGNS = """\
+# Signs
+
+He said "yes" to it and 'no' to that.
+
+It's the library’s – so to speak — rule: “never ever”.
+
+Call `print("hello [world]")` with x[0] and [a note][1] or [^2] <b>bold</b> &amp; more.
+
+- First item of a list
+- **Second** item
+
+1. Numbered item
+
+> Quoted line
+> goes on
+
+| Fee | Days |
+|-----|------|
+| two | four |
+
+wait\u00ad for it\u200b now…  then go. snake_case and _slanted_ words,
+12. März 2024 \\* star, 50% -- or 3 < 4.
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote", "expected"),
+    [
+        ('“He said "yes" to it” [{Signs}]', 'He said "yes" to it', _EXACT),
+        ('"He said "yes" to it" [{Signs}]', 'He said "yes" to it', _EXACT),
+        ("\"He said 'yes' to it\" [{Signs}]", "He said 'yes' to it", _NORMALISED),
+        ("„He said “yes” to it“ [{Signs}]", None, None),
+        ("«He said «yes» to it» [{Signs}]", "He said «yes» to it", _NORMALISED),
+        ("“He said “yes” to it” [{Signs}]", "He said “yes” to it", _NORMALISED),
+        (
+            "\"It's the library's - so to speak - rule\" [{Signs}]",
+            "It's the library's - so to speak - rule",
+            _NORMALISED,
+        ),
+        ('"rule: “never ever”." [{Signs}]', "rule: “never ever”.", _EXACT),
+        ('"Call `print("hello [world]")` with x[0]" [{Signs}]', 'Call `print("hello [world]")` with x[0]', _EXACT),
+        ('“print("hello [world]")” [{Signs}]', 'print("hello [world]")', _EXACT),
+        ('"x[0] and a note or" [{Signs}]', "x[0] and a note or", _NORMALISED),
+        ('"a note or bold & more" [{Signs}]', "a note or bold & more", _NORMALISED),
+        ('"First item of a list Second item" [{Signs}]', "First item of a list Second item", _NORMALISED),
+        ('"Second item Numbered item" [{Signs}]', "Second item Numbered item", _NORMALISED),
+        ('"Quoted line goes on" [{Signs}]', "Quoted line goes on", _NORMALISED),
+        ('"two four" [{Signs}]', "two four", _NORMALISED),
+        ('"| two | four |" [{Signs}]', "| two | four |", _EXACT),
+        ('"wait for it now... then go" [{Signs}]', "wait for it now... then go", _NORMALISED),
+        ('"snake_case and slanted words, 12. März 2024 * star" [{Signs}]', None, _NORMALISED),
+        ('"snakecase" [{Signs}]', "snakecase", _UNVERIFIED),
+        ('"2. März 2024" [{Signs}]', "2. März 2024", _UNVERIFIED),
+    ],
+)
+def test_signs_and_marks_inside_quotes(answer: str, quote: str | None, expected: QuoteState | None) -> None:
+    state = _open("Signs", text=_SIGNS)
+    found = _found(answer, state)
+    if expected is None:
+        assert found[0][0] == "Signs"
+        return
+    assert [state for _, _, state in found] == [expected]
+    assert quote is None or found[0][1] == quote
+
+
+def test_code_in_an_answer_quotes_nothing(state: ConversationState) -> None:
+    answer = 'Call `fee("late")` as told [{Fees}].\n\n```py\nprint("hello")\n```\n\nIt is "Open daily" [{Hours}].'
+    assert _found(answer, state) == [("Fees", None, _NO_QUOTE), ("Hours", "Open daily", _EXACT)]
+
+
+def test_an_inch_or_a_mark_without_its_pair_spoils_nothing_else(state: ConversationState) -> None:
+    answer = 'A 5" shelf holds it, "so.\n\nIt costs "2 euros a day" [{Fees}], and 3" more is "Open daily" [{Hours}].'
+    assert _found(answer, state) == [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT)]
+
+
+def test_citations_come_in_the_order_of_the_answer(state: ConversationState) -> None:
+    answer = 'See [{Hours}]. It costs "2 euros a day" [{Fees}]. See [{Lending}].'
+    assert [title for title, _, _ in _found(answer, state)] == ["Hours", "Fees", "Lending"]
+
+
+def test_a_long_hostile_answer_is_read_in_time(state: ConversationState) -> None:
+    for piece in ('"', "“", "„", "[", "`", '" [{Fees}] ', '"two euros" [{Fees}] ', ". ", "“a” ", "*_`\n", "0123abcd"):
+        _cite(piece * 1_500, state)

@@ -1,0 +1,262 @@
+"""The tools: a bad argument is an answer to the model, item by item, never an exception."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.agent.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
+from roamtui.agent.loop import Agent
+from roamtui.agent.tools.base import read_arguments, read_ids
+from roamtui.errors import SourceError
+from roamtui.models.scripted import ScriptedReply
+from roamtui.search.base import Hit, SearchMode
+from roamtui.search.keyword import make_searcher
+from tests.agent.manual_agent import MANUAL, FakeSearcher, ask, ids, make_agent, model_of, results
+from tests.conversation.conversations import make_library
+
+
+async def _call(agent: Agent, tool: str, arguments: object) -> ToolFinished:
+    """Let the model call a tool once and return what became of it."""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    model_of(agent).add_replies(ScriptedReply(calls=((tool, text),)), ScriptedReply(text="Not found: no."))
+    return next(event for event in await ask(agent) if isinstance(event, ToolFinished))
+
+
+def _statuses(finished: ToolFinished) -> list[tuple[str, str]]:
+    return [(result.id, str(result.status)) for result in finished.results]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        '{{"section_ids": ["{0}", "{1}"]}}',
+        '{{"section_ids": "{0}, {1}"}}',
+        '{{"section_ids": "[\\"{0}\\", \\"{1}\\"]"}}',
+        '{{"section_ids": "{0}\\n{1}"}}',
+        '{{"section_ids": ["[{0}]", " {1} "]}}',
+        '{{"section_ids": [["{0}"], {{"id": "{1}"}}]}}',
+        '{{"section_id": ["{0}", "{1}"]}}',
+        '{{"ids": ["{0}", "{1}"]}}',
+        '["{0}", "{1}"]',
+        '"[\\"{0}\\", \\"{1}\\"]"',
+        '"{0} {1}"',
+        '{{"section_ids": ["{0}", "{1}"',
+        '{{"section_ids":["{0}","{1}"]',
+        "section_ids: {0}, {1}",
+        "{0}, {1}",
+        '{{"section_ids": ["{0}", null, "", "{1}"]}}',
+    ],
+)
+async def test_ids_are_read_in_whatever_shape_they_come(shape: str) -> None:
+    agent = make_agent()
+    fees, lost = ids(agent, "Fees", "Lost books")
+    await _call(agent, "expand_sections", shape.format(fees, lost))
+    assert agent.session.state.open_ids == (fees, lost)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "",
+        "{}",
+        "null",
+        "[]",
+        '{"section_ids": []}',
+        '{"section_ids": null}',
+        '{"section_ids": ""}',
+        '{"other": 1}',
+        "{",
+        "true",
+    ],
+)
+async def test_without_ids_the_tool_says_what_it_needs(arguments: str) -> None:
+    agent = make_agent()
+    await _call(agent, "expand_sections", arguments)
+    assert agent.session.state.open == ()
+    assert results(agent)[0].startswith("expand_sections needs section_ids: a list of 1 to 20 ids")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[1, 2.5, True, {"a": {"b": ["c"]}}], {"section_ids": {"x": 12345678}}, {"section_ids": 5}, "[" * 50_000],
+)
+async def test_arguments_of_any_other_kind_are_answered(arguments: object) -> None:
+    agent = make_agent()
+    await _call(agent, "expand_sections", arguments)
+    assert agent.session.state.open == ()
+    assert results(agent)[0]
+
+
+async def test_unknown_ids_get_the_nearest_and_the_others_are_opened() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    wrong = ("0" if fees[0] != "0" else "1") + fees[1:]
+    finished = await _call(agent, "expand_sections", {"section_ids": [wrong, "Lost books", fees]})
+    assert _statuses(finished) == [(wrong, "unknown"), ("Lost books", "unknown"), (fees, "opened")]
+    text = results(agent)[0]
+    assert f'"{wrong}" is no section id. Nearest: [{fees}] Fees; [' in text
+    assert f'"Lost books" is no section id. Nearest: [{ids(agent, "Lost books")[0]}] Lost books; [' in text
+
+
+async def test_of_three_hundred_ids_twenty_are_opened_and_the_rest_is_said() -> None:
+    agent = make_agent(text="# M\n\n" + "".join(f"## S{i}\n\nText {i}.\n\n" for i in range(300)))
+    wanted = ids(agent, *(f"S{i}" for i in range(300)))
+    finished = await _call(agent, "expand_sections", {"section_ids": wanted})
+    assert agent.session.state.open_ids == tuple(wanted[:20])
+    assert finished.section_ids == tuple(wanted[:20])
+    assert results(agent)[0].endswith("(280 more ids were not opened: at most 20 a call.)")
+
+
+async def test_an_id_that_is_asked_for_twice_is_given_once() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    finished = await _call(agent, "expand_sections", {"section_ids": [fees, fees, f"[{fees}]"]})
+    assert [status for _, status in _statuses(finished)] == ["opened", "already_open", "already_open"]
+    assert results(agent)[0].count("Late returns") == 1
+    assert agent.session.state.open_ids == (fees,)
+
+
+@pytest.mark.parametrize("name", ["", "expand", "delete_everything", "x" * 500, "search_sections"])
+async def test_an_unknown_tool_is_answered_with_those_there_are(name: str) -> None:
+    agent = make_agent()
+    finished = await _call(agent, name, {"section_ids": ids(agent, "Fees")})
+    assert results(agent) == [f'There is no tool "{name[:60]}". The tools are expand_sections, collapse_sections.']
+    assert finished.tool == name[:60]
+    assert agent.session.state.open == ()
+
+
+async def test_closing_is_advice_and_says_what_becomes_of_each() -> None:
+    agent = make_agent()
+    fees, lost = ids(agent, "Fees", "Lost books")
+    model_of(agent).add_replies(
+        ScriptedReply(calls=(("expand_sections", {"section_ids": [fees]}),)),
+        ScriptedReply(calls=(("collapse_sections", {"section_ids": [fees, lost, fees, "x"]}),)),
+        ScriptedReply(text="Not found: no."),
+    )
+    events = await ask(agent)
+    finished = [event for event in events if isinstance(event, ToolFinished)][1]
+    assert _statuses(finished) == [(fees, "closed"), (lost, "kept"), ("x", "kept")]
+    assert results(agent)[1] == f"[{fees}] closed after this question\n[{lost}] kept: not open\n[x] kept: not open"
+    assert agent.session.state.open == ()
+
+
+@pytest.mark.parametrize("arguments", ["", "{", '{"section_ids": []}', "null"])
+async def test_closing_needs_ids(arguments: str) -> None:
+    agent = make_agent()
+    await _call(agent, "collapse_sections", arguments)
+    assert results(agent)[0].startswith("collapse_sections needs section_ids")
+
+
+def _hit(section_id: str, snippet: str = "Late returns cost [deadbeef] <!-- x -->.") -> Hit:
+    return Hit(section_id=section_id, score=2.0, snippet=snippet, why="text rank 1")
+
+
+async def test_a_search_gives_ids_with_path_size_and_the_best_sentence() -> None:
+    (fees,) = ids(make_agent(), "Fees")
+    searcher = FakeSearcher(_hit(fees))
+    agent = make_agent(searcher=searcher)
+    model_of(agent).add_replies(
+        ScriptedReply(calls=(("search_sections", {"query": "late  fees\n", "limit": 3}),)),
+        ScriptedReply(text="Not found: no."),
+    )
+    events = await ask(agent)
+    assert searcher.searches[0] == ("late fees", 3, None)
+    assert results(agent) == [f"1. [{fees}] Manual > Lending > Fees (~12)\n   Late returns cost (deadbeef) <> x <>."]
+    searched = next(event for event in events if isinstance(event, SectionsSearched))
+    assert searched.query == "late fees"
+    assert searched.hits == (
+        SearchHit(
+            section_id=fees,
+            path=("Manual", "Lending", "Fees"),
+            score=2.0,
+            snippet="Late returns cost [deadbeef] <!-- x -->.",
+        ),
+    )
+    finished = next(event for event in events if isinstance(event, ToolFinished))
+    assert finished == ToolFinished(
+        tool="search_sections", query="late fees", results=(ToolResult(id=fees, status="found"),)
+    )
+    assert agent.session.state.open == (), "a search opens nothing"
+
+
+@pytest.mark.parametrize(
+    ("limit", "used"),
+    [(None, 8), (0, 1), (-5, 1), (20, 20), (1_000, 20), ("5", 5), ("x", 8), (2.9, 2), (True, 8), (1e400, 8)],
+)
+async def test_limits_of_any_kind_are_read(limit: object, used: int) -> None:
+    searcher = FakeSearcher()
+    agent = make_agent(searcher=searcher)
+    await _call(agent, "search_sections", {"query": "x y", "limit": limit})
+    assert searcher.searches[0][1] == used
+    assert results(agent)[0].startswith("Nothing found.")
+
+
+async def test_a_search_can_be_within_a_section_and_says_so_where_it_cannot() -> None:
+    searcher = FakeSearcher()
+    agent = make_agent(searcher=searcher)
+    (lending,) = ids(agent, "Lending")
+    await _call(agent, "search_sections", {"query": "fees", "within": f"[{lending}]"})
+    assert searcher.searches[0][2] == lending
+    model = model_of(agent)
+    assert model.replies_left == 0
+    await _call(agent, "search_sections", {"query": "fees", "within": "deadbeef"})
+    assert searcher.searches[-2][2] is None
+    assert '"deadbeef" is no section id, so the whole document was searched' in results(agent)[0]
+
+
+@pytest.mark.parametrize("arguments", ["", "{}", '{"query": ""}', '{"query": 5}', '{"query": null, "limit": 3}', "[]"])
+async def test_a_search_without_words_says_what_it_needs(arguments: str) -> None:
+    searcher = FakeSearcher()
+    agent = make_agent(searcher=searcher)
+    await _call(agent, "search_sections", arguments)
+    assert results(agent) == ['search_sections needs a query, such as {"query": "late fees"}.']
+
+
+async def test_a_search_that_fails_is_an_answer() -> None:
+    agent = make_agent(searcher=FakeSearcher(error=SourceError("The index is gone.")))
+    model_of(agent).add_replies(
+        ScriptedReply(calls=(("search_sections", {"query": "fees"}),)), ScriptedReply(text="So it is.")
+    )
+    await ask(agent)
+    assert results(agent) == ["search_sections failed: The index is gone."]
+
+
+@given(st.text(max_size=50) | st.sampled_from(["\ud800", "\x00", '"', "*", "AND OR NOT", "NEAR(", "x" * 5_000]))
+async def test_any_query_is_data_to_the_real_search(query: str) -> None:
+    library = make_library(MANUAL)
+    searcher = make_searcher(library, SearchMode.KEYWORD)
+    assert searcher is not None
+    agent = make_agent()
+    agent = Agent(agent.session, agent.model, searcher)
+    await _call(agent, "search_sections", {"query": query})
+    assert results(agent)[0]
+
+
+async def test_without_a_searcher_there_is_no_search() -> None:
+    agent = make_agent([ScriptedReply(text="So.")])
+    await ask(agent)
+    assert [tool.name for tool in model_of(agent).requests[0].tools] == ["expand_sections", "collapse_sections"]
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+)
+
+
+@given(st.dictionaries(st.sampled_from(["section_ids", "ids", "query", "limit", "within", "_raw"]), _JSON) | _JSON)
+def test_any_json_is_read_as_ids_without_an_error(value: object) -> None:
+    text = json.dumps(value)
+    for arguments in (text, json.dumps(text), text[: len(text) // 2]):
+        found = read_ids(read_arguments(arguments))
+        assert all(isinstance(item, str) and item.strip() == item != "" for item in found)
+
+
+@given(st.text())
+def test_any_text_is_read_as_arguments(text: str) -> None:
+    assert isinstance(read_arguments(text), dict)
+    read_ids(read_arguments(text))

@@ -1,0 +1,229 @@
+"""A question can be interrupted anywhere: the transcript stays whole, and the next question works."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, closing
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from roamtui.agent.events import AgentEvent, AnswerStreamed, StepStarted
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.conversation.store import Store
+from roamtui.conversation.transcript import Stopped
+from roamtui.models.base import ModelEvent, Request
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from tests.agent.interrupting import cancel_at_wait
+from tests.agent.manual_agent import FakeSearcher, ask, expanding, ids, make_agent, model_of, saying
+from tests.conversation.conversations import check_messages
+
+_MARK = "[interrupted by the person]"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store(tmp_path / "conversations.sqlite3")) as opened:
+        yield opened
+
+
+def _make(store: Store | None = None) -> Agent:
+    """Return an agent whose model searches, opens sections twice, and answers in several pieces."""
+    agent = make_agent(store=store, searcher=FakeSearcher())
+    fees, lost, hours = ids(agent, "Fees", "Lost books", "Hours")
+    both = ScriptedReply(
+        text="I look.",
+        calls=(("expand_sections", {"section_ids": [fees, hours]}), ("search_sections", {"query": "fees"})),
+    )
+    model_of(agent).add_replies(
+        both, expanding(lost), ScriptedReply(text=f'It costs "2 euros a day" [{fees}].', chunk_size=4)
+    )
+    return agent
+
+
+def _open(agent: Agent, question: str = "How much?") -> AsyncGenerator[AgentEvent, None]:
+    return cast("AsyncGenerator[AgentEvent, None]", agent.ask(question))
+
+
+async def _consume(agent: Agent, seen: list[AgentEvent]) -> None:
+    async with aclosing(_open(agent)) as events:
+        async for event in events:
+            seen.append(event)
+
+
+def _last_text(seen: list[AgentEvent]) -> str:
+    """Return what was streamed since the last request."""
+    text = ""
+    for event in seen:
+        if isinstance(event, StepStarted):
+            text = ""
+        if isinstance(event, AnswerStreamed):
+            text += event.text
+    return text
+
+
+async def _check(agent: Agent, seen: list[AgentEvent], store: Store | None = None) -> None:
+    """Check that everything is whole after an interruption, and goes on, here and after a restart."""
+    state = agent.session.state
+    assert not state.is_asking
+    sent = tuple(state.transcript.messages())
+    check_messages(sent)
+    if state.transcript.exchanges:
+        exchange = state.transcript.exchanges[-1]
+        if exchange.stopped is Stopped.CANCELLED:
+            assert sent[-1].text.endswith(_MARK)
+            if not exchange.steps or exchange.answer:
+                assert _last_text(seen).startswith(exchange.answer) or exchange.answer == "I look."
+        else:
+            assert exchange.stopped is Stopped.ANSWERED
+    sessions = [agent.session]
+    if store is not None and state.transcript.exchanges:
+        sessions.append(Session.resume(state.library, state.id, store=store))
+        assert sessions[1].state.open_ids == state.open_ids
+        assert sessions[1].state.transcript.exchanges == state.transcript.exchanges
+    for session in sessions:
+        again = Agent(session, ScriptedModel([expanding(*ids(agent, "Fees", "Lost books")), saying("Not found: no.")]))
+        await ask(again, "And now?")
+        text = "".join(message.text for message in model_of(again).requests[-1].messages[1:])
+        for words in ("Late returns cost 2 euros a day.\n", "\nplus a fee of 12 euros."):
+            assert text.count(words) == 1, "the text is there, once"
+
+
+async def test_cancelled_at_any_wait() -> None:
+    number = 0
+    is_cancelled = True
+    while is_cancelled:
+        number += 1
+        agent, seen = _make(), list[AgentEvent]()
+        is_cancelled = await cancel_at_wait(_consume(agent, seen), number)
+        await _check(agent, seen)
+    assert number > 10
+
+
+async def test_cancelled_at_any_wait_with_a_store(store: Store) -> None:
+    number = 0
+    is_cancelled = True
+    while is_cancelled:
+        number += 1
+        agent, seen = _make(store), list[AgentEvent]()
+        is_cancelled = await cancel_at_wait(_consume(agent, seen), number)
+        await _check(agent, seen, store)
+    assert number > 15
+
+
+async def test_a_cancelled_task_at_any_event(store: Store) -> None:
+    count = len([event async for event in _make().ask("How much?")])
+    for number in range(1, count + 1):
+        agent, seen = _make(store), list[AgentEvent]()
+
+        async def consume(agent: Agent = agent, seen: list[AgentEvent] = seen, number: int = number) -> None:
+            async for event in agent.ask("How much?"):
+                seen.append(event)
+                task = asyncio.current_task()
+                if len(seen) == number and task is not None:
+                    task.cancel()
+
+        await asyncio.wait({asyncio.create_task(consume())})
+        await _check(agent, seen, store)
+
+
+async def test_closed_at_any_event(store: Store) -> None:
+    count = len([event async for event in _make().ask("How much?")])
+    for number in range(1, count + 1):
+        agent, seen = _make(store), list[AgentEvent]()
+        events = _open(agent)
+        async for event in events:
+            seen.append(event)
+            if len(seen) == number:
+                break
+        await events.aclose()
+        stopped = agent.session.state.transcript.exchanges[-1].stopped
+        assert stopped is (Stopped.CANCELLED if number < count else Stopped.ANSWERED)
+        await _check(agent, seen, store)
+
+
+async def test_closing_closes_the_stream_of_the_model_at_once() -> None:
+    agent = _make()
+    closed: list[bool] = []
+    stream = model_of(agent).stream
+
+    async def watched(request: Request) -> AsyncGenerator[ModelEvent, None]:
+        try:
+            async for event in stream(request):
+                yield event
+        finally:
+            closed.append(True)
+
+    model_of(agent).stream = watched  # type: ignore[method-assign]
+    events = _open(agent)
+    async for event in events:
+        if isinstance(event, AnswerStreamed):
+            break
+    assert closed == []
+    await events.aclose()
+    assert closed == [True]
+
+
+async def test_a_partial_answer_is_kept_and_marked() -> None:
+    agent = make_agent([ScriptedReply(text="It costs two euros a day.", chunk_size=9), saying("Not found: no.")])
+    events = _open(agent)
+    async for event in events:
+        if isinstance(event, AnswerStreamed) and event.text == "two euros":
+            break
+    await events.aclose()
+    exchange = agent.session.state.transcript.exchanges[0]
+    assert (exchange.answer, exchange.stopped) == ("It costs two euros", Stopped.CANCELLED)
+    await ask(agent, "Go on")
+    assert model_of(agent).requests[1].messages[2].text == f"It costs two euros\n\n{_MARK}"
+
+
+async def test_what_was_spent_before_the_interruption_is_counted() -> None:
+    agent = _make()
+    events = _open(agent)
+    async for event in events:
+        if isinstance(event, StepStarted) and event.number == 2:
+            break
+    await events.aclose()
+    assert agent.session.state.transcript.exchanges[0].usage.input_tokens > 0
+
+
+async def test_a_model_that_hangs_can_be_interrupted() -> None:
+    gate = asyncio.Event()
+    agent = make_agent([ScriptedReply(text="never", gate=gate), saying("Not found: no.")])
+    started = asyncio.Event()
+
+    async def consume() -> None:
+        async for event in agent.ask("How much?"):
+            if isinstance(event, StepStarted):
+                started.set()
+
+    task = asyncio.create_task(consume())
+    await started.wait()
+    task.cancel()
+    await asyncio.wait({task})
+    assert task.cancelled()
+    await _check(agent, [])
+
+
+async def test_a_question_that_was_dropped_does_not_end_the_next_one() -> None:
+    """Nobody closes the first stream, so that it is closed some time during the second question."""
+    agent = _make()
+    dropped = _open(agent, "First?")
+    async for event in dropped:
+        if isinstance(event, AnswerStreamed):
+            break
+    model_of(agent)._replies[1:] = [ScriptedReply(text="Not found: it is not there.", chunk_size=3)]
+    seen: list[AgentEvent] = []
+    async for event in agent.ask("Second?"):
+        seen.append(event)
+        if len(seen) == 4:
+            del dropped
+            gc.collect()
+    first, second = agent.session.state.transcript.exchanges
+    assert (first.question, first.stopped) == ("First?", Stopped.CANCELLED)
+    assert (second.question, second.stopped) == ("Second?", Stopped.NOT_FOUND)
+    check_messages(tuple(agent.session.state.transcript.messages()))

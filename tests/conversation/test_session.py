@@ -1,0 +1,241 @@
+"""The shell around the state: what it saves, and what it does when it cannot."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
+
+from roamtui.conversation.commands import Command, ExpandSections, FoldNodes, Origin, PinSections, UnfoldNodes
+from roamtui.conversation.events import ConversationEvent, SaveFailed, SectionsClosed, SectionsExpanded
+from roamtui.conversation.questions import Outcome
+from roamtui.conversation.session import Session, make_conversation_id
+from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
+from roamtui.conversation.store import Store
+from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse
+from roamtui.document.library import Library
+from roamtui.errors import StoreError
+from tests.conversation.conversations import BRIEFING, TEXT, check_messages, find, make_library, messages
+
+
+@pytest.fixture
+def library() -> Library:
+    return make_library()
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("roamtui.conversation.store._BUSY_SECONDS", 0.02)
+    return tmp_path / "conversations.sqlite3"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    with closing(Store(path)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def session(library: Library, store: Store) -> Session:
+    return Session.start(library, store=store)
+
+
+async def _do(session: Session, command: Command) -> list[ConversationEvent]:
+    return [event async for event in session.dispatch(command)]
+
+
+def _expand(session: Session, title: str, origin: Origin = Origin.AGENT) -> ExpandSections:
+    return ExpandSections(section_ids=(find(session.state, title),), origin=origin)
+
+
+_OUTCOME = Outcome(answer="Because.", stopped=Stopped.ANSWERED)
+
+
+def test_ids_of_conversations_differ() -> None:
+    ids = {make_conversation_id() for _ in range(100)}
+    assert len(ids) == 100
+    assert all(len(conversation_id) == 12 for conversation_id in ids)
+
+
+def test_a_new_conversation_shows_what_is_below_the_title(library: Library) -> None:
+    state = Session.start(library).state
+    assert state.unfolded == {find(library, "Manual")}
+    assert state.open == ()
+    assert Session.start(make_library("# A\n\n# B\n")).state.unfolded == frozenset()
+
+
+async def test_every_change_is_on_disk_when_it_is_told(session: Session, store: Store) -> None:
+    assert store.list() == ()
+    await session.begin_question("Why?", BRIEFING)
+    saved = store.load(session.state.id)
+    assert saved.transcript.exchanges[0].question == "Why?"
+    await _do(session, _expand(session, "Alpha"))
+    assert [section.section_id for section in store.load(session.state.id).open] == [find(session.state, "Alpha")]
+    use = ToolUse(call=ToolCall(id="1", name="expand_sections", arguments="{}"), result="Text")
+    await session.record_step(Step(text="", uses=(use,)))
+    assert store.load(session.state.id).transcript.exchanges[0].steps[0].uses == (use,)
+    await session.finish_question(_OUTCOME)
+    assert store.load(session.state.id).transcript.exchanges[0].answer == "Because."
+    await _do(session, PinSections(section_ids=session.state.open_ids, is_pinned=True))
+    assert store.load(session.state.id).open[0].is_pinned
+
+
+async def test_looks_of_the_tree_are_saved_along_with_the_next_change(session: Session, store: Store) -> None:
+    await session.begin_question("Why?", BRIEFING)
+    await session.finish_question(_OUTCOME)
+    parent = find(session.state, "Parent")
+    assert await _do(session, UnfoldNodes(section_ids=(parent,)))
+    assert parent not in store.load(session.state.id).unfolded
+    session.save_now()
+    assert parent in store.load(session.state.id).unfolded
+    await _do(session, FoldNodes(section_ids=(parent,)))
+    await _do(session, _expand(session, "Alpha", Origin.PERSON))
+    assert parent not in store.load(session.state.id).unfolded
+
+
+async def test_what_changed_nothing_is_not_saved(session: Session, store: Store) -> None:
+    assert await _do(session, FoldNodes(section_ids=("deadbeef",))) == []
+    session.save_now()
+    assert store.list() == ()
+
+
+async def test_a_conversation_is_resumed_where_it_was_left(session: Session, store: Store, library: Library) -> None:
+    await session.begin_question("Why?", BRIEFING)
+    await _do(session, _expand(session, "Alpha"))
+    await session.finish_question(_OUTCOME)
+    resumed = Session.resume(library, session.state.id, store=store)
+    assert resumed.state == session.state
+    assert resumed.opening_events == ()
+    options = KeepOptions(mode=KeepOpen.ALL, budget_tokens=5)
+    assert Session.resume(library, session.state.id, store=store, options=options).state.options == options
+    with pytest.raises(StoreError, match='There is no conversation "nothing"'):
+        Session.resume(library, "nothing", store=store)
+
+
+async def test_resuming_over_a_changed_document_tells_what_is_gone(session: Session, store: Store) -> None:
+    await session.begin_question("Why?", BRIEFING)
+    await _do(session, _expand(session, "Zeta"))
+    await session.finish_question(_OUTCOME)
+    changed = make_library(TEXT.partition("## Zeta")[0])
+    resumed = Session.resume(changed, session.state.id, store=store)
+    assert [type(event) for event in resumed.opening_events] == [SectionsClosed]
+
+
+async def test_with_a_locked_file_the_conversation_goes_on_and_says_so_once(
+    session: Session, store: Store, path: Path
+) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        first = await session.begin_question("Why?", BRIEFING)
+        assert [type(event) for event in first] == [SaveFailed]
+        assert first[0] == SaveFailed(message=f"The conversation is not saved: database is locked ({path}).")
+        events = await _do(session, _expand(session, "Alpha"))
+        assert isinstance(events[-1], SectionsExpanded)
+        assert session.save_failure
+        await session.finish_question(_OUTCOME)
+    assert session.state.transcript.exchanges[0].answer == "Because."
+    assert store.list() == ()
+    assert await session.begin_question("And?", BRIEFING) == ()
+    assert session.save_failure == ""
+    assert [exchange.question for exchange in store.load(session.state.id).transcript.exchanges] == ["Why?", "And?"]
+    assert store.load(session.state.id).transcript.exchanges[0].answer == "Because."
+
+
+class _FakeStore(Store):
+    """A store whose disk is full, or slow."""
+
+    def __init__(self) -> None:
+        self.failure = ""
+        self.saved: list[ConversationState] = []
+        self.gates: list[threading.Event] = []
+        self.has_entered = threading.Event()
+
+    @override
+    def save(self, state: ConversationState) -> None:
+        self.has_entered.set()
+        if self.gates:
+            self.gates.pop().wait(10)
+        if self.failure:
+            raise StoreError(self.failure)
+        self.saved.append(state)
+
+
+async def test_a_failure_is_told_again_when_it_changes(library: Library) -> None:
+    store = _FakeStore()
+    session = Session.start(library, store=store)
+    told = []
+    for failure in ("The disk is full.", "The disk is full.", "", "", "The disk is gone.", "The disk is full."):
+        store.failure = failure
+        events = [*await session.begin_question("Why?", BRIEFING), *await session.finish_question(_OUTCOME)]
+        told.append([event.message for event in events if isinstance(event, SaveFailed)])
+    assert told == [["The disk is full."], [], [], [], ["The disk is gone."], ["The disk is full."]]
+
+
+async def test_the_newest_state_is_written_last_however_slow_the_disk_is(library: Library) -> None:
+    """A cancelled task leaves its thread behind, which must not write over what came after it."""
+    store = _FakeStore()
+    session = Session.start(library, store=store)
+    gate = threading.Event()
+    store.gates.append(gate)
+    beginning = asyncio.create_task(session.begin_question("Why?", BRIEFING))
+    await asyncio.to_thread(store.has_entered.wait, 10)
+    beginning.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await beginning
+    outcome = Outcome(answer="Half", stopped=Stopped.CANCELLED)
+    abandoning = asyncio.create_task(asyncio.to_thread(session.abandon_question, outcome))
+    await asyncio.wait({abandoning}, timeout=0.05)
+    gate.set()
+    await abandoning
+    assert len(store.saved) == 2
+    assert store.saved[-1] == session.state
+    assert store.saved[-1].transcript.exchanges[0].answer == "Half"
+
+
+async def test_abandoning_in_the_middle_of_calls_keeps_the_step_and_delivers_its_text_again(
+    session: Session, store: Store, library: Library
+) -> None:
+    await session.begin_question("Why?", BRIEFING)
+    await _do(session, _expand(session, "Alpha"))
+    use = ToolUse(call=ToolCall(id="1", name="expand_sections", arguments="{}"), result="not run")
+    session.abandon_question(Outcome(answer="Half", stopped=Stopped.CANCELLED), step=Step(text="", uses=(use,)))
+    assert not session.state.is_asking
+    assert session.state.needs_rebuild
+    for going_on in (session, Session.resume(library, session.state.id, store=store)):
+        await going_on.begin_question("And?", BRIEFING)
+        check_messages(messages(going_on.state))
+        assert sum(message.text.count("alpha-0 ") for message in messages(going_on.state)) == 1
+
+
+async def test_a_person_changes_sections_while_a_question_is_saved(session: Session, store: Store) -> None:
+    await session.begin_question("Why?", BRIEFING)
+    await asyncio.gather(
+        *(_do(session, _expand(session, title, Origin.PERSON)) for title in ("Alpha", "Beta", "Gamma")),
+        _do(session, _expand(session, "Delta")),
+    )
+    assert len(session.state.open) == 4
+    session.save_now()
+    assert len(store.load(session.state.id).open) == 4
+
+
+async def test_without_a_store_nothing_is_saved_and_nothing_fails(library: Library) -> None:
+    session = Session.start(library)
+    assert await session.begin_question("Why?", BRIEFING) == ()
+    session.abandon_question(Outcome(answer="", stopped=Stopped.CANCELLED))
+    session.save_now()
+    assert session.save_failure == ""
+
+
+async def test_the_budget_follows_the_window_where_it_is_asked_to(library: Library) -> None:
+    follows = Session.start(library, options=KeepOptions(budget_tokens=7, follows_window=True))
+    follows.fit_window(10_000)
+    assert follows.state.options.budget_tokens == 4_000
+    fixed = Session.start(library, options=KeepOptions(budget_tokens=7))
+    fixed.fit_window(10_000)
+    assert fixed.state.options.budget_tokens == 7

@@ -1,0 +1,292 @@
+"""Conversations on disk."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from roamtui.conversation.resume import resume_state
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.store import Store, identify_source
+from roamtui.conversation.transcript import Stopped
+from roamtui.errors import StoreError
+from tests.conversation.conversations import ask, begin, find, finish, make_library, make_state, open_by_person, step
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "conversations.sqlite3"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    opened = Store(path)
+    yield opened
+    opened.close()
+
+
+def _load(store: Store, state: ConversationState) -> ConversationState:
+    return resume_state(store.load(state.id), state.library, state.options)[0]
+
+
+def test_only_its_owner_reads_the_file(store: Store, path: Path) -> None:
+    store.save(ask(make_state(), "Alpha"))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_file_that_others_could_read_is_closed_to_them(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch(mode=0o644)
+    Store(path).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_what_was_saved_comes_back(store: Store) -> None:
+    state = make_state()
+    for _ in range(3):
+        state = open_by_person(ask(state, "Alpha", "Gamma", cited=["Alpha"]), "Beta")
+        store.save(state)
+        assert _load(store, state) == state
+
+
+def test_a_question_under_way_is_saved_step_by_step(store: Store) -> None:
+    state = begin(ask(make_state(), "Alpha"), "Second?")
+    store.save(state)
+    assert [exchange.question for exchange in store.load(state.id).transcript.exchanges] == ["Why?", "Second?"]
+    state = step(state, "Beta")
+    store.save(state)
+    loaded = store.load(state.id).transcript.exchanges[1]
+    assert loaded.stopped is Stopped.CANCELLED
+    assert len(loaded.steps) == 1
+    store.save(finish(state, "Done."))
+    assert store.load(state.id).transcript.exchanges[1].answer == "Done."
+
+
+def test_text_of_any_kind_is_kept(store: Store) -> None:
+    question = "\ud800\x00\x1b[31m \u202e “quotes” 標題 '; DROP TABLE conversations; --"
+    state = replace(ask(make_state(), question=question), model="m\udcff", title="t\udcff\x00")
+    store.save(state)
+    assert store.load(state.id).transcript.exchanges[0].question == question
+    assert len(store.list()) == 1
+
+
+def test_a_file_name_that_is_no_utf_8_is_kept_apart(store: Store) -> None:
+    states = [
+        replace(make_state(conversation_id=name), library=make_library(source=f"{name}\udce9.md")) for name in "ab"
+    ]
+    for state in states:
+        store.save(ask(state))
+        assert [summary.id for summary in store.list(identify_source(state))] == [state.id]
+
+
+def test_the_list_is_newest_change_first_and_by_source(store: Store) -> None:
+    states = [ask(make_state(conversation_id=name), question=f"About {name}?") for name in "abc"]
+    states[1] = replace(states[1], library=make_library(source="other.md"))
+    for state in states:
+        store.save(state)
+    store.save(ask(states[0]))
+    assert [summary.id for summary in store.list()] == ["a", "c", "b"]
+    assert [summary.id for summary in store.list("other.md")] == ["b"]
+    assert [summary.id for summary in store.list("manual.md")] == ["a", "c"]
+    assert store.list("nothing.md") == ()
+    newest = store.list()[0]
+    assert (newest.title, newest.model, newest.source, newest.questions) == (
+        "About a?",
+        "scripted",
+        "manual.md",
+        2,
+    )
+    assert newest.created_at < newest.updated_at
+
+
+def test_what_came_by_a_pipe_is_known_by_its_content() -> None:
+    one, same, other = (
+        replace(make_state(), library=make_library(text, source="-")) for text in ("# A\n", "# A\n", "# B\n")
+    )
+    assert identify_source(one) == identify_source(same) != identify_source(other)
+
+
+def test_deleting_is_for_good(store: Store, path: Path) -> None:
+    words = "an-unmistakable-question"
+    state = ask(make_state(), "Alpha", question=f"Why {words}?")
+    kept = ask(make_state(conversation_id="kept"))
+    store.save(kept)
+    store.save(finish(begin(state, f"And {words}?"), f"Because {words}."))
+    assert words.encode() in path.read_bytes()
+    store.delete(state.id)
+    assert words.encode() not in path.read_bytes()
+    assert b"alpha-0" not in path.read_bytes()
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name], "no journal stays behind"
+    assert [summary.id for summary in store.list()] == ["kept"]
+    with pytest.raises(StoreError, match="There is no conversation"):
+        store.load(state.id)
+    with pytest.raises(StoreError, match="There is no conversation"):
+        store.delete(state.id)
+    assert _load(store, kept) == kept
+
+
+def test_what_was_deleted_elsewhere_is_saved_whole_again(store: Store, path: Path) -> None:
+    state = ask(ask(make_state(), "Alpha"))
+    store.save(state)
+    with closing(Store(path)) as other:
+        other.delete(state.id)
+    state = ask(state)
+    store.save(state)
+    assert _load(store, state) == state
+
+
+def test_two_programs_use_one_file(store: Store, path: Path) -> None:
+    state = ask(make_state(), "Alpha")
+    store.save(state)
+    with closing(Store(path)) as other:
+        resumed = _load(other, state)
+        other.save(ask(resumed, "Beta", question="From the other?"))
+        other.save(ask(make_state(conversation_id="second")))
+    assert len(store.list()) == 2
+    assert [exchange.question for exchange in store.load(state.id).transcript.exchanges] == [
+        "Why?",
+        "From the other?",
+    ]
+
+
+def test_an_answer_whose_saving_failed_is_written_with_the_next_one(store: Store, path: Path) -> None:
+    state = begin(ask(make_state(), "Alpha"), "Second?")
+    store.save(state)
+    state = finish(state, "An answer that must not be lost.")
+    with _locked(path), pytest.raises(StoreError, match="The conversation is not saved: database is locked"):
+        store.save(state)
+    state = begin(state, "Third?")
+    store.save(state)
+    assert _load(store, state).transcript.exchanges[1].answer == "An answer that must not be lost."
+
+
+def _locked(path: Path) -> closing[sqlite3.Connection]:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("BEGIN EXCLUSIVE")
+    return closing(connection)
+
+
+@pytest.fixture(autouse=True)
+def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.conversation.store._BUSY_SECONDS", 0.05)
+
+
+def test_a_locked_file_is_one_sentence(path: Path) -> None:
+    with closing(Store(path)) as store:
+        state = ask(make_state(), "Alpha")
+        with _locked(path):
+            for use in (store.list, lambda: store.save(state), lambda: store.load("x"), lambda: store.delete("x")):
+                with pytest.raises(StoreError, match=r"database is locked") as caught:
+                    use()
+                assert str(path) in str(caught.value)
+                assert caught.value.__cause__ is None
+        store.save(state)
+        assert len(store.list()) == 1
+
+
+def test_a_file_of_a_newer_program_is_refused_and_left_alone(path: Path) -> None:
+    Store(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+        connection.commit()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"written by a newer roamtui. Update roamtui"):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "content", [b"This is no database, but a text that somebody put here.\n" * 40, b"\x00" * 5_000]
+)
+def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"^Conversations cannot be kept in .*: .*\.$"):
+        Store(path)
+    assert path.read_bytes() == content
+
+
+def test_a_file_with_broken_pages_is_one_sentence(path: Path) -> None:
+    with closing(Store(path)) as store:
+        for number in range(40):
+            store.save(ask(make_state(conversation_id=f"c{number}"), "Alpha"))
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    path.write_bytes(bytes(content))
+    with pytest.raises(StoreError, match=r"malformed|not a database"), closing(Store(path)) as store:
+        store.list()
+
+
+def _damage(path: Path, query: str, value: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(query, (value,))
+        connection.commit()
+
+
+@pytest.mark.parametrize("damage", ["", "[]", "null", "{}", '"x"', "{", '{"open": [1]}', "[" * 100_000])
+@pytest.mark.parametrize("table", ["conversations SET state", "exchanges SET data"])
+def test_a_damaged_conversation_is_one_sentence_and_leaves_the_others_alone(
+    store: Store, path: Path, table: str, damage: str
+) -> None:
+    state = ask(make_state(), "Alpha")
+    store.save(state)
+    _damage(path, f"UPDATE {table} = ?", damage)
+    store.save(ask(make_state(conversation_id="whole")))
+    with pytest.raises(StoreError, match=r'^The conversation "c0ffee" is damaged and cannot be read\.$'):
+        store.load(state.id)
+    assert len(store.list()) == 2
+    assert store.load("whole").id == "whole"
+
+
+def test_fields_of_a_wrong_type_are_damage_too(store: Store, path: Path) -> None:
+    state = ask(make_state(), "Alpha")
+    store.save(state)
+    for field, value in (("open", {"x": 1}), ("unfolded", 3), ("batches", [[]]), ("open", [{"opened_by": "nobody"}])):
+        values = json.loads(_read_value(path, "SELECT state FROM conversations"))
+        broken = json.dumps({**values, field: value})
+        _damage(path, "UPDATE conversations SET state = ?", broken)
+        with pytest.raises(StoreError, match="is damaged"):
+            store.load(state.id)
+        store.save(state)
+
+
+def _read_value(path: Path, query: str) -> str:
+    with closing(sqlite3.connect(path)) as connection:
+        return str(connection.execute(query).fetchone()[0])
+
+
+def test_a_folder_in_place_of_the_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"^Conversations cannot be kept in .*: Is a directory\.$"):
+        Store(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=r"^Conversations cannot be kept in "):
+        Store(tmp_path / "file" / "conversations.sqlite3")
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    unwritable = Path("/proc/roamtui") if Path("/proc/self").exists() else tmp_path / "no"
+    with pytest.raises(StoreError, match=r"^Conversations cannot be kept in "):
+        Store(unwritable / "conversations.sqlite3")
+
+
+def test_after_closing_uses_are_refused_in_a_sentence(path: Path) -> None:
+    store = Store(path)
+    store.close()
+    with pytest.raises(StoreError):
+        store.list()
+    with pytest.raises(StoreError):
+        store.save(make_state())
+
+
+def test_sections_that_are_open_stay_the_same_sections(store: Store) -> None:
+    state = ask(make_state(), "Child one")
+    store.save(state)
+    assert _load(store, state).open_ids == (find(state, "Child one"),)

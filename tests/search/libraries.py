@@ -1,0 +1,40 @@
+"""Small libraries to search in."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from roamtui.document.columns import Row, build_columns
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
+from roamtui.document.parse import parse_document
+from roamtui.search.keyword import KeywordSearcher
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def make_library(text: str) -> Library:
+    """Return a single document as a library."""
+    return Library(source="test.md", root=parse_document(text))
+
+
+def make_folder(texts: Mapping[str, str]) -> Library:
+    """Return documents by key as the library of a folder, all of them loaded."""
+    rows = [Row(NodeKind.FILE, 1, key.rpartition("/")[2], 0) for key in texts]
+    root = Document(key="", title="folder", text="", columns=build_columns(rows, 0))
+    grafts = {root.ids[row]: parse_document(text, key=key) for row, (key, text) in enumerate(texts.items())}
+    return Library(source="folder", root=root, grafts=MappingProxyType(grafts))
+
+
+def find_titles(library: Library, query: str, *, limit: int = 10, within: str | None = None) -> list[str]:
+    """Return the titles that a new keyword search finds, the best first."""
+    hits = KeywordSearcher(library).search(query, limit=limit, within=within)
+    return [library.title_of(hit.section_id) for hit in hits]
+
+
+def id_of(library: Library, title: str) -> str:
+    """Return the id of the first node with a title."""
+    return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)

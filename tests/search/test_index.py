@@ -1,0 +1,78 @@
+"""The index numbers nodes in document order and knows what lies below each."""
+
+from __future__ import annotations
+
+import gc
+import sqlite3
+
+import pytest
+
+from roamtui.search.index import SectionIndex
+from tests.search.libraries import id_of, make_folder, make_library
+
+_WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
+
+
+def test_numbers_follow_the_document() -> None:
+    library = make_library("Before.\n\n# One\n\n## Two\n\n### Three\n\n## Four\n\n# Five\n")
+    index = SectionIndex(library)
+
+    assert index.ids == tuple(library.walk())
+    assert [index.title(number) for number in range(len(index))] == ["", "One", "Two", "Three", "Four", "Five"]
+    assert list(index.parents) == [-1, -1, 1, 2, 1, -1]
+    assert [index.subtree(number).stop for number in range(len(index))] == [1, 5, 4, 4, 5, 6]
+    assert index.number_of(id_of(library, "Two")) == 2
+    assert index.number_of("nowhere") is None
+
+
+def test_a_file_holds_the_sections_of_its_document() -> None:
+    library = make_folder({"a/b.md": "# One\n\n## Two\n", "c.md": "# Three\n"})
+    index = SectionIndex(library)
+
+    assert [index.title(number) for number in range(len(index))] == ["b.md", "One", "Two", "c.md", "Three"]
+    assert list(index.parents) == [-1, 0, 1, -1, 3]
+    assert index.subtree(0) == range(3)
+    assert index.context(2) == "One b.md a/b"
+    assert index.context(0) == ""
+
+
+def test_rank_keeps_to_limit_and_range_and_order() -> None:
+    index = SectionIndex(make_library("# Head\n\nA word.\n\n" * 5))
+
+    assert [number for number, _ in index.rank('"word"', _WEIGHTS, range(5), 3)] == [0, 1, 2]
+    assert [number for number, _ in index.rank('"word"', _WEIGHTS, range(2, 4), 3)] == [2, 3]
+    assert index.rank('"word"', _WEIGHTS, range(0), 3) == []
+    assert index.rank("", _WEIGHTS, range(5), 3) == []
+
+
+def test_rarer_words_score_higher() -> None:
+    index = SectionIndex(make_library("# A\n\nrare common\n\n# B\n\ncommon word\n\n# C\n\nx\n\n# D\n\ny\n\n# E\n\nz\n"))
+    scores = dict(index.rank('"rare" OR "common"', _WEIGHTS, range(len(index)), 5))
+
+    assert scores[0] > scores[1] > 0
+
+
+def test_stems_are_known() -> None:
+    index = SectionIndex(make_library("# Installing\n\nCafé.\n"))
+
+    assert index.has_stem("instal")
+    assert index.has_stem("cafe")
+    assert not index.has_stem("installing")
+
+
+def test_first_words_of_a_text_without_headings_are_no_title() -> None:
+    index = SectionIndex(make_library("Zebras are striped.\n"))
+
+    assert index.title(0) == ""
+    assert index.title_stems(0) == frozenset()
+
+
+def test_memory_is_given_back_with_the_index() -> None:
+    index = SectionIndex(make_library("# One\n"))
+    connection = index._connection
+
+    del index
+    gc.collect()
+
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")

@@ -1,0 +1,361 @@
+"""Keyword search finds the section that a person means."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from types import MappingProxyType
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from roamtui.document.library import Library
+from roamtui.errors import UnknownSectionError, UsageError
+from roamtui.search.base import SearchMode, SearchOptions
+from roamtui.search.keyword import SNIPPET_LENGTH, KeywordSearcher, make_searcher
+from tests.search.libraries import find_titles, id_of, make_folder, make_library
+
+HANDBOOK = make_library("""# Handbook
+
+How this house works.
+
+## Paying
+
+Pay what you owe in time.
+
+### Late fees
+
+A late fee is 2 % a month. Late fees start after ten days.
+
+### Invoices
+
+Invoices go out monthly. Whoever pays late is reminded first.
+
+## Working
+
+### Remote work
+
+Work from home on two days. Ask `getUserById` or set `max_tokens` and `--dry-run`; written in C++.
+
+### Naïve café
+
+Coffee is free. The API is `client.messages.create`, see § 4.2 and HTTPServer.
+
+## Holidays
+
+### Sick leave
+
+Tell your manager on the first day.
+
+### Parental leave
+
+Leave for parents lasts a year.
+""")
+
+
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("late fees", "Late fees"),
+        ("What is a late fee?", "Late fees"),
+        ("paid invoice", "Invoices"),
+        ("working remotely", "Remote work"),
+        ("getUserById", "Remote work"),
+        ("user by id", "Remote work"),
+        ("max_tokens", "Remote work"),
+        ("tokens", "Remote work"),
+        ("--dry-run", "Remote work"),
+        ("C++", "Remote work"),
+        ("client.messages.create", "Naïve café"),
+        ("messages create", "Naïve café"),
+        ("§ 4.2", "Naïve café"),
+        ("http server", "Naïve café"),
+        ("naive cafe", "Naïve café"),
+        ("CAFÉ", "Naïve café"),
+        ("manag*", "Sick leave"),
+        ('"first day"', "Sick leave"),
+        ("sick leaves", "Sick leave"),
+        ("parentel leave", "Parental leave"),
+        ("hollidays", "Holidays"),
+    ],
+)
+def test_the_best_section_comes_first(query: str, title: str) -> None:
+    assert find_titles(HANDBOOK, query)[0] == title
+
+
+def test_a_hit_says_what_it_is() -> None:
+    hits = KeywordSearcher(HANDBOOK).search("What is a late fee?")
+
+    assert hits[0].section_id == id_of(HANDBOOK, "Late fees")
+    assert hits[0].snippet == "A late fee is 2 % a month."
+    assert hits[0].why == "text rank 1"
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert all(hit.score > 0 for hit in hits)
+
+
+def test_a_mistyped_title_is_found_in_both_lists() -> None:
+    assert KeywordSearcher(HANDBOOK).search("parentel leave")[0].why == "text rank 1 · title rank 1"
+
+
+def test_a_corrected_word_is_found_in_texts_too() -> None:
+    library = make_library("# Installation\n\nRun it.\n\n# Notes\n\nDo the installation first.\n")
+
+    assert find_titles(library, "instalattion") == ["Installation", "Notes"]
+
+
+def test_scores_fall_where_a_bare_heading_was_moved_down() -> None:
+    filler = "".join(f"# Other {number}\n\nNothing here.\n\n" for number in range(9))
+    library = make_library(f"# Refund desk\n\n## Post\n\nSend it.\n\n# Shop\n\nA refund or cash.\n\n{filler}")
+    hits = KeywordSearcher(library).search("refund desk price")
+
+    assert [hit.why for hit in hits] == ["text rank 3", "text rank 1"]
+    assert hits[0].score >= hits[1].score
+
+
+def test_known_words_are_not_corrected() -> None:
+    library = make_library("# Cart\n\nIt holds goods.\n\n# Card\n\nIt pays.\n\n# Other\n\nA carp swims.\n")
+
+    assert find_titles(library, "carp") == ["Other"]
+
+
+def test_one_word_like_a_title_does_not_take_over_a_long_question() -> None:
+    library = make_library(
+        "# Counterparts\n\nThis is signed in two copies.\n\n# Assignment\n\nNo party may assign its rights or duties.\n"
+    )
+
+    assert find_titles(library, "may a counterparty assign its rights and duties")[0] == "Assignment"
+
+
+def test_exact_identifiers_go_before_their_parts() -> None:
+    library = make_library(
+        "# Prose\n\nThe max of all tokens. Max tokens, tokens to the max.\n\n# Name\n\nIt sets `max_tokens` once.\n"
+    )
+
+    assert find_titles(library, "max_tokens") == ["Name", "Prose"]
+
+
+def test_a_title_that_is_the_identifier_goes_before_its_uses() -> None:
+    library = make_library(
+        "# Guide\n\nUse `map_batches`. Then `map_batches` again, `map_batches` thrice.\n\n"
+        "# ray.data.map_batches\n\nApplies a function.\n"
+    )
+
+    assert find_titles(library, "map_batches")[0] == "ray.data.map_batches"
+
+
+def test_stop_words_alone_are_looked_for() -> None:
+    library = make_library("# One\n\nTo be or not to be.\n\n# Two\n\nNothing else.\n")
+
+    assert find_titles(library, "to be or not to be") == ["One"]
+    assert find_titles(library, "the else") == ["Two"]
+
+
+def test_a_phrase_must_occur_where_it_occurs_at_all() -> None:
+    library = make_library("# One\n\nBalancing a load. Load, load.\n\n# Two\n\nWords on load balancing.\n")
+
+    assert find_titles(library, '"load balancing" load') == ["Two"]
+    assert find_titles(library, '"balancing load" load')[0] == "One"
+
+
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [("数据库", "Chinese"), ("数据", "Chinese"), ("データ", "Kana"), ("데이터", "Hangul"), ("ไทย", "Thai")],
+)
+def test_writing_without_spaces_is_found(query: str, title: str) -> None:
+    library = make_library(
+        "# Chinese\n\n这是一个数据库的例子。\n\n# Kana\n\nこのデータは古い。\n\n# Hangul\n\n데이터베이스를 쓴다.\n\n"
+        "# Thai\n\nภาษาไทยง่าย\n\n# Chars\n\n据说库存很多，数不清。\n"
+    )
+
+    assert find_titles(library, query)[0] == title
+
+
+def test_words_of_indian_scripts_are_whole() -> None:
+    library = make_library("# One\n\nयह हिन्दी है।\n\n# Two\n\nहम दन.\n")
+
+    assert find_titles(library, "हिन्दी") == ["One"]
+
+
+def test_within_searches_a_subtree_and_its_root() -> None:
+    paying = id_of(HANDBOOK, "Paying")
+
+    assert set(find_titles(HANDBOOK, "leave days fee paying", within=paying)) == {"Late fees", "Paying", "Invoices"}
+    assert set(find_titles(HANDBOOK, "work leave", within=HANDBOOK.root_id)) >= {"Remote work", "Sick leave"}
+
+
+def test_within_an_unknown_section_is_refused() -> None:
+    with pytest.raises(UnknownSectionError, match="nowhere"):
+        KeywordSearcher(HANDBOOK).search("fees", within="nowhere")
+
+
+def test_limit_is_kept() -> None:
+    assert len(find_titles(HANDBOOK, "leave work late days", limit=2)) == 2
+    assert find_titles(HANDBOOK, "leave", limit=0) == []
+
+
+def test_more_hits_than_candidates_may_be_asked_for() -> None:
+    library = make_library("".join(f"# Title {number}\n\nThe same word.\n\n" for number in range(30)))
+    searcher = KeywordSearcher(library, replace(SearchOptions(), candidates=5))
+
+    assert len(searcher.search("word", limit=25)) == 25
+
+
+def test_ties_keep_the_order_of_the_document() -> None:
+    library = make_library("".join(f"# Title\n\nThe same word {'x' * 3}.\n\n" for _ in range(5)))
+    hits = KeywordSearcher(library).search("word")
+
+    assert [hit.section_id for hit in hits] == list(library.walk())
+
+
+def test_a_child_that_only_its_parents_title_brings_is_no_hit_of_its_own() -> None:
+    library = make_library(
+        "# Refunds\n\nRefunds take ten days.\n\n## By post\n\nSend it back.\n\n## Online\n\nRefunds too.\n"
+    )
+
+    assert find_titles(library, "refunds") == ["Refunds", "Online"]
+
+
+def test_a_bare_heading_is_no_hit_beside_its_child() -> None:
+    library = make_library("# Start\n\nHi.\n\n# Refunds\n\n## How long refunds take\n\nRefunds take ten days.\n")
+
+    assert find_titles(library, "how long do refunds take") == ["How long refunds take"]
+
+
+def test_a_bare_heading_comes_first_only_for_its_title() -> None:
+    library = make_library(
+        "# Refunds and returns\n\n## Post\n\nSend it back.\n\n# Shop\n\nThe shop refunds the price in ten days.\n"
+    )
+
+    assert find_titles(library, "refunds returns")[0] == "Refunds and returns"
+    assert find_titles(library, "refunds returns price")[0] == "Shop"
+
+
+def test_documents_of_a_folder_are_searched_together() -> None:
+    library = make_folder(
+        {
+            "guide/billing.md": "# Money\n\nFees are due monthly.\n",
+            "guide/travel.md": "# Trips\n\nFees for trips are paid back.\n",
+        }
+    )
+    travel = id_of(library, "travel.md")
+
+    assert find_titles(library, "fees") == ["Money", "Trips"]
+    assert find_titles(library, "billing fees")[0] == "Money"
+    assert find_titles(library, "fees", within=travel) == ["Trips"]
+    assert find_titles(library, "travel") == ["Trips"]
+
+
+def test_a_page_that_is_not_loaded_is_found_by_its_title() -> None:
+    library = make_folder({"a.md": "# One\n\nText.\n"})
+    library = replace(library, grafts={})
+
+    assert find_titles(library, "a.md") == ["a.md"]
+
+
+def test_plain_text_without_headings_is_searched() -> None:
+    library = make_library("\n\n".join(f"Paragraph {word} says {word * 40}." for word in ("alpha", "beta", "gamma")))
+    hits = KeywordSearcher(library).search("beta")
+
+    assert "Paragraph beta" in library.own_text(hits[0].section_id)
+    assert hits[0].snippet.startswith("Paragraph beta says")
+
+
+def test_refresh_searches_the_new_library() -> None:
+    before, after = make_library("# One\n\nApples.\n"), make_library("# Two\n\nPears.\n")
+    searcher = KeywordSearcher(before)
+    assert searcher.search("apples")
+
+    searcher.refresh(after)
+
+    assert not searcher.search("apples")
+    assert searcher.search("pears")[0].section_id == id_of(after, "Two")
+
+
+def test_a_page_grafted_later_is_found_after_refresh() -> None:
+    whole = make_folder({"a.md": "# One\n\nApples.\n", "b.md": "# Two\n\nPears.\n"})
+    first, second = whole.grafts
+    part = Library(source="x", root=whole.root, grafts=MappingProxyType({first: whole.grafts[first]}))
+    searcher = KeywordSearcher(part)
+    assert searcher.search("pears") == ()
+
+    searcher.refresh(part.graft(second, whole.grafts[second]))
+
+    assert [hit.snippet for hit in searcher.search("pears")] == ["Pears."]
+
+
+def test_many_threads_find_the_same() -> None:
+    searcher = KeywordSearcher(HANDBOOK)
+    queries = ["late fees", "parentel leave", "C++", "work"] * 8
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(searcher.search, queries))
+
+    assert found == [KeywordSearcher(HANDBOOK).search(query) for query in queries]
+
+
+def test_snippets_are_safe_short_and_on_one_line() -> None:
+    library = make_library(f"# One\n\nThe zebra\n\x1b[31m\u202e is {'very ' * 100} striped.\n")
+    snippet = KeywordSearcher(library).search("zebra")[0].snippet
+
+    assert len(snippet) <= SNIPPET_LENGTH
+    assert snippet.startswith("The zebra ␛[31m\N{REPLACEMENT CHARACTER} is very")
+
+
+def test_a_snippet_is_found_deep_in_a_long_section() -> None:
+    filler = "Nothing of note stands in this line.\n\n" * 2_000
+    library = make_library(f"# One\n\n{filler}The zebra is striped.\n\n{filler}")
+
+    assert KeywordSearcher(library).search("zebra striped")[0].snippet == "The zebra is striped."
+
+
+def test_a_bare_heading_has_no_snippet() -> None:
+    library = make_library("# Zebra\n\n## Stripes\n\nBlack and white.\n")
+
+    assert KeywordSearcher(library).search("zebra")[0].snippet == ""
+
+
+def test_an_empty_document_has_no_hits() -> None:
+    assert find_titles(make_library(""), "anything") == []
+
+
+@given(st.text())
+@example('"')
+@example('a" OR title : "b')
+@example("late AND NEAR(fees, 3) NOT (x")
+@example("fees*^ + - : { } [")
+@example("\0late\0fees\ud800")
+@example("a." * 5_000)
+@example('"' + "late fees " * 5_000 + '"')
+@example(" ".join(f'"a b{number}"' for number in range(500)))
+def test_any_text_is_a_query(query: str) -> None:
+    hits = _SEARCHER.search(query, limit=3)
+
+    assert len(hits) <= 3
+
+
+_SEARCHER = KeywordSearcher(HANDBOOK)
+
+
+@given(st.text(max_size=200), st.text(max_size=30))
+def test_any_text_is_a_document(text: str, query: str) -> None:
+    library = make_library(text)
+    hits = KeywordSearcher(library).search(query)
+
+    assert {hit.section_id for hit in hits} <= set(library.walk())
+
+
+@pytest.mark.parametrize("mode", ["vector", SearchMode.HYBRID, "fast\x1b"])
+def test_other_modes_are_refused_in_a_sentence(mode: str) -> None:
+    with pytest.raises(UsageError, match="Choose one of: off, keyword") as refusal:
+        make_searcher(HANDBOOK, mode)
+
+    assert "\x1b" not in str(refusal.value)
+
+
+def test_modes() -> None:
+    searcher = make_searcher(HANDBOOK, "keyword")
+
+    assert make_searcher(HANDBOOK, SearchMode.OFF) is None
+    assert searcher is not None
+    assert searcher.search("late fees")

@@ -1,0 +1,84 @@
+"""What moves a section beyond its words: whole titles, names in titles, and the company of other hits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from roamtui.search.base import SearchOptions
+from roamtui.search.index import SectionIndex
+from roamtui.search.query import parse_query
+from roamtui.search.ranking import measure_share, rank_by_text
+from tests.search.libraries import make_folder, make_library
+
+_PLAIN = SearchOptions(title_share=0.0, path_share=0.0, parent_share=0.0, page_share=0.0)
+_FILLER = "".join(f"# Filler {number}\n\nNothing of note.\n\n" for number in range(8))
+
+
+def _rank(index: SectionIndex, query: str, options: SearchOptions) -> list[str]:
+    numbers = rank_by_text(index, parse_query(query), options, range(len(index)))
+    return [index.title(number) for number in numbers]
+
+
+def _make_index(*sections: str) -> SectionIndex:
+    return SectionIndex(make_library("\n\n".join([*sections, _FILLER])))
+
+
+def test_a_title_that_is_all_asked_for_gains() -> None:
+    index = _make_index("# Paint drying on walls", "Paint, paint and paint.", "# Paint", "Colour comes in tins.")
+    options = replace(_PLAIN, title_weight=0.0)
+
+    assert _rank(index, "paint", options)[0] == "Paint drying on walls"
+    assert _rank(index, "paint", replace(options, title_share=0.9))[0] == "Paint"
+
+
+def test_titles_above_that_are_all_asked_for_gain() -> None:
+    index = _make_index("# Tools", "## Care", "Oil it.", "# Blade", "## Care", "Oil it.")
+    query = parse_query("care of a blade")
+    options = replace(_PLAIN, path_weight=0.0, title_weight=0.0)
+
+    plain = rank_by_text(index, query, options, range(len(index)))
+    gained = rank_by_text(index, query, replace(options, path_share=0.9), range(len(index)))
+
+    assert plain.index(1) < plain.index(3)
+    assert gained.index(3) < gained.index(1)
+
+
+def test_a_title_that_is_the_name_asked_for_gains() -> None:
+    index = _make_index("# Guide", "set_mode, " * 9, "# app.core.set_mode and more", "Switches it.")
+    options = replace(_PLAIN, title_weight=0.0, title_share=0.9)
+
+    assert _rank(index, "mode setting", options)[0] == "Guide"
+    assert _rank(index, "set_mode", options)[0] == "app.core.set_mode and more"
+
+
+def test_a_section_gains_by_the_one_above_it() -> None:
+    index = _make_index(
+        "# Other", "The pump hums.", "# Pump", "A pump, the pump.", "## Noise", "It hums and hums on and on."
+    )
+    options = replace(_PLAIN, path_weight=0.0)
+
+    plain = _rank(index, "hums pump", options)
+    together = _rank(index, "hums pump", replace(options, parent_share=1.0))
+
+    assert plain.index("Noise") > plain.index("Other")
+    assert together.index("Noise") < together.index("Other")
+
+
+def test_a_section_gains_by_others_of_its_document() -> None:
+    index = SectionIndex(
+        make_folder(
+            {
+                "a.md": f"# First\n\nThe valve leaks.\n\n{_FILLER}",
+                "b.md": "# Second\n\nThe valve leaks here.\n\n# Third\n\nA valve.\n\n# Fourth\n\nValve again.\n",
+            }
+        )
+    )
+
+    assert _rank(index, "leaks", _PLAIN)[0] == "First"
+    assert _rank(index, "valve leaks", _PLAIN)[0] == "First"
+    assert _rank(index, "valve leaks", replace(_PLAIN, page_share=1.0))[0] == "Second"
+
+
+def test_share() -> None:
+    assert measure_share(frozenset("ab"), frozenset("bc")) == 0.5
+    assert measure_share(frozenset(), frozenset("a")) == 0.0

@@ -1,0 +1,193 @@
+"""Sentences are exact slices, and the best of them come first."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.search.sentences import best_sentences, find_opening, find_sentences, split_sentences
+from roamtui.search.terms import query_terms
+
+_TEXT = st.text(alphabet="ab AB.!?;()`\n*_|#>-'\"。1 ", max_size=80)
+
+
+def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
+    best = best_sentences(text, query_terms(question), limit=limit)
+    return [text[sentence.start : sentence.end] for sentence in best]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One is here. Two is not.", ["One is here.", "Two is not."]),
+        ("See e.g. Foo, i.e. Bar. Then go.", ["See e.g. Foo, i.e. Bar.", "Then go."]),
+        ("Dr. Lee and Acme Inc. Ltd agree.", ["Dr. Lee and Acme Inc. Ltd agree."]),
+        ("It costs 3.5 MB. More follows.", ["It costs 3.5 MB.", "More follows."]),
+        ("As in Fig. 3 and No. 4. No. Never.", ["As in Fig. 3 and No. 4.", "No.", "Never."]),
+        ("J. Smith came. He left.", ["J. Smith came.", "He left."]),
+        ('He said "Stop!" Then he left.', ['He said "Stop!"', "Then he left."]),
+        ("It works (see below. Or not). Next.", ["It works (see below. Or not).", "Next."]),
+        ("An open ( stays. Next one.", ["An open ( stays.", "Next one."]),
+        ("Call `a. B` twice. Done.", ["Call `a. B` twice.", "Done."]),
+        ("**Bold ends.** *Then this.*", ["**Bold ends.**", "*Then this.*"]),
+        ("Yahoo! is old. Next.", ["Yahoo! is old.", "Next."]),
+        ("Wrapped over\ntwo lines. And\nagain.", ["Wrapped over\ntwo lines.", "And\nagain."]),
+        ("> Quoted over\n> lines. More.", ["Quoted over\n> lines.", "More."]),
+        ("1. First thing. Second.\n2. Other", ["First thing.", "Second.", "Other"]),
+        ("数据库很快。它很好！真的", ["数据库很快。", "它很好！", "真的"]),
+        ("Wait... What?", ["Wait...", "What?"]),
+        ("# Head. Not split\n\nText.", ["Head. Not split", "Text."]),
+        ("| a. B | c |\n|---|---|\n| d. E | f |\n", ["| a. B | c |", "| d. E | f |"]),
+        ("", []),
+        ("***\n\n...\n", []),
+    ],
+)
+def test_split_sentences(text: str, expected: list[str]) -> None:
+    assert split_sentences(text) == expected
+
+
+def test_a_very_long_sentence_is_divided_at_semicolons() -> None:
+    clauses = [f"clause {number} {'word ' * 30}ends;" for number in range(6)]
+    text = " ".join(clauses)
+
+    pieces = split_sentences(text)
+
+    assert len(pieces) == 3
+    assert " ".join(pieces) == text
+    assert all(piece.endswith(";") and len(piece) <= 400 for piece in pieces)
+
+
+@given(_TEXT)
+def test_sentences_are_slices_in_order(text: str) -> None:
+    sentences = find_sentences(text)
+
+    assert all(sentence.start < sentence.end <= len(text) for sentence in sentences)
+    assert all(before.end <= after.start for before, after in pairwise(sentences))
+    assert all(text[s.start : s.end] == text[s.start : s.end].strip() for s in sentences)
+
+
+@given(_TEXT, st.integers(0, 3))
+def test_best_sentences_are_sentences(text: str, limit: int) -> None:
+    known = {(sentence.start, sentence.end) for sentence in find_sentences(text)}
+    best = best_sentences(text, ("a", "b"), limit=limit)
+
+    assert len(best) <= limit
+    assert all((sentence.start, sentence.end) in known and sentence.score > 0 for sentence in best)
+    assert [sentence.score for sentence in best] == sorted((s.score for s in best), reverse=True)
+
+
+def test_a_definition_goes_before_a_usage() -> None:
+    text = "First start a shard with care. Each shard counts.\n\nA shard is a part of an index. Keep each shard small."
+
+    assert _choose(text, "What is a shard?") == ["A shard is a part of an index."]
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "- `shard`: part of an index kept alone",
+        "- **Shard** (short) - part of an index",
+        "Shards let you scale an index.",
+    ],
+)
+def test_other_forms_of_definitions_go_first(definition: str) -> None:
+    text = f"Start the shard with care now.\n\n{definition}\n"
+
+    assert _choose(text, "shard") == [definition.removeprefix("- ")]
+
+
+def test_a_row_that_begins_with_the_term_goes_before_one_that_mentions_it() -> None:
+    text = "| Name | What |\n|---|---|\n| top_k | Overrides temperature if set |\n| temperature | How random |\n"
+
+    assert _choose(text, "temperature") == ["| temperature | How random |"]
+
+
+def test_a_condition_is_no_definition() -> None:
+    text = "If the shard is lost then stop.\n\nThe shard is a part of an index."
+
+    assert _choose(text, "shard")[0].startswith("The shard")
+
+
+def test_more_of_the_question_goes_first() -> None:
+    text = "Backups are kept. Restore is manual. Backups are kept for thirty days. Ask the desk about days."
+
+    assert _choose(text, "How many days are backups kept?") == ["Backups are kept for thirty days."]
+
+
+def test_terms_close_together_go_first() -> None:
+    far = "The lease of a car that you have rented may end when you decide on renewal."
+    text = f"Some words go before.\n\n{far} Ask for lease renewal in person here."
+
+    assert _choose(text, "lease renewal") == ["Ask for lease renewal in person here."]
+
+
+def test_a_sentence_without_the_title_s_word_still_answers_below_it() -> None:
+    text = "# Other\n\nMoney comes every ten days.\n\n# Refunds\n\nMoney comes ten days after asking.\n"
+
+    assert _choose(text, "refunds of money in days") == ["Money comes ten days after asking."]
+
+
+def test_the_earlier_of_two_like_sentences_goes_first() -> None:
+    early, late = "Ask about the rent, soon, of a car.", "Ask about the rent of a car soon."
+    filler = "\n\n".join(["Nothing of note stands here."] * 9)
+
+    assert _choose(f"{early}\n\n{filler}\n\n{late}", "rent car") == [early]
+    assert _choose(f"{late}\n\n{filler}\n\n{early}", "rent car") == [late]
+
+
+@pytest.mark.parametrize(
+    "worse",
+    [
+        "To set the retry limit, choose one of these:",
+        "Retry limit",
+        f"Set the retry limit {'and so on ' * 60}for ever.",
+    ],
+)
+def test_lead_ins_scraps_and_endless_sentences_go_last(worse: str) -> None:
+    better = "At most set the retry limit to three."
+    text = f"Nothing.\n\nNothing.\n\nNothing.\n\n{worse}\n\n{better}\n"
+
+    assert _choose(text, "set retry limit", limit=2) == [better, worse]
+
+
+def test_headings_and_table_heads_are_never_answers() -> None:
+    text = "# Quota limits\n\n| Quota | Limit |\n|---|---|\n| disk quota | 5 GB |\n"
+
+    assert _choose(text, "quota limit", limit=5) == ["| disk quota | 5 GB |"]
+
+
+def test_prose_goes_before_code_and_questions() -> None:
+    text = "```\nretry(limit=3)\n```\n\nWhat is the retry limit here?\n\nYou can set the retry limit yourself.\n"
+
+    assert _choose(text, "retry limit", limit=3)[0] == "You can set the retry limit yourself."
+
+
+def test_given_weights_decide() -> None:
+    text = "Only apples grow in this garden. Only pears grow in that garden."
+
+    by_apples = best_sentences(text, ("apples", "pears"), limit=1, idf={"apples": 9.0, "pears": 1.0})
+    by_pears = best_sentences(text, ("apples", "pears"), limit=1, idf={"apples": 1.0, "pears": 9.0})
+
+    assert text[by_apples[0].start : by_apples[0].end].startswith("Only apples")
+    assert text[by_pears[0].start : by_pears[0].end].startswith("Only pears")
+
+
+def test_the_same_sentence_twice_is_returned_once() -> None:
+    assert len(_choose("Save your work now.\n\nSave your work now.", "save", limit=5)) == 1
+
+
+def test_nothing_is_returned_where_nothing_matches() -> None:
+    assert _choose("Nothing here.", "zebra") == []
+    assert best_sentences("Nothing here.", (), limit=3) == ()
+
+
+def test_opening_is_the_first_sentence_that_says_something() -> None:
+    text = "# Head\n\nNote:\n\nThis page says a great deal. More.\n"
+    opening = find_opening(text)
+
+    assert opening is not None
+    assert text[opening.start : opening.end] == "This page says a great deal."
+    assert find_opening("# Only a head\n") is None

@@ -1,0 +1,112 @@
+"""What the tests of the app share: a document, a scripted app over it, and waiting for what must come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.document.build import build_library
+from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
+from roamtui.sources.raw_text import RawText
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext, TuiOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from textual.pilot import Pilot
+
+TEXT = """# Larch Lane Bakery
+
+How the bakery is run.
+
+## Ovens
+
+There are two ovens, and both are lit at three.
+
+### Stone oven
+
+The stone oven takes forty loaves. It must rest for one hour after each batch.
+
+### Deck oven
+
+The deck oven takes ninety loaves.
+
+#### Steam
+
+Steam is let in for the first eight minutes.
+
+## Dough
+
+Dough is made the evening before.
+
+### Starter
+
+Feed the starter with 200 g of rye at six and at noon. See [Steam](#steam) and [a page](https://example.org/x).
+
+## [/red] Odd [@click=app.quit]titles[/]
+
+Nothing here may act.
+"""
+
+EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fed?")
+
+
+def make_context(
+    replies: Iterable[Reply] = (), *, text: str = TEXT, options: TuiOptions | None = None, notes: tuple[str, ...] = ()
+) -> AppContext:
+    """Return a context over `text` whose model says `replies`."""
+    library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
+    agent = Agent(Session.start(library), ScriptedModel(replies))
+    return AppContext(agent=agent, options=options or TuiOptions(examples=EXAMPLES), notes=notes)
+
+
+def make_app(replies: Iterable[Reply] = (), **given: object) -> RoamApp:
+    """Return an app over the bakery's handbook, or what `make_context` is given."""
+    return RoamApp(make_context(replies, **given))  # type: ignore[arg-type]
+
+
+def find_id(app: RoamApp, title: str) -> str:
+    """Return the id of the section with this title."""
+    library = app.main.session.state.library
+    return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)
+
+
+def app_of(pilot: Pilot[None]) -> RoamApp:
+    """Return the app that a pilot drives."""
+    assert isinstance(pilot.app, RoamApp)
+    return pilot.app
+
+
+def expand(*section_ids: str) -> ScriptedReply:
+    """Return a reply that opens sections."""
+    return ScriptedReply(calls=(("expand_sections", {"section_ids": list(section_ids)}),))
+
+
+async def wait_until(pilot: Pilot[None], is_met: Callable[[], bool], rounds_max: int = 500) -> None:
+    """Let the app work until a condition is met."""
+    for _ in range(rounds_max):
+        if is_met():
+            return
+        await pilot.pause()
+    assert is_met(), "what was waited for did not come"
+
+
+async def ask(pilot: Pilot[None], question: str) -> None:
+    """Type a question, send it, and wait until its answer has ended."""
+    screen = app_of(pilot).main
+    before = screen.session.state.question_number
+    screen.question_box.fill(question)
+    screen.question_box.focus()
+    await pilot.pause()
+    await pilot.press("enter")
+    await wait_until(pilot, lambda: screen.session.state.question_number > before and not screen.is_asking)
+    await pilot.pause()
+
+
+def screen_text(app: RoamApp) -> str:
+    """Return what stands on the screen, line by line."""
+    width, height = app.size
+    lines = app.screen._compositor.render_strips()
+    return "\n".join(strip.text[:width] for strip in lines[:height])

@@ -1,0 +1,85 @@
+"""What the snapshot tests share: the app in a given theme, with nothing that moves, and scenes to take pictures of."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from textual.pilot import Pilot
+
+from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import TuiOptions
+from tests.tui.driving import EXAMPLES, app_of, ask, expand, find_id, make_app, wait_until
+
+Scene = Callable[[Pilot[None]], Awaitable[None]]
+
+
+class Compare(Protocol):
+    """The fixture of pytest-textual-snapshot."""
+
+    def __call__(self, app: RoamApp, *, terminal_size: tuple[int, int] = ..., run_before: Scene | None = ...) -> bool:
+        """Return whether the picture of an app is the one that was kept."""
+        ...
+
+
+LARGE, USUAL, NARROW = (120, 35), (80, 24), (60, 20)
+WIDE = (160, 40)
+
+
+def name_size(size: tuple[int, int]) -> str:
+    """Return ``120x35``."""
+    return "x".join(map(str, size))
+
+
+def make_still_app(theme: str, *replies: Reply, examples: tuple[str, ...] = EXAMPLES) -> RoamApp:
+    """Return an app without animation and without a blinking cursor."""
+    app = make_app(replies, options=TuiOptions(theme=theme, examples=examples))
+    app.animation_level = "none"
+    app.main.question_box.cursor_blink = False
+    return app
+
+
+async def show_start(pilot: Pilot[None]) -> None:
+    """Show the app as it starts."""
+    await pilot.pause()
+
+
+async def show_answer(pilot: Pilot[None]) -> None:
+    """Show an answer with a good, a bad and no quote, after a search and a batch."""
+    app = app_of(pilot)
+    stone, deck, steam = (find_id(app, title) for title in ("Stone oven", "Deck oven", "Steam"))
+    model = app.app_context.agent.model
+    assert isinstance(model, ScriptedModel)
+    answer = (
+        f'The **stone oven** is smaller: "It must rest for one hour after each batch" [{stone}].\n\n'
+        f'- The deck oven: "The deck oven takes a hundred loaves" [{deck}].\n'
+        f"- Both are lit early, and steam has its own section [{steam}].\n\n"
+        "| Oven | Loaves |\n|---|---|\n| stone | 40 |\n| deck | 90 |\n"
+    )
+    model.add_replies(expand(stone, deck, "0badc0de"), ScriptedReply(text=answer))
+    await ask(pilot, "Which oven is larger, and must either rest?")
+    assert app.main.session.state.transcript.exchanges[-1].citations
+    assert app.main.session.state.open_ids == (stone, deck)
+
+
+async def show_source(pilot: Pilot[None]) -> None:
+    """Show a source of the answer in the reader."""
+    await show_answer(pilot)
+    screen = app_of(pilot).main
+    screen.switch.go_log()
+    await pilot.press("j", "j", "j", "enter")
+    await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
+    await pilot.pause()
+
+
+def press(*keys: str) -> Scene:
+    """Return a scene that is reached by keys."""
+
+    async def show(pilot: Pilot[None]) -> None:
+        await pilot.pause()
+        for key in keys:
+            await pilot.press(key)
+            await pilot.pause()
+
+    return show

@@ -1,0 +1,60 @@
+"""Documents and their laid out lines, for tests of the reader."""
+
+from __future__ import annotations
+
+import re
+
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.tui.reader.chunk_lines import ChunkLines, ChunkReader
+from roamtui.tui.reader.chunks import Chunk
+from roamtui.tui.reader.line import Emphasis, Line, Look, Role, Run
+from roamtui.tui.reader.stretch import Stretch
+
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+def make_library(text: str) -> Library:
+    return Library(source="book.md", root=parse_document(text))
+
+
+def make_stretch(text: str) -> Stretch:
+    document = parse_document(text)
+    return Stretch(document=document, start=0, end=len(text))
+
+
+def read_chunks(text: str, *, width: int = 40, is_raw: bool = False, is_wrapped: bool = True) -> list[ChunkLines]:
+    stretch = make_stretch(text)
+    reader = ChunkReader(document=stretch.document, width=width, is_raw=is_raw, is_wrapped=is_wrapped)
+    return [reader.read(chunk) for chunk in stretch.cut(is_raw=is_raw)]
+
+
+def read_lines(text: str, *, width: int = 40, is_wrapped: bool = True) -> list[Line]:
+    """Return the lines of Markdown laid out as one chunk."""
+    document = parse_document(text)
+    reader = ChunkReader(document=document, width=width, is_wrapped=is_wrapped)
+    return list(reader.read(Chunk(start=0, end=len(text))).lines)
+
+
+def show(text: str, *, width: int = 40, is_wrapped: bool = True) -> list[str]:
+    """Return what stands on the lines of Markdown, without the gap after it."""
+    return [line.text.rstrip() for line in read_lines(text, width=width, is_wrapped=is_wrapped)][:-1]
+
+
+def find_runs(
+    lines: list[Line], *, role: Role | None = None, emphasis: Emphasis | None = None, is_link: bool = False
+) -> list[str]:
+    """Return the texts of the runs that have a look."""
+
+    def is_wanted(look: Look) -> bool:
+        return (
+            (role is None or look.role is role)
+            and (emphasis is None or emphasis in look.emphasis)
+            and (not is_link or look.link is not None)
+        )
+
+    return [run.text for line in lines for run in line.runs if is_wanted(run.look)]
+
+
+def plain_runs(text: str) -> list[Run]:
+    return [Run(text)]

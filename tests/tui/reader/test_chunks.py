@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.document.parse import parse_document
+from roamtui.tui.reader.chunk_lines import ChunkReader
+from roamtui.tui.reader.chunks import CHUNK_LENGTH, CHUNK_LENGTH_MAX, Chunk, split_chunks, split_lines
+from tests.document.markdown_texts import markdown_texts
+from tests.real_documents import list_documents, read_document
+from tests.tui.reader.sections import make_stretch
+
+
+def _assert_covers(chunks: list[Chunk], start: int, end: int) -> None:
+    assert [chunk.start for chunk in chunks] == [start, *(chunk.end for chunk in chunks)][: len(chunks)]
+    assert (chunks[-1].end if chunks else start) == end
+    assert all(0 < chunk.end - chunk.start <= CHUNK_LENGTH_MAX for chunk in chunks)
+
+
+@given(markdown_texts(), st.integers(1, 400))
+def test_chunks_of_any_text_cover_it_without_a_gap(text: str, repeats: int) -> None:
+    long_text = text * repeats
+    headings = parse_document(text).columns.starts[:-1] if repeats == 1 else []
+    _assert_covers(split_chunks(long_text, 0, len(long_text), list(headings)), 0, len(long_text))
+    _assert_covers(split_lines(long_text, 0, len(long_text)), 0, len(long_text))
+
+
+def test_sections_are_cut_at_headings() -> None:
+    section = "## Title\n\n" + "word " * 500 + "\n\n"
+    text = section * 10
+    chunks = make_stretch(text).cut(is_raw=False)
+    assert len(chunks) == 5
+    assert all(text.startswith("## Title", chunk.start) for chunk in chunks)
+
+
+def test_a_long_section_is_cut_at_blank_lines_before_text_at_the_margin() -> None:
+    item = "- item\n\n  more of it\n\n" + "A paragraph. " * 40 + "\n\n"
+    text = item * 60
+    chunks = split_chunks(text, 0, len(text), [])
+    assert len(chunks) > 5
+    assert all(text.startswith(("- item", "A paragraph"), chunk.start) for chunk in chunks)
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~", "   ```"])
+def test_nothing_is_cut_inside_a_fence(fence: str) -> None:
+    text = f"Before.\n\n{fence}py\n" + "code = 1\n\nmore\n\n" * 2_000 + f"{fence}\n\nAfter.\n"
+    chunks = split_chunks(text, 0, len(text), [])
+    first, *inside, last = chunks
+    assert len(inside) > 2
+    assert not first.prefix
+    assert text[last.start :] == "After.\n"
+    assert all(chunk.prefix == f"{fence}py\n" for chunk in inside)
+    assert [chunk.is_continued for chunk in chunks[-3:]] == [True, False, False]
+
+
+def test_a_long_table_goes_on_with_its_head() -> None:
+    text = "Intro.\n\n| a | b |\n|---|--:|\n" + "| one | 1 |\n" * 3_000
+    chunks = split_chunks(text, 0, len(text), [])
+    assert {chunk.prefix for chunk in chunks[1:]} == {"| a | b |\n|---|--:|\n"}
+    reader = ChunkReader(document=make_stretch(text).document, width=40)
+    rows = [line.text for chunk in chunks[1:] for line in reader.read(chunk).lines if line.text.strip()]
+    assert set(rows) == {"one │ 1"}
+
+
+def test_a_giant_line_is_cut_at_spaces() -> None:
+    text = "word " * 10_000
+    chunks = split_chunks(text, 0, len(text), [])
+    assert len(chunks) > 2
+    assert all(text[chunk.start : chunk.start + 4] == "word" for chunk in chunks)
+
+
+def test_raw_text_is_cut_at_line_ends() -> None:
+    text = "line\r\n" * 2_000
+    chunks = split_lines(text, 0, len(text))
+    assert all(CHUNK_LENGTH <= chunk.end - chunk.start < CHUNK_LENGTH + 10 for chunk in chunks[:-1])
+    assert all(text.startswith("line", chunk.start) for chunk in chunks)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_front_matter_is_a_chunk_of_its_own(line_end: str) -> None:
+    text = line_end.join(("---", "title: x", "---", "# Title", ""))
+    first, second = make_stretch(text).cut(is_raw=False)
+    assert first.is_front_matter
+    assert text[second.start :].startswith("# Title")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list_documents("books/*.md"))
+def test_a_book_in_chunks_reads_as_it_does_whole(name: str) -> None:
+    text = read_document(name)[:150_000]
+    stretch = make_stretch(text)
+    reader = ChunkReader(document=stretch.document, width=80)
+    in_chunks = [line.text for chunk in stretch.cut(is_raw=False) for line in reader.read(chunk).lines]
+    front = [chunk for chunk in stretch.cut(is_raw=False) if chunk.is_front_matter]
+    whole = Chunk(start=front[0].end if front else 0, end=len(text))
+    in_one = [line.text for chunk in (*front, whole) for line in reader.read(chunk).lines]
+    assert [line for line in in_chunks if line.strip()] == [line for line in in_one if line.strip()]

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.tui.reader.chunk_lines import ChunkReader
+from roamtui.tui.reader.lazy_lines import LazyLines
+from roamtui.tui.reader.line import Line
+from tests.tui.reader.sections import make_stretch
+
+_BOOK = "".join(
+    f"## Section {number}\n\n" + f"Words of section {number} that are wrapped. " * (number % 40 + 3) + "\n\n"
+    for number in range(300)
+)
+
+
+def _make_lines(text: str = _BOOK, *, is_raw: bool = False) -> LazyLines:
+    stretch = make_stretch(text)
+    return LazyLines(stretch.cut(is_raw=is_raw), ChunkReader(document=stretch.document, width=40, is_raw=is_raw))
+
+
+def _read_all(lines: LazyLines) -> list[Line]:
+    return [line for chunk in range(len(lines.chunks)) for line in lines.read(chunk).lines]
+
+
+_WHOLE = _read_all(_make_lines())
+
+
+def test_only_what_is_looked_at_is_laid_out() -> None:
+    lines = _make_lines()
+    assert len(lines.chunks) > 50
+    assert lines.measured_count == 0
+    lines.measure(0, 50)
+    assert lines.measured_count <= 2
+    lines.line_at(len(lines) // 2)
+    assert lines.measured_count <= 3
+
+
+def test_guesses_are_near_the_truth() -> None:
+    assert 0.8 < len(_make_lines()) / len(_WHOLE) < 1.3
+
+
+_SHORT = _BOOK[: _BOOK.index("## Section 30")]
+_SHORT_WHOLE = _read_all(_make_lines(_SHORT))
+
+
+@given(st.lists(st.integers(0, len(_SHORT_WHOLE)), max_size=12))
+def test_lines_are_in_order_wherever_one_looks_first(looked_at: list[int]) -> None:
+    lines = _make_lines(_SHORT)
+    for y in looked_at:
+        lines.measure(y, 20)
+    assert _read_all(lines) == _SHORT_WHOLE
+    assert len(lines) == len(_SHORT_WHOLE)
+    assert [lines.line_at(y) for y in (0, len(_SHORT_WHOLE) - 1)] == [
+        (lines.locate(0), _SHORT_WHOLE[0]),
+        (lines.locate(len(_SHORT_WHOLE) - 1), _SHORT_WHOLE[-1]),
+    ]
+    assert lines.line_at(len(_SHORT_WHOLE)) is None
+    assert lines.line_at(-1) is None
+
+
+def test_measuring_below_a_line_leaves_it_where_it_is() -> None:
+    lines = _make_lines()
+    y = lines.find_offset(_BOOK.index("## Section 150"))
+    before = lines.line_at(y)
+    lines.measure(y, 400)
+    assert lines.line_at(y) == before
+
+
+@pytest.mark.parametrize("number", [0, 1, 57, 299])
+def test_the_line_of_an_offset_is_the_first_of_its_block(number: int) -> None:
+    lines = _make_lines()
+    offset = _BOOK.index(f"Words of section {number} ")
+    found = lines.line_at(lines.find_offset(offset + 30))
+    assert found is not None
+    assert found[1].text.startswith(f"Words of section {number}")
+
+
+def test_an_empty_text_has_no_lines() -> None:
+    lines = _make_lines("")
+    assert len(lines) == 0
+    assert lines.line_at(0) is None
+    assert lines.find_offset(0) == 0
+
+
+def test_raw_lines_are_the_source_behind_its_numbers() -> None:
+    text = "# Title\n\n\tword\r\nlast line that is wrapped since it is long"
+    lines = _make_lines(text, is_raw=True)
+    shown = [line.text for line in lines.read(0).lines]
+    assert shown == [
+        "1 # Title",
+        "2 ",
+        "3     word",
+        "4 last line that is wrapped since it is ",
+        "  long",
+    ]
+
+
+def test_raw_numbers_go_on_from_chunk_to_chunk() -> None:
+    text = "line\n" * 3_000
+    lines = _make_lines(text, is_raw=True)
+    numbers = [int(line.text.split()[0]) for line in _read_all(lines)]
+    assert numbers == list(range(1, 3_001))

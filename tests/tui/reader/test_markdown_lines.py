@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.tui.reader.chunk_lines import PROSE_WIDTH_MAX
+from roamtui.tui.reader.line import Emphasis, Role, measure_runs
+from tests.document.markdown_texts import markdown_texts
+from tests.real_documents import list_documents, read_document
+from tests.tui.reader.sections import UNSAFE, find_runs, make_stretch, read_chunks, read_lines, show
+
+_CASES = {
+    "headings": (
+        "# One **bold**\n\nTwo\n---\n\n### Three\n\n#### Four\n",
+        ["One bold", "━━━━━━━━", "", "Two", "───", "", "Three", "", "Four"],
+    ),
+    "a paragraph is wrapped": (
+        "one two three four five six seven\neight nine",
+        ["one two three four five six seven eight", "nine"],
+    ),
+    "a hard break ends a line": ("one  \ntwo\\\nthree<br>four", ["one", "two", "three", "four"]),
+    "tight lists nest": (
+        "- a\n  - b\n    - c\n- d long enough to be wrapped to the next line\n",
+        ["• a", "  ◦ b", "    ▪ c", "• d long enough to be wrapped to the", "  next line"],
+    ),
+    "loose lists have gaps": ("1. a\n\n   more\n2. b\n", ["1. a", "", "   more", "", "2. b"]),
+    "numbers go on from the first": ("9) a\n9) b\n", ["9) a", "10) b"]),
+    "tasks have boxes": ("- [ ] a\n- [x] b [x]\n- c\n", ["☐ a", "☑ b [x]", "• c"]),
+    "an empty item is shown": ("- a\n-\n- c\n", ["• a", "•", "• c"]),
+    "a list follows a paragraph": ("Text:\n- a\n- b\n\nAfter\n", ["Text:", "", "• a", "• b", "", "After"]),
+    "a list of two kinds": ("1. a\n   - b\n2. c\n", ["1. a", "   • b", "2. c"]),
+    "quotes have bars": (
+        "> one two three four five six seven eight nine\n>\n> - a\n>\n> > b\n",
+        ["▌ one two three four five six seven", "▌ eight nine", "▌", "▌ • a", "▌", "▌ ▌ b"],
+    ),
+    "a quote in a list": ("- > a\n  > b\n", ["• ▌ a b"]),
+    "code is not wrapped": (
+        "```py t=1\nx = 1\n\n" + "y" * 60 + "\n```\nAfter\n",
+        [" py t=1", " x = 1", "", " " + "y" * 60, "", "After"],
+    ),
+    "code in a list": ("- a\n\n  ```\n  x\n  ```\n", ["• a", "", "   x"]),
+    "indented code": ("    x = 1\n      y\n", [" x = 1", "   y"]),
+    "tabs in code go to stops": ("```\na\tb\n```\n", [" a   b"]),
+    "a rule": ("a\n\n---\n\nb\n", ["a", "", "─" * 40, "", "b"]),
+    "html is shown": (
+        "<div>\n  <p>x</p>\n</div>\n\na <kbd>b</kbd>\n",
+        ["<div>", "<p>x</p>", "</div>", "", "a <kbd>b</kbd>"],
+    ),
+    "anchors that name a place are not shown": ('<a name="x"></a>Word\n', ["Word"]),
+    "images have their text": ("![An *alt*](x.png) ![](y.png)\n", ["[image: An *alt*] [image: y.png]"]),
+    "footnotes stay": (
+        "Word[^1].\n\n[^1]: The note.\n\n[^2]: https://x.invalid\n",
+        ["Word[^1].", "", "[^1]: The note.", "", "[^2]: https://x.invalid"],
+    ),
+    "a definition of a link is not shown": ("[Word][w] and [w].\n\n[w]: https://x.invalid\n", ["Word and w."]),
+    "a table": (
+        "| Name | N |\n|:--|--:|\n| a | 1 |\n| bc | **22** |\n",
+        ["Name │  N", "─────┼───", "a    │  1", "bc   │ 22"],
+    ),
+    "a table with too few cells": ("| a | b |\n|---|---|\n| 1 |\n", ["a │ b", "──┼──", "1 │"]),
+    "markup of the screen is text": (
+        "[/red] [@click=app.quit]x[/] [b]y[/b]\n",
+        ["[/red] [@click=app.quit]x[/] [b]y[/b]"],
+    ),
+    "entities are characters": ("&lt;b&gt; &amp; &copy;\n", ["<b> & ©"]),
+}
+
+
+@pytest.mark.parametrize("name", _CASES)
+def test_markdown_is_laid_out(name: str) -> None:
+    text, expected = _CASES[name]
+    assert show(text) == expected
+
+
+def test_a_table_is_narrowed_by_wrapping_its_widest_cells() -> None:
+    shown = show("| a | b |\n|---|---|\n| x | one two three four five six seven eight nine ten |\n| y | z |\n")
+    assert shown == [
+        "a │ b",
+        "──┼" + "─" * 37,
+        "x │ one two three four five six seven",
+        "  │ eight nine ten",
+        "┄┄┼" + "┄" * 37,
+        "y │ z",
+    ]
+
+
+def test_a_table_that_cannot_be_narrowed_is_as_wide_as_it_must() -> None:
+    text = "|" + " a long cell here |" * 6 + "\n|" + "---|" * 6 + "\n|" + " a long cell here |" * 6 + "\n"
+    lines = read_lines(text)
+    assert max(measure_runs(line.runs) for line in lines) == 6 * 12 + 5 * 3
+    unwrapped = read_lines(text, is_wrapped=False)
+    assert unwrapped[0].text.count("a long cell here") == 6
+
+
+def test_unwrapped_prose_is_one_line() -> None:
+    assert show("word " * 50 + "\nend\n", is_wrapped=False) == ["word " * 50 + "end"]
+
+
+def test_prose_is_no_wider_than_can_be_read() -> None:
+    lines = read_lines("word " * 100, width=200)
+    assert max(measure_runs(line.runs) for line in lines) <= PROSE_WIDTH_MAX
+
+
+def test_inline_marks_become_looks() -> None:
+    lines = read_lines("a **b *c*** `d` ~~e~~ [f *g*](h) <https://i.invalid> ![j](k)\n", width=100)
+    assert find_runs(lines, emphasis=Emphasis.STRONG) == ["b ", "c"]
+    assert find_runs(lines, emphasis=Emphasis.ITALIC) == ["c", "g"]
+    assert find_runs(lines, emphasis=Emphasis.CODE) == ["d"]
+    assert find_runs(lines, emphasis=Emphasis.STRUCK) == ["e"]
+    assert find_runs(lines, is_link=True) == ["f ", "g", "https://i.invalid"]
+    assert find_runs(lines, role=Role.NOTE) == ["[image: j]"]
+
+
+def test_links_have_their_addresses() -> None:
+    text = "[a](x.md) <https://i.invalid> [![b](c)](d) <a href='e&amp;f'>g</a> [ref] [no ref]\n\n[ref]: <u v>\n"
+    (chunk,) = read_chunks(text)
+    assert chunk.links == ("x.md", "https://i.invalid", "d", "e&f", "u%20v")
+
+
+def test_a_link_may_be_defined_in_another_chunk() -> None:
+    text = "# A\n\n[word][Def]\n\n" + "# B\n\nfiller text\n\n" * 500 + "[def]: https://x.invalid\n"
+    assert read_chunks(text)[0].links == ("https://x.invalid",)
+
+
+def test_code_has_colours_of_its_language() -> None:
+    lines = read_lines('```python\ndef f():\n    return "s" + 1  # note\n```\n')
+    assert "def" in find_runs(lines, role=Role.CODE_KEYWORD)
+    assert "f" in find_runs(lines, role=Role.CODE_NAME)
+    assert "1" in find_runs(lines, role=Role.CODE_NUMBER)
+    assert "# note" in find_runs(lines, role=Role.CODE_COMMENT)
+    assert all(line.is_code for line in lines[:-1])
+
+
+def test_code_of_an_unknown_language_is_shown_plain() -> None:
+    lines = read_lines("```no-such-language\ndef f()\n```\n")
+    assert find_runs(lines, role=Role.CODE_KEYWORD) == []
+    assert "def f()" in lines[1].text
+
+
+def test_lines_know_their_source() -> None:
+    text = "# Title\n\nA paragraph of words\nover two lines.\n\n```\none\ntwo\n```\n\n| a |\n|---|\n| b |\n"
+    found = {line.text.strip(): text[line.start : line.end] for line in read_lines(text, width=60)}
+    assert found["Title"] == "# Title\n"
+    assert found["A paragraph of words over two lines."] == "A paragraph of words\nover two lines.\n"
+    assert found["two"] == "two\n"
+    assert found["b"] == "| b |\n"
+
+
+@pytest.mark.parametrize("line_end", ["\r\n", "\r"])
+def test_lines_know_their_source_whatever_ends_them(line_end: str) -> None:
+    text = line_end.join(("# Title", "", "one", "", "```", "two", "```", ""))
+    found = {line.text.strip(): text[line.start : line.end] for line in read_lines(text)}
+    assert found["one"] == f"one{line_end}"
+    assert found["two"] == f"two{line_end}"
+
+
+@pytest.mark.parametrize("mark", [">", "- ", "1. "])
+def test_what_nests_too_deep_is_shown_as_it_stands(mark: str) -> None:
+    lines = read_lines(mark * 3_000 + "word\n")
+    assert "word" in "".join(line.text[line.prefix_length :] for line in lines)
+
+
+@given(markdown_texts(), st.integers(1, 60))
+def test_any_text_is_laid_out_safely_and_in_order(text: str, width: int) -> None:
+    stretch = make_stretch(text)
+    for chunk in read_chunks(text, width=width):
+        for line in chunk.lines:
+            assert not UNSAFE.search(line.text)
+            assert 0 <= line.start <= line.end <= len(stretch.document.text)
+            assert all(run.look.link is None or run.look.link < len(chunk.links) for run in line.runs)
+
+
+@pytest.mark.parametrize("name", list_documents("adversarial/files/*"))
+def test_no_control_character_of_a_hostile_file_is_shown(name: str) -> None:
+    text = read_document(name)[:200_000]
+    for is_raw in (False, True):
+        assert not any(UNSAFE.search(line.text) for chunk in read_chunks(text, is_raw=is_raw) for line in chunk.lines)
+
+
+def test_entities_do_not_smuggle_control_characters() -> None:
+    (line, *_) = read_lines("a &#x202E; b &#27;[31m c &#x9b; &#x2066;\n")
+    assert not UNSAFE.search(line.text)
+
+
+_NOT_SHOWN = re.compile(
+    r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+[\"'][^\"']*[\"'])?\s*\)"
+    r"|\]\[[^\]]*\]|^ {0,3}\[[^\]]+\]:.*$|<[^<>]*>|&#?\w+;|https?://\S+|^\s*[|:\- ]+$|\]\(<[^>]*>\)",
+    re.MULTILINE,
+)
+_MARKS = re.compile(r"[`*_~\\\[\]]")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+
+
+def _count_words(text: str) -> Counter[str]:
+    return Counter(_WORD.findall(_MARKS.sub("", text)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list_documents("books/*.md"))
+def test_all_words_of_a_book_are_shown(name: str) -> None:
+    text = read_document(name)[:300_000]
+    shown = _count_words("\n".join(line.text for chunk in read_chunks(text, width=10_000) for line in chunk.lines))
+    missing = _count_words(_NOT_SHOWN.sub(" ", text)) - shown
+    # Two books refer to a link that nothing defines, which is shown as it stands and counts as other words here.
+    assert missing.total() <= 1, missing

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.tui.reader.line import Line
+from roamtui.tui.reader.marked_words import Marked, find_pattern, mark_span
+from tests.tui.reader.sections import read_lines
+
+
+def _show_marked(lines: list[Line], marked: list[Marked]) -> list[str]:
+    return [lines[mark.line].text[mark.start : mark.end] for mark in marked]
+
+
+def _mark(text: str, quote: str, *, width: int = 40, occurrence: int = 0) -> list[str]:
+    start = -1
+    for _ in range(occurrence + 1):
+        start = text.index(quote, start + 1)
+    lines = read_lines(text, width=width)
+    return _show_marked(lines, mark_span(lines, text, start, start + len(quote)))
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "marked"),
+    [
+        ("One two three.\n", "two", ["two"]),
+        ("A **bold** and `code` word here.\n", "bold** and `code` word", ["bold and code word"]),
+        ("See [the docs](https://x.invalid/a) now.\n", "the docs](https://x.invalid/a) now", ["the docs now"]),
+        ("snake_case and *this*\n", "case and *this*", ["case and this"]),
+        ("- one two\n- three four\n", "two\n- three", ["two", "three"]),
+        ("| a | b c |\n|---|---|\n| d | e |\n", "b c |\n|---|---|\n| d", ["b c", "d"]),
+        ("```\nx = 1\ny = 2\n```\n", "y = 2", ["y = 2"]),
+        ("> said *he*\n", "said *he", ["said he"]),
+        ("Fish &amp; chips\n", "Fish &amp; chips", ["Fish & chips"]),
+        ("Words\n", "\n", []),
+    ],
+)
+def test_a_quote_is_marked_though_its_marks_are_gone(text: str, quote: str, marked: list[str]) -> None:
+    assert _mark(text, quote) == marked
+
+
+def test_a_quote_over_wrapped_lines_is_marked_on_each() -> None:
+    text = "- one two three four five six seven eight nine ten eleven twelve\n"
+    assert _mark(text, "six seven eight nine ten") == ["six seven", "eight nine ten"]
+
+
+def test_the_right_one_of_equal_quotes_is_marked() -> None:
+    text = "a cat, a dog, a cat, a bird.\n"
+    lines = read_lines(text)
+    start = text.rindex("a cat")
+    assert mark_span(lines, text, start, start + 5) == [Marked(0, start, start + 5)]
+
+
+def test_a_quote_that_is_shown_in_other_words_marks_its_block() -> None:
+    text = "Before.\n\n![picture of a cat](cat.png)\n\nAfter.\n"
+    lines = read_lines(text)
+    start = text.index("cat.png")
+    assert _show_marked(lines, mark_span(lines, text, start, start + 7)) == ["[image: picture of a cat]"]
+
+
+@given(st.data())
+def test_any_words_of_a_paragraph_are_found(data: st.DataObject) -> None:
+    words = [f"w{number}" for number in range(40)]
+    marks = data.draw(st.lists(st.sampled_from(["{}", "**{}**", "*{}*", "`{}`", "[{}](u)"]), min_size=40, max_size=40))
+    pieces = [mark.format(word) for mark, word in zip(marks, words, strict=True)]
+    text = " ".join(pieces) + "\n"
+    first = data.draw(st.integers(0, 39))
+    last = data.draw(st.integers(first, 39))
+    start = len(" ".join(pieces[:first])) + (first > 0)
+    lines = read_lines(text)
+    marked = mark_span(lines, text, start, start + len(" ".join(pieces[first : last + 1])))
+    assert " ".join(_show_marked(lines, marked)).split() == words[first : last + 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "found"),
+    [
+        ("One TWO one\n", "one", [["One"], ["one"]]),
+        ("Ein WÜRDE-Wort\n", "würde", [["WÜRDE"]]),
+        ("İstanbul\n", "stan", [["stan"]]),
+        ("- item\n", "•", []),
+        ("words\n", "  ", []),
+    ],
+)
+def test_a_pattern_is_found_in_what_is_shown(text: str, pattern: str, found: list[list[str]]) -> None:
+    lines = read_lines(text)
+    shown = [_show_marked(lines, marked) for marked in find_pattern(lines, pattern)]
+    assert shown == found
+
+
+def test_a_pattern_is_found_over_the_end_of_a_line() -> None:
+    lines = read_lines("one two three four five six seven eight nine\n")
+    assert [_show_marked(lines, marked) for marked in find_pattern(lines, "eight  nine")] == [["eight", "nine"]]

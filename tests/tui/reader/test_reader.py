@@ -1,0 +1,429 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from textual import on
+from textual.app import App, ComposeResult
+from textual.geometry import Offset
+from textual.message import Message
+from textual.pilot import Pilot
+from textual.selection import Selection
+from typing_extensions import override
+
+from roamtui.document.library import Library
+from roamtui.document.node import Span
+from roamtui.document.parse import parse_document
+from roamtui.errors import UnknownSectionError
+from roamtui.tui.reader.line_strips import Overlay
+from roamtui.tui.reader.reader import Reader
+from tests.real_documents import list_documents, read_document
+from tests.tui.reader.sections import UNSAFE, make_library
+from tests.tui.tree.outlines import find_id, make_folder
+
+_TEXT = """---
+title: x
+---
+# Handbook
+
+Opening words with a [first link](a.md).
+
+## Leave
+
+Five **weeks of** vacation, see [the rules](rules.md#leave).
+
+### Sick leave
+
+Call in, then rest.
+
+## Security
+
+Passwords have twelve characters. Vacation is not secure.
+"""
+_LIBRARY = make_library(_TEXT)
+_BOOK = "# Book\n\n" + "".join(
+    f"## Chapter {number}\n\n" + f"Sentence {number} is here and is long enough to be wrapped. " * 12 + "\n\n"
+    for number in range(400)
+)
+_BOOK_LIBRARY = make_library(_BOOK)
+
+
+class ReaderApp(App[None]):
+    CSS = "Reader { width: 50; height: 12; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reader = Reader()
+        self.heard: list[Message] = []
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self.reader
+
+    @on(Reader.LinkClicked)
+    @on(Reader.SectionChanged)
+    def note_message(self, message: Message) -> None:
+        self.heard.append(message)
+
+
+@asynccontextmanager
+async def _run(
+    library: Library | None = None, title: str = "", *, size: tuple[int, int] = (54, 14)
+) -> AsyncIterator[tuple[ReaderApp, Reader, Pilot[None]]]:
+    app = ReaderApp()
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        if library is not None:
+            app.reader.show_section(library, find_id(library, title) if title else library.root_id)
+            await pilot.pause()
+        app.heard.clear()
+        yield app, app.reader, pilot
+
+
+def _lines(reader: Reader) -> list[str]:
+    return [reader.render_line(y).text.rstrip() for y in range(reader.view_size.height)]
+
+
+def _top(reader: Reader) -> str:
+    return _lines(reader)[0]
+
+
+def _marked(reader: Reader, overlay: Overlay) -> list[str]:
+    """Return the characters in view that have the background of an overlay."""
+    background = reader.palette.overlays[overlay].bgcolor
+    strips = [reader.render_line(y) for y in range(reader.view_size.height)]
+    return [
+        segment.text for strip in strips for segment in strip if segment.style and segment.style.bgcolor == background
+    ]
+
+
+async def test_a_section_is_shown_with_all_below_it() -> None:
+    async with _run(_LIBRARY, "Leave") as (_, reader, _pilot):
+        assert _lines(reader)[:8] == [
+            "Leave",
+            "─────",
+            "",
+            "Five weeks of vacation, see the rules.",
+            "",
+            "Sick leave",
+            "",
+            "Call in, then rest.",
+        ]
+        assert reader.section_id == find_id(_LIBRARY, "Leave")
+        assert "Security" not in "".join(_lines(reader))
+
+
+async def test_the_whole_document_is_shown_for_the_librarys_own_id() -> None:
+    async with _run(_LIBRARY) as (_, reader, _pilot):
+        assert _lines(reader)[:4] == [" ---", " title: x", " ---", ""]
+        assert reader.breadcrumb() == "(opening text)"
+        assert reader.selected_or_section_text() == _TEXT
+
+
+async def test_a_loaded_file_is_shown_and_one_that_is_not_is_empty() -> None:
+    folder = make_folder("a.md", "b.md")
+    loaded = folder.graft(find_id(folder, "a.md"), parse_document("# A\n\nText of a.\n", key="a.md"))
+    async with _run(loaded, "a.md") as (_, reader, _pilot):
+        assert _lines(reader)[3] == "Text of a."
+        assert reader.breadcrumb() == "a.md › A"
+        reader.show_section(loaded, find_id(loaded, "b.md"))
+        assert "".join(_lines(reader)) == ""
+        assert reader.section_in_view() == find_id(loaded, "b.md")
+        reader.go_bottom()
+        reader.toggle_raw()
+        reader.next_link(1)
+        assert reader.search_text("x") == 0
+
+
+async def test_a_section_that_is_unknown_changes_nothing() -> None:
+    async with _run(_LIBRARY, "Leave") as (_, reader, _pilot):
+        with pytest.raises(UnknownSectionError):
+            reader.show_section(_LIBRARY, "00000000")
+        assert _top(reader) == "Leave"
+
+
+async def test_nothing_is_shown_before_and_after() -> None:
+    async with _run() as (_, reader, _pilot):
+        for _ in range(2):
+            assert "".join(_lines(reader)) == ""
+            assert (reader.section_id, reader.section_in_view(), reader.breadcrumb()) == (None, None, "")
+            assert reader.selected_or_section_text() == ""
+            assert reader.search_text("x") == 0
+            reader.next_match(1)
+            reader.next_link(1)
+            assert reader.current_link() is None
+            reader.show_section(_LIBRARY, find_id(_LIBRARY, "Leave"))
+            reader.clear()
+
+
+async def test_a_section_shown_before_the_first_layout_appears() -> None:
+    app = ReaderApp()
+    start = _BOOK.index("Sentence 200 is")
+    app.reader.show_section(_BOOK_LIBRARY, _BOOK_LIBRARY.root_id, highlight=Span(doc="", start=start, end=start + 12))
+    async with app.run_test(size=(54, 14)) as pilot:
+        await pilot.pause()
+        assert _marked(app.reader, Overlay.QUOTE) == ["Sentence 200"]
+
+
+async def test_a_quote_is_scrolled_to_and_marked() -> None:
+    async with _run(_LIBRARY) as (_, reader, pilot):
+        start = _TEXT.index("weeks of** vacation")
+        leave = find_id(_LIBRARY, "Leave")
+        reader.show_section(_LIBRARY, leave, highlight=Span(doc="", start=start, end=start + 19))
+        await pilot.pause()
+        assert "".join(_marked(reader, Overlay.QUOTE)) == "weeks of vacation"
+        reader.show_section(_LIBRARY, leave, highlight=Span(doc="other.md", start=start, end=start + 19))
+        assert _marked(reader, Overlay.QUOTE) == []
+
+
+async def test_a_quote_far_down_is_found_without_laying_out_what_is_above() -> None:
+    async with _run() as (_, reader, pilot):
+        start = _BOOK.index("Sentence 300 is here and is long")
+        highlight = Span(doc="", start=start, end=start + 32)
+        reader.show_section(_BOOK_LIBRARY, find_id(_BOOK_LIBRARY, "Book"), highlight=highlight)
+        await pilot.pause()
+        assert "".join(_marked(reader, Overlay.QUOTE)) == "Sentence 300 is here and is long"
+        assert _lines(reader)[0] == "Chapter 300"
+        assert reader.lines is not None
+        assert reader.lines.measured_count <= 5
+
+
+async def test_scrolling_changes_the_section_in_view() -> None:
+    async with _run(_LIBRARY, "Handbook") as (app, reader, pilot):
+        assert reader.section_in_view() == find_id(_LIBRARY, "Handbook")
+        reader.scroll_lines(5)
+        await pilot.pause()
+        assert _top(reader) == "Leave"
+        assert app.heard == [Reader.SectionChanged(find_id(_LIBRARY, "Leave"))]
+        assert reader.breadcrumb() == "Handbook › Leave"
+        reader.go_top()
+        await pilot.pause()
+        assert app.heard[-1] == Reader.SectionChanged(find_id(_LIBRARY, "Handbook"))
+
+
+async def test_scrolling_back_up_reads_the_same_lines() -> None:
+    async with _run(_BOOK_LIBRARY, "Book") as (_, reader, pilot):
+        reader.go_bottom()
+        await pilot.pause()
+        assert "Sentence 399" in "".join(_lines(reader))
+        backwards: list[str] = []
+        for _ in range(40):
+            backwards.append(_top(reader))
+            reader.scroll_lines(-5)
+            await pilot.pause()
+        forwards: list[str] = []
+        for _ in range(40):
+            reader.scroll_lines(5)
+            await pilot.pause()
+            forwards.append(_top(reader))
+        assert forwards == backwards[::-1]
+
+
+async def test_pages_overlap_and_end_at_the_edges() -> None:
+    async with _run(_BOOK_LIBRARY, "Book") as (_, reader, pilot):
+        last = _lines(reader)[-2:]
+        reader.page(1)
+        await pilot.pause()
+        assert _lines(reader)[:2] == last
+        reader.page(-50)
+        await pilot.pause()
+        assert _top(reader) == "Book"
+        reader.go_bottom()
+        reader.page(1)
+        await pilot.pause()
+        assert reader.scroll_offset.y == reader.max_scroll_y
+        assert "Sentence 399" in "".join(_lines(reader))
+
+
+async def test_raw_text_and_wrapping_keep_the_place() -> None:
+    async with _run(_BOOK_LIBRARY, "Book") as (_, reader, pilot):
+        reader.show_section(
+            _BOOK_LIBRARY,
+            find_id(_BOOK_LIBRARY, "Book"),
+            highlight=Span(doc="", start=_BOOK.index("## Chapter 90"), end=_BOOK.index("## Chapter 90") + 5),
+        )
+        reader.scroll_lines(3)
+        await pilot.pause()
+        assert _top(reader) == "Chapter 90"
+        reader.toggle_raw()
+        await pilot.pause()
+        assert reader.is_raw
+        assert _top(reader).split(maxsplit=1)[1] == "## Chapter 90"
+        reader.toggle_wrap()
+        await pilot.pause()
+        assert not reader.is_wrapped
+        assert _top(reader).split(maxsplit=1)[1] == "## Chapter 90"
+        assert reader.virtual_size.width > reader.view_size.width
+        reader.scroll_columns(20)
+        await pilot.pause()
+        assert reader.scroll_offset.x == 20
+        reader.toggle_raw()
+        reader.toggle_wrap()
+        await pilot.pause()
+        assert _top(reader) == "Chapter 90"
+
+
+async def test_another_width_keeps_the_place() -> None:
+    async with _run(_BOOK_LIBRARY, "Book") as (_, reader, pilot):
+        reader.scroll_lines(2000)
+        reader.jump_to(reader.lines.find_offset(_BOOK.index("## Chapter 90")) if reader.lines else 0, margin=0)
+        await pilot.pause()
+        for width in (30, 44, 50):
+            reader.styles.width = width
+            await pilot.pause()
+            assert _top(reader) == "Chapter 90"
+            assert reader.render_line(3).cell_length == reader.view_size.width
+
+
+async def test_matches_are_counted_marked_and_walked_round() -> None:
+    async with _run(_LIBRARY, "Handbook") as (_, reader, pilot):
+        assert reader.search_text("VACATION") == 2
+        assert _marked(reader, Overlay.CURRENT_MATCH) == ["vacation"]
+        reader.next_match(1)
+        await pilot.pause()
+        assert _marked(reader, Overlay.CURRENT_MATCH) == ["Vacation"]
+        reader.next_match(1)
+        await pilot.pause()
+        assert _marked(reader, Overlay.CURRENT_MATCH) == ["vacation"]
+        reader.next_match(-1)
+        await pilot.pause()
+        assert _marked(reader, Overlay.CURRENT_MATCH) == ["Vacation"]
+        assert reader.search_text("") == 0
+        assert _marked(reader, Overlay.MATCH) == []
+
+
+async def test_matches_far_down_are_scrolled_to() -> None:
+    async with _run(_BOOK_LIBRARY, "Book") as (_, reader, pilot):
+        assert reader.search_text("sentence 250 is") == 12
+        for _ in range(5):
+            reader.next_match(1)
+        await pilot.pause()
+        assert "".join(_marked(reader, Overlay.CURRENT_MATCH)) == "Sentence 250 is"
+        assert reader.breadcrumb() == "Book › Chapter 250"
+
+
+async def test_the_chosen_one_of_equal_words_is_marked() -> None:
+    async with _run(make_library("# A\n\none cat two cat three cat four\n"), "A") as (_, reader, pilot):
+        reader.search_text("cat")
+        for before in ("one ", "one cat two ", "one cat two cat three ", "one "):
+            await pilot.pause()
+            overlay = reader.palette.overlays[Overlay.CURRENT_MATCH]
+            texts = [
+                (s.text, s.style is not None and s.style.bgcolor == overlay.bgcolor) for s in reader.render_line(3)
+            ]
+            marked = [is_marked for _, is_marked in texts].index(True)
+            assert "".join(text for text, _ in texts[:marked]) == before
+            reader.next_match(1)
+
+
+async def test_looking_for_a_link_above_leaves_the_view_where_it_is() -> None:
+    library = make_library(_BOOK.replace("is here", "is [here"))
+    async with _run(library, "Book") as (_, reader, pilot):
+        assert reader.lines is not None
+        reader.jump_to(reader.lines.find_offset(len(_BOOK) // 2))
+        await pilot.pause()
+        before = _lines(reader)
+        reader.next_link(-1)
+        await pilot.pause()
+        assert reader.current_link() is None
+        assert _lines(reader) == before
+
+
+async def test_matches_are_marked_in_raw_text_too() -> None:
+    async with _run(_LIBRARY, "Leave") as (_, reader, pilot):
+        reader.toggle_raw()
+        reader.search_text("**weeks")
+        await pilot.pause()
+        assert _marked(reader, Overlay.CURRENT_MATCH) == ["**weeks"]
+
+
+async def test_links_are_chosen_in_order() -> None:
+    async with _run(_LIBRARY, "Handbook") as (_, reader, _pilot):
+        assert reader.current_link() is None
+        reader.next_link(1)
+        assert reader.current_link() == "a.md"
+        assert _marked(reader, Overlay.CURRENT_LINK) == ["first link"]
+        reader.next_link(1)
+        assert reader.current_link() == "rules.md#leave"
+        reader.next_link(1)
+        assert reader.current_link() == "rules.md#leave"
+        reader.next_link(-1)
+        assert reader.current_link() == "a.md"
+        reader.show_section(_LIBRARY, find_id(_LIBRARY, "Security"))
+        assert reader.current_link() is None
+        reader.next_link(1)
+        assert reader.current_link() is None
+
+
+async def test_a_click_on_a_link_tells_its_address() -> None:
+    async with _run(_LIBRARY, "Leave") as (app, reader, pilot):
+        await pilot.click(reader, offset=(31, 3))
+        assert app.heard == [Reader.LinkClicked("rules.md#leave")]
+        await pilot.click(reader, offset=(3, 3))
+        await pilot.click(reader, offset=(3, 11))
+        assert len(app.heard) == 1
+
+
+async def test_what_is_selected_is_copied_else_the_source() -> None:
+    async with _run(_LIBRARY, "Leave") as (app, reader, _pilot):
+        assert reader.selected_or_section_text() == _TEXT[_TEXT.index("## Leave") : _TEXT.index("## Security")]
+        app.screen.selections = {reader: Selection(Offset(5, 3), Offset(4, 7))}
+        assert reader.selected_or_section_text() == "weeks of vacation, see the rules.\n\nSick leave\n\nCall"
+        style = app.screen.get_component_rich_style("screen--selection")
+        (selected, *_) = [s.text for s in reader.render_line(7) if s.style and s.style.bgcolor == style.bgcolor]
+        assert selected == "Call"
+
+
+async def test_markup_of_the_screen_is_text() -> None:
+    library = make_library("# \\[/red]\n\n[@click=app.quit]x[/] and [/red]\n")
+    async with _run(library, "[/red]") as (app, reader, pilot):
+        assert _lines(reader)[3] == "[@click=app.quit]x[/] and [/red]"
+        await pilot.click(reader, offset=(18, 3))
+        assert app.is_running
+        assert reader.breadcrumb() == "[/red]"
+
+
+async def test_no_control_character_of_a_hostile_file_reaches_a_strip() -> None:
+    unsafe: list[str] = []
+    async with _run() as (_, reader, pilot):
+        for name in list_documents("adversarial/files/*"):
+            library = make_library(read_document(name)[:100_000])
+            reader.show_section(library, library.root_id)
+            for move in (reader.go_bottom, reader.go_top, reader.toggle_raw, reader.go_bottom, reader.toggle_raw):
+                shown = "".join([*_lines(reader), reader.breadcrumb()])
+                unsafe.extend([name] if UNSAFE.search(shown) else [])
+                move()
+            await pilot.pause()
+    assert unsafe == []
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-light", "dracula"])
+async def test_text_differs_from_its_background_in_each_theme(theme: str) -> None:
+    async with _run(_LIBRARY, "Handbook") as (app, reader, pilot):
+        app.theme = theme
+        await pilot.pause()
+        reader.search_text("vacation")
+        reader.next_link(1)
+        for y in range(reader.view_size.height):
+            for segment in reader.render_line(y):
+                assert segment.style is not None
+                if segment.text.strip():
+                    assert segment.style.color is not None
+                    assert segment.style.color.is_default or segment.style.color != segment.style.bgcolor
+
+
+async def test_a_large_document_costs_what_is_read_of_it() -> None:
+    library = make_library(_BOOK * 5)
+    async with _run(library) as (_, reader, pilot):
+        assert reader.lines is not None
+        assert len(reader.lines.chunks) > 300
+        assert reader.lines.measured_count <= 2
+        for _ in range(3):
+            reader.page(1)
+            await pilot.pause()
+        reader.scroll_lines(5_000)
+        await pilot.pause()
+        reader.go_bottom()
+        await pilot.pause()
+        assert reader.lines.measured_count <= 12

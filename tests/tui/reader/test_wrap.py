@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from roamtui.tui.reader.line import Emphasis, Look, Run
+from roamtui.tui.reader.wrap import HARD_BREAK, fold_runs, slice_runs, wrap_runs
+
+_STRONG = Look(emphasis=Emphasis.STRONG)
+_TEXTS = st.lists(st.text(alphabet="ab ,日本語。é", max_size=25), min_size=1, max_size=4)
+
+
+def _texts(lines: list[list[Run]]) -> list[str]:
+    return ["".join(run.text for run in line) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("", 10, [""]),
+        ("   ", 2, [""]),
+        ("one two three", 20, ["one two three"]),
+        ("one two three", 8, ["one two", "three"]),
+        ("one two three", 7, ["one two", "three"]),
+        ("one  two", 4, ["one", "two"]),
+        ("unbreakable words", 5, ["unbre", "akabl", "e", "words"]),
+        ("a unbreakable b", 5, ["a", "unbre", "akabl", "e b"]),
+        ("日本語の文書。これは", 8, ["日本語の", "文書。こ", "れは"]),
+        ("日本語。です", 7, ["日本", "語。で", "す"]),
+        ("see 日本語 now", 9, ["see 日本", "語 now"]),
+    ],
+)
+def test_text_is_broken_between_words_and_by_cells(text: str, width: int, lines: list[str]) -> None:
+    assert _texts(wrap_runs([Run(text)], width)) == lines
+
+
+def test_a_hard_break_ends_a_line_and_looks_are_kept() -> None:
+    lines = wrap_runs([Run("a "), Run("bold word", _STRONG), HARD_BREAK, Run("b")], 6)
+    assert lines == [[Run("a "), Run("bold", _STRONG)], [Run("word", _STRONG)], [Run("b")]]
+
+
+def test_without_a_width_only_hard_breaks_end_lines() -> None:
+    assert _texts(wrap_runs([Run("word " * 100), HARD_BREAK, Run("b")], None)) == [("word " * 100).rstrip(), "b"]
+
+
+@given(_TEXTS, st.integers(2, 12))
+def test_wrapped_lines_fit_and_lose_nothing_but_spaces(texts: list[str], width: int) -> None:
+    lines = _texts(wrap_runs([Run(text) for text in texts], width))
+    assert all(cell_len(line) <= width for line in lines)
+    assert "".join(lines).replace(" ", "") == "".join(texts).replace(" ", "")
+
+
+@given(_TEXTS, st.integers(2, 12))
+def test_folded_lines_fit_and_lose_nothing(texts: list[str], width: int) -> None:
+    lines = _texts(fold_runs([Run(text) for text in texts], width))
+    assert all(cell_len(line) <= width for line in lines)
+    assert "".join(lines) == "".join(texts)
+
+
+@given(_TEXTS, st.integers(0, 30), st.integers(0, 30))
+def test_a_slice_of_runs_is_a_slice_of_their_text(texts: list[str], start: int, end: int) -> None:
+    part = slice_runs([Run(text) for text in texts], start, end)
+    assert "".join(run.text for run in part) == "".join(texts)[start:end]

@@ -1,0 +1,75 @@
+"""The table of actions is whole: each does something, no key means two things, help and README follow from it."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Scope, render_key_table, show_key
+from roamtui.tui.screens.help import KeyList
+from tests.tui.driving import make_app
+
+if TYPE_CHECKING:
+    from roamtui.tui.app import RoamApp
+
+
+async def test_every_action_is_carried_out_by_the_widget_of_its_scope() -> None:
+    app = make_app()
+    async with app.run_test():
+        for action in ACTIONS:
+            owner = app.main.find_owner(action.scope)
+            assert callable(getattr(owner, f"action_{action.method}", None)), action.id
+
+
+async def test_every_action_is_bound_where_its_scope_is() -> None:
+    app = make_app()
+    async with app.run_test():
+        for action in ACTIONS:
+            bindings = app.main.find_owner(action.scope)._bindings.key_to_bindings
+            bound = [binding.id for bindings_of_key in bindings.values() for binding in bindings_of_key]
+            assert bound.count(action.id) == len(action.keys), action.id
+
+
+def test_no_key_has_two_meanings_in_one_place() -> None:
+    for one, other in combinations(ACTIONS, 2):
+        if one.scope is other.scope or Scope.GLOBAL in (one.scope, other.scope):
+            assert not set(one.keys) & set(other.keys), (one.id, other.id)
+
+
+def test_ids_are_unique_and_labels_and_help_are_written() -> None:
+    assert len({action.id for action in ACTIONS}) == len(ACTIONS)
+    for action in ACTIONS:
+        assert action.keys, action.id
+        assert action.label, action.id
+        assert action.help.endswith("."), action.id
+        assert action.help[0].isupper(), action.id
+
+
+def test_the_key_table_lists_every_action_with_all_its_keys() -> None:
+    table = render_key_table()
+    assert table.startswith("| where | key | does |\n|---|---|---|\n")
+    rows = table.splitlines()[2:]
+    assert len(rows) == len(ACTIONS)
+    for action in ACTIONS:
+        keys = " ".join(f"`{show_key(key)}`" for key in action.keys)
+        assert rows.count(f"| {SCOPE_TITLES[action.scope]} | {keys} | {action.help} |") == 1, action.id
+
+
+async def test_help_lists_every_action() -> None:
+    app = make_app()
+    async with app.run_test(size=(140, 40)) as pilot:
+        await pilot.press("f1")
+        text = str(app.screen.query_one(KeyList).render())
+    one_line = " ".join(text.split())
+    for action in ACTIONS:
+        assert action.id in text, action.id
+        assert action.help.split()[0] in one_line
+
+
+async def test_the_palette_offers_every_action_that_makes_sense_from_anywhere() -> None:
+    app: RoamApp = make_app()
+    async with app.run_test():
+        commands = list(app.get_system_commands(app.screen))
+    offered = [action for action in ACTIONS if action.in_palette]
+    assert [command.help.split("  (")[0] for command in commands] == [action.help for action in offered]
+    assert len({command.title for command in commands}) == len(commands)

@@ -1,0 +1,326 @@
+"""A question from the box to the cited answer, and what opens on the way."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.transcript import Stopped
+from roamtui.models.base import Request, Retrying
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.tui.chat.activity_view import ActivityView
+from roamtui.tui.chat.answer_view import AnswerView
+from roamtui.tui.chat.exchange_view import EndingView, ExchangeView
+from roamtui.tui.chat.sources_view import SourcesView
+from tests.tui.driving import ask, expand, find_id, make_app, screen_text, wait_until
+
+if TYPE_CHECKING:
+    from roamtui.tui.app import RoamApp
+
+SIZE = (120, 35)
+QUESTION = "How many loaves does the stone oven take?"
+
+
+def model_of(app: RoamApp) -> ScriptedModel:
+    model = app.app_context.agent.model
+    assert isinstance(model, ScriptedModel)
+    return model
+
+
+def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | EndingView]) -> str:
+    """Return what a part of the last exchange shows."""
+    content = app.screen.query(ExchangeView).last().query_one(kind).render()
+    assert isinstance(content, Content)
+    return content.plain
+
+
+async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_stays() -> None:
+    app = make_app()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = app.main
+        steam, stone = find_id(app, "Steam"), find_id(app, "Stone oven")
+        gate = asyncio.Event()
+        model_of(app).add_replies(expand(stone, steam), ScriptedReply(text=f"Forty [{stone}].", gate=gate))
+        assert "Steam" not in screen_text(app)
+        cursor = screen.tree_pane.outline.cursor_id
+        screen.question_box.fill(QUESTION)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: screen.status_line.status.step == 2)
+        await pilot.pause()
+        assert screen.is_asking
+        text = screen_text(app)
+        assert "◆ Stone oven" in text
+        assert "◆ Steam" in text
+        assert screen.tree_pane.outline.cursor_id == cursor
+        assert screen.focused is screen.question_box
+        assert "opened 2 sections: Stone oven, Steam" in last(app, ActivityView)
+        gate.set()
+        await wait_until(pilot, lambda: not screen.is_asking)
+        assert last(app, AnswerView) == "Forty [1]."
+
+
+async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
+    app = make_app()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = app.main
+        stone = find_id(app, "Stone oven")
+        model_of(app).add_replies(expand(stone), ScriptedReply(text=f"Forty [{stone}]."))
+        await ask(pilot, QUESTION)
+        model_of(app).add_replies(expand(stone), ScriptedReply(text=f"One hour [{stone}]."))
+        await ask(pilot, "And how long does it rest?")
+        assert "already open: Stone oven" in last(app, ActivityView)
+        assert screen.session.state.open_ids == (stone,)
+        last_messages = model_of(app).requests[-1].messages
+        assert any("forty loaves" in message.text for message in last_messages)
+
+        await pilot.press("escape", "full_stop", "p")
+        await wait_until(pilot, lambda: bool(screen.session.state.open[0].is_pinned))
+        await pilot.pause()
+        assert "Stone oven ⚑" in screen_text(app)
+        assert screen.status_line.status.message == "pinned “Stone oven”"
+        await pilot.press("x")
+        await wait_until(pilot, lambda: not screen.session.state.open)
+        await pilot.pause()
+        assert "◆ Stone oven" not in screen_text(app)
+        assert "nothing open" in screen_text(app)
+
+
+async def test_what_a_person_opens_is_given_to_the_model() -> None:
+    app = make_app([ScriptedReply(text="Ninety.")])
+    async with app.run_test(size=SIZE) as pilot:
+        screen = app.main
+        deck = find_id(app, "Deck oven")
+        screen.tree_pane.go_to(deck)
+        await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == deck)
+        await pilot.press("escape", "a")
+        await wait_until(pilot, lambda: screen.session.state.open_ids == (deck,))
+        assert screen.session.state.open[0].opened_by is Origin.PERSON
+        await ask(pilot, "How many?")
+        assert "ninety loaves" in model_of(app).requests[0].messages[-1].text
+
+
+async def test_an_answer_shows_numbers_sources_and_how_many_quotes_are_verified() -> None:
+    app = make_app()
+    async with app.run_test(size=SIZE) as pilot:
+        stone, deck = find_id(app, "Stone oven"), find_id(app, "Deck oven")
+        answer = (
+            f'The deck oven is larger: "The deck oven takes ninety loaves" [{deck}].\n\n'
+            f'The stone oven: "The stone oven takes fifty loaves" [{stone}].'
+        )
+        model_of(app).add_replies(expand(stone, deck), ScriptedReply(text=answer))
+        await ask(pilot, QUESTION)
+        assert stone not in last(app, AnswerView)
+        assert last(app, AnswerView).count("[1]") == last(app, AnswerView).count("[2]") == 1
+        lines = last(app, SourcesView).splitlines()
+        assert lines[0] == "Sources  1/2 quotes verified"
+        assert lines[1] == " 1 Deck oven · “The deck oven takes ninety loaves”  ✓ exact"
+        assert lines[2] == " 2 Stone oven · “The stone oven takes fifty loaves”  ✗ unverified"
+        assert "2 steps" in last(app, EndingView)
+
+
+async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
+    app = make_app()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = app.main
+        steam = find_id(app, "Steam")
+        quote = "the first eight minutes"
+        model_of(app).add_replies(expand(steam), ScriptedReply(text=f'For "{quote}" [{steam}].'))
+        await ask(pilot, "How long is steam let in?")
+        await pilot.press("shift+tab", "G")
+        assert screen.focused is screen.chat_log
+        await pilot.press("k", "enter")
+        await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
+        await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == steam)
+        assert screen.session.state.reading == steam
+        citation = screen.session.state.transcript.exchanges[-1].citations[0]
+        assert citation.span is not None
+        assert screen.session.state.library.text_at(citation.span) == quote
+        await pilot.press("escape")
+        assert screen.focused is screen.chat_log
+
+
+async def test_a_click_on_a_mark_jumps_to_its_section() -> None:
+    app = make_app()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = app.main
+        steam = find_id(app, "Steam")
+        model_of(app).add_replies(expand(steam), ScriptedReply(text=f"[{steam}] tells."))
+        await ask(pilot, "How long is steam let in?")
+        await pilot.click(app.screen.query(AnswerView).last(), offset=(2, 0))
+        await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
+
+
+async def test_an_id_that_the_model_made_up_is_told_and_leads_nowhere() -> None:
+    app = make_app([ScriptedReply(text="See [0badc0de].")])
+    async with app.run_test(size=SIZE) as pilot:
+        await ask(pilot, "What?")
+        assert "unknown section 0badc0de" in last(app, SourcesView)
+        await pilot.press("shift+tab", "enter")
+        await pilot.pause()
+        assert app.main.reader_pane.section_id is None
+        assert ["made that id up" in notice.message for notice in app._notifications] == [True]
+
+
+async def test_text_before_a_call_is_thinking_aloud_and_not_the_answer() -> None:
+    app = make_app()
+    async with app.run_test(size=SIZE) as pilot:
+        stone = find_id(app, "Stone oven")
+        call = ("expand_sections", {"section_ids": [stone]})
+        model_of(app).add_replies(
+            ScriptedReply(text="Let me look.", calls=(call,)), ScriptedReply(text=f"Forty [{stone}].")
+        )
+        await ask(pilot, QUESTION)
+        assert last(app, AnswerView) == "Forty [1]."
+        assert "Let me look." in last(app, ActivityView)
+
+
+async def test_a_retry_is_told() -> None:
+    app = make_app([ScriptedReply(text="Yes.", retries=(Retrying("The provider is busy", 3.0),))])
+    async with app.run_test(size=SIZE) as pilot:
+        await ask(pilot, QUESTION)
+        assert "The provider is busy; trying again in 3 s" in last(app, ActivityView)
+
+
+async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
+    gate = asyncio.Event()
+    app = make_app([ScriptedReply(text="Forty loaves, and then", chunk_size=6, gate=gate, gate_after=2)])
+    async with app.run_test(size=SIZE) as pilot:
+        screen = app.main
+        screen.question_box.fill(QUESTION)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: bool(screen.query("AnswerView")) and "Forty" in last(app, AnswerView))
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: not screen.is_asking)
+        await pilot.pause()
+        exchange = screen.session.state.transcript.exchanges[-1]
+        assert exchange.stopped is Stopped.CANCELLED
+        assert last(app, AnswerView) == "Forty loaves"
+        assert "stopped by you" in last(app, EndingView)
+        assert not screen.status_line.status.is_asking
+        assert app.is_running
+
+
+async def test_a_second_question_waits_for_the_first_and_is_not_lost() -> None:
+    gate = asyncio.Event()
+    app = make_app([ScriptedReply(text="Forty.", gate=gate)])
+    async with app.run_test(size=SIZE) as pilot:
+        screen = app.main
+        screen.question_box.fill(QUESTION)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: screen.is_asking)
+        screen.question_box.fill("And the deck oven?")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert screen.question_box.text == "And the deck oven?"
+        assert len(model_of(app).requests) == 1
+        gate.set()
+        await wait_until(pilot, lambda: not screen.is_asking)
+
+
+async def test_an_answer_ends_in_the_same_picture_that_it_was_streamed_in() -> None:
+    pictures: list[str] = []
+    app = make_app()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = app.main
+        stone = find_id(app, "Stone oven")
+        gate = asyncio.Event()
+        text = f"# Ovens\n\n- **forty** [{stone}]\n- ninety\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+        model_of(app).add_replies(ScriptedReply(text=text, gate=gate, gate_after=10_000))
+        screen.question_box.fill(QUESTION)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: bool(screen.query("AnswerView")) and "2" in last(app, AnswerView))
+        pictures.append(last(app, AnswerView))
+        gate.set()
+        await wait_until(pilot, lambda: not screen.is_asking)
+        await pilot.pause()
+        pictures.append(last(app, AnswerView))
+    assert pictures[0] == pictures[1]
+
+
+async def test_the_persons_cursor_survives_the_undo_of_a_batch() -> None:
+    app = make_app()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = app.main
+        steam = find_id(app, "Steam")
+
+        def open_steam(request: Request) -> ScriptedReply:
+            assert request.tools
+            return expand(steam)
+
+        model_of(app).add_replies(open_steam, ScriptedReply(text=f"Eight minutes [{steam}]."))
+        await ask(pilot, "How long?")
+        assert "Steam" in screen_text(app).split("Conversation")[1]
+        await pilot.press("escape", "u")
+        await wait_until(pilot, lambda: not screen.session.state.open)
+        await pilot.pause()
+        assert "◆ Steam" not in screen_text(app)
+        assert screen.status_line.status.message == "took back 1 section"
+
+
+async def test_a_reply_without_quotes_is_shown_as_a_draft_and_asked_for_again() -> None:
+    app = make_app()
+    async with app.run_test(size=SIZE) as pilot:
+        stone = find_id(app, "Stone oven")
+        replies = (ScriptedReply(text="Forty, I think."), ScriptedReply(text=f'"forty loaves" [{stone}]'))
+        model_of(app).add_replies(expand(stone), *replies)
+        await ask(pilot, QUESTION)
+        assert last(app, AnswerView) == '"forty loaves" [1]'
+        assert "Forty, I think." in last(app, ActivityView)
+        assert "asked the model to quote what it says" in last(app, ActivityView)
+
+
+async def test_the_last_question_is_asked_again_from_before_it() -> None:
+    app = make_app([ScriptedReply(text="First."), ScriptedReply(text="Bad."), ScriptedReply(text="Better.")])
+    async with app.run_test(size=SIZE) as pilot:
+        await ask(pilot, "One?")
+        await ask(pilot, "Two?")
+        app.main.switch.go_log()
+        await pilot.press("r")
+        await wait_until(pilot, lambda: len(model_of(app).requests) == 3 and not app.main.is_asking)
+        await pilot.pause()
+        exchanges = app.main.session.state.transcript.exchanges
+        assert [exchange.answer for exchange in exchanges] == ["First.", "Better."]
+        assert [view.answer for view in app.screen.query(ExchangeView)] == ["First.", "Better."]
+        assert model_of(app).requests[2].messages == model_of(app).requests[1].messages
+
+
+async def test_the_last_question_is_changed_and_takes_the_place_of_the_old_one() -> None:
+    app = make_app([ScriptedReply(text="First."), ScriptedReply(text="Second.")])
+    async with app.run_test(size=SIZE) as pilot:
+        await ask(pilot, "Oen?")
+        app.main.switch.go_log()
+        await pilot.press("e")
+        assert app.main.question_box.text == "Oen?"
+        await pilot.press("escape")
+        assert app.main.question_box.text == ""
+        app.main.switch.go_log()
+        await pilot.press("e")
+        app.main.question_box.fill("One?")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: len(model_of(app).requests) == 2 and not app.main.is_asking)
+        await pilot.pause()
+        exchanges = app.main.session.state.transcript.exchanges
+        assert [(exchange.question, exchange.answer) for exchange in exchanges] == [("One?", "Second.")]
+        assert len(app.screen.query(ExchangeView)) == 1
+
+
+async def test_a_question_is_asked_about_one_section_alone() -> None:
+    app = make_app([ScriptedReply(text="Ninety."), ScriptedReply(text="All.")])
+    async with app.run_test(size=SIZE) as pilot:
+        deck = find_id(app, "Deck oven")
+        app.main.tree_pane.go_to(deck)
+        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == deck)
+        await pilot.press("escape", "i")
+        await pilot.pause()
+        assert app.main.focused is app.main.question_box
+        assert "Ask about “Deck oven” alone…" in screen_text(app)
+        await ask(pilot, "How many?")
+        assert "Deck oven" in model_of(app).requests[0].messages[-1].text.split("How many?")[0]
+        assert "Ask this document…" in screen_text(app)
+        await pilot.press("escape", "i", "escape")
+        await pilot.pause()
+        assert app.main.focused is app.main.question_box
+        assert "Ask this document…" in screen_text(app)

@@ -1,0 +1,128 @@
+"""What fails is a sentence in the conversation; the app goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from typing_extensions import override
+
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import NodesUnfolded
+from roamtui.errors import ModelError
+from roamtui.models.base import ModelEvent, Request, TextDelta
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.tui.chat.exchange_view import EndingView
+from roamtui.tui.chat.notice_view import NoticeKind, NoticeView
+from tests.tui.driving import ask, make_app, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    import pytest
+
+    from roamtui.conversation.commands import Command
+    from roamtui.conversation.events import ConversationEvent
+    from roamtui.tui.app import RoamApp
+
+
+class BrokenModel(ScriptedModel):
+    """Fails in a way that nobody expects."""
+
+    @override
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent]:
+        self.requests.append(request)
+        yield TextDelta("Forty")
+        raise ZeroDivisionError("[/red] by zero")
+
+
+def notices(app: RoamApp, kind: NoticeKind) -> list[str]:
+    return [notice.text for notice in app.screen.query(NoticeView) if notice.kind is kind]
+
+
+async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
+    app = make_app([ScriptedReply(error=ModelError("The key was refused. Check it.")), ScriptedReply(text="Forty.")])
+    async with app.run_test(size=(100, 30)) as pilot:
+        await ask(pilot, "How many?")
+        ending = app.screen.query(EndingView).last().render()
+        assert isinstance(ending, Content)
+        assert "✗ The key was refused. Check it." in ending.plain
+        await ask(pilot, "How many now?")
+        assert app.main.session.state.transcript.exchanges[-1].answer == "Forty."
+
+
+async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit() -> None:
+    app = make_app()
+    app.app_context.agent.model = BrokenModel()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await ask(pilot, "How many?")
+        await wait_until(pilot, lambda: bool(notices(app, NoticeKind.ERROR)))
+        (text,) = notices(app, NoticeKind.ERROR)
+        assert "ZeroDivisionError: [/red] by zero" in text
+        assert "Traceback" not in text
+        app.app_context.agent.model = ScriptedModel([ScriptedReply(text="Forty.")])
+        await ask(pilot, "And now?")
+        assert app.main.session.state.transcript.exchanges[-1].answer == "Forty."
+
+
+async def test_a_failing_command_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = make_app()
+
+    async def fail(_command: Command) -> AsyncGenerator[ConversationEvent]:
+        yield NodesUnfolded(section_ids=(), origin=Origin.PERSON)
+        raise OSError("disk on fire")
+
+    async with app.run_test(size=(100, 30)) as pilot:
+        monkeypatch.setattr(app.main.session, "dispatch", fail)
+        await pilot.press("escape", "space")
+        await wait_until(pilot, lambda: bool(notices(app, NoticeKind.ERROR)))
+        assert "disk on fire" in notices(app, NoticeKind.ERROR)[0]
+        assert app.is_running
+
+
+async def test_notes_on_the_document_are_shown_at_the_start() -> None:
+    app = make_app(notes=("Two bytes were no UTF-8.",))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.pause()
+        assert notices(app, NoticeKind.NOTE) == ["Two bytes were no UTF-8."]
+
+
+async def test_a_document_that_is_no_file_cannot_be_edited_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EDITOR", "true")
+    app = make_app()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("escape", "j", "enter", "e")
+        await pilot.pause()
+        assert [notice.message for notice in app._notifications] == [
+            "Only a document that is a file on this machine can be edited."
+        ]
+
+
+async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[str] = []
+    app = make_app()
+    monkeypatch.setattr(app, "open_url", lambda url, **_given: opened.append(url))
+    async with app.run_test(size=(160, 40)) as pilot:
+        screen = app.main
+        library = screen.session.state.library
+        starter = next(i for i in library.walk() if library.title_of(i) == "Starter")
+        steam = next(i for i in library.walk() if library.title_of(i) == "Steam")
+        screen.tree_pane.go_to(starter)
+        await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == starter)
+        await pilot.press("escape", "enter", "enter", "l", "o")
+        await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
+        assert screen.session.state.reading == steam
+        await pilot.press("backspace")
+        await wait_until(pilot, lambda: screen.session.state.reading == starter)
+        await pilot.press("l", "l", "o")
+        await wait_until(pilot, lambda: type(app.screen).__name__ == "ConfirmScreen")
+        await pilot.press("n")
+        await pilot.pause()
+        assert opened == []
+        await pilot.press("o")
+        await wait_until(pilot, lambda: type(app.screen).__name__ == "ConfirmScreen")
+        await pilot.press("y")
+        await pilot.pause()
+        assert opened == ["https://example.org/x"]

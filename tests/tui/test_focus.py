@@ -1,0 +1,243 @@
+"""Where keys lead at each width."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from textual import events
+from textual.command import CommandList
+
+from roamtui.tui.layout import Pane
+from tests.tui.driving import find_id, make_app, screen_text, wait_until
+
+if TYPE_CHECKING:
+    from roamtui.tui.app import RoamApp
+
+WIDE, MIDDLE, NARROW = (160, 40), (100, 30), (50, 20)
+
+
+def place(app: RoamApp) -> str | None:
+    focused = app.main.focused
+    return None if focused is None else focused.id
+
+
+@pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
+async def test_at_the_start_the_question_box_has_the_focus(size: tuple[int, int]) -> None:
+    app = make_app()
+    async with app.run_test(size=size):
+        assert place(app) == "question-box"
+
+
+@pytest.mark.parametrize("key", ["escape", "1"])
+@pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
+async def test_escape_and_1_go_to_the_tree(size: tuple[int, int], key: str) -> None:
+    app = make_app()
+    async with app.run_test(size=size) as pilot:
+        await pilot.press(key)
+        await pilot.pause()
+        assert place(app) == "tree"
+        assert "▸ Ovens" in screen_text(app)
+        await pilot.press("2")
+        assert place(app) == "question-box"
+
+
+async def test_digits_are_typed_once_the_box_has_text() -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await pilot.press("a", "1", "2", "3", "?")
+        assert app.main.question_box.text == "a123?"
+        assert place(app) == "question-box"
+
+
+async def test_a_question_mark_in_the_empty_box_shows_help() -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await pilot.press("?")
+        assert type(app.screen).__name__ == "HelpScreen"
+        await pilot.press("escape")
+        assert place(app) == "question-box"
+
+
+@pytest.mark.parametrize("size", [WIDE, MIDDLE, NARROW])
+async def test_tab_goes_round_all_places(size: tuple[int, int]) -> None:
+    app = make_app()
+    async with app.run_test(size=size) as pilot:
+        app.main.tree_pane.go_to(find_id(app, "Ovens"))
+        await pilot.press("3")
+        await pilot.pause()
+        assert place(app) == "reader"
+        seen = []
+        for _ in range(4):
+            await pilot.press("tab")
+            await pilot.pause()
+            seen.append(place(app))
+        assert seen == ["tree", "chat-log", "question-box", "reader"]
+        for expected in ("question-box", "chat-log", "tree", "reader"):
+            await pilot.press("shift+tab")
+            await pilot.pause()
+            assert place(app) == expected
+
+
+async def test_reading_costs_nothing_and_escape_comes_back() -> None:
+    app = make_app()
+    async with app.run_test(size=MIDDLE) as pilot:
+        screen = app.main
+        await pilot.press("escape", "j", "enter")
+        await pilot.pause()
+        ovens = find_id(app, "Ovens")
+        assert place(app) == "reader"
+        assert screen.reader_pane.section_id == ovens
+        await wait_until(pilot, lambda: screen.session.state.reading == ovens)
+        assert screen.session.state.open == ()
+        assert screen.switch.visible == {Pane.TREE, Pane.READER}
+        await pilot.press("escape")
+        await pilot.pause()
+        assert place(app) == "tree"
+        assert screen.switch.visible == {Pane.TREE, Pane.CHAT}
+
+
+async def test_space_unfolds_and_folds_and_opens_nothing() -> None:
+    app = make_app()
+    async with app.run_test(size=MIDDLE) as pilot:
+        await pilot.press("escape", "j", "space")
+        await pilot.pause()
+        assert "Stone oven" in screen_text(app)
+        await pilot.press("space")
+        await pilot.pause()
+        assert "Stone oven" not in screen_text(app)
+        assert app.main.session.state.open == ()
+
+
+async def test_subtrees_unfold_and_fold_whole() -> None:
+    app = make_app()
+    async with app.run_test(size=MIDDLE) as pilot:
+        await pilot.press("escape", "E")
+        await pilot.pause()
+        assert "Steam" in screen_text(app)
+        await pilot.press("C")
+        await pilot.pause()
+        assert "Stone oven" not in screen_text(app)
+
+
+async def test_the_filter_narrows_the_tree_and_escape_brings_all_back() -> None:
+    app = make_app()
+    async with app.run_test(size=MIDDLE) as pilot:
+        await pilot.press("escape", "s", *"starter")
+        await pilot.pause()
+        text = screen_text(app)
+        assert "Starter" in text
+        assert "Ovens" not in text
+        assert "1 match" in text
+        await pilot.press("enter")
+        assert place(app) == "tree"
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "Ovens" in screen_text(app)
+        assert place(app) == "tree"
+
+
+async def test_the_reader_is_a_third_column_where_there_is_room() -> None:
+    app = make_app()
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.press("escape", "j", "enter")
+        await pilot.pause()
+        screen = app.main
+        assert screen.reader_pane.section_id == find_id(app, "Ovens")
+        assert place(app) == "tree", "the outline can be walked on"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert place(app) == "reader"
+        assert screen.switch.visible == frozenset(Pane)
+        assert screen.reader_pane.region.x > screen.chat_pane.region.x > screen.tree_pane.region.x
+
+
+async def test_changing_the_width_keeps_the_focus() -> None:
+    app = make_app()
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.press("escape", "j", "3")
+        for width in (100, 50, 100, 160):
+            await pilot.resize_terminal(width, 30)
+            await pilot.pause()
+            assert place(app) == "reader"
+            assert app.main.reader_pane.region.width > 0
+
+
+async def test_panes_are_chosen_by_mouse_too() -> None:
+    app = make_app()
+    async with app.run_test(size=NARROW) as pilot:
+        screen = app.main
+        await pilot.click(screen.chat_pane.title_line, offset=(2, 0))
+        await pilot.pause()
+        assert place(app) == "tree"
+        await pilot.click(screen.tree_pane.title_line, offset=(14, 0))
+        await pilot.pause()
+        assert place(app) == "question-box"
+
+
+async def test_ctrl_c_without_anything_to_stop_does_not_quit() -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        for _ in range(3):
+            await pilot.press("ctrl+c")
+        assert app.is_running
+        await pilot.press("ctrl+q")
+        await pilot.pause()
+        assert not app.is_running
+
+
+async def test_ctrl_c_copies_the_selection() -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        box = app.main.question_box
+        box.fill("a \x1b]52;c;x\x07 b")
+        box.select_all()
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+        assert app.clipboard == "a ␛]52;c;x␇ b"
+
+
+async def test_an_example_goes_into_the_box_by_key_and_is_not_sent() -> None:
+    app = make_app()
+    async with app.run_test(size=MIDDLE) as pilot:
+        await pilot.press("shift+tab", "j", "j", "enter")
+        await pilot.pause()
+        assert place(app) == "question-box"
+        assert app.main.question_box.text == "When is the starter fed?"
+        assert app.main.session.state.question_number == 0
+
+
+async def test_a_command_of_the_palette_works_from_anywhere() -> None:
+    app = make_app()
+    async with app.run_test(size=MIDDLE) as pilot:
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        await pilot.press(*"unfold all")
+        await wait_until(pilot, lambda: bool(app.screen.query(CommandList).last().option_count))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.screen is app.main and "Steam" in screen_text(app))
+
+
+@pytest.mark.parametrize("key", ["f1", "f2", "f3", "ctrl+p"])
+async def test_what_lies_over_the_screen_can_be_left_and_the_app_quit(key: str) -> None:
+    app = make_app()
+    async with app.run_test(size=MIDDLE) as pilot:
+        await pilot.press(key)
+        await pilot.pause()
+        assert len(app.screen_stack) == 2
+        await pilot.press("escape")
+        await pilot.pause()
+        assert len(app.screen_stack) == 1
+        assert place(app) == "question-box"
+        await pilot.press(key, "ctrl+q")
+        await pilot.pause()
+        assert not app.is_running
+
+
+async def test_keys_typed_right_after_a_change_of_pane_belong_to_the_new_one() -> None:
+    app = make_app()
+    async with app.run_test(size=MIDDLE) as pilot:
+        for key in ("escape", "j", "j"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == find_id(app, "Dough"))
+        assert app.main.question_box.text == ""

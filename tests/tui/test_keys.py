@@ -1,0 +1,59 @@
+"""A person's own keys."""
+
+from __future__ import annotations
+
+from roamtui.tui.actions import ACTIONS, Scope
+from roamtui.tui.context import TuiOptions
+from roamtui.tui.keys import build_keys
+from tests.tui.driving import make_app
+
+
+def test_without_overrides_the_table_is_in_force() -> None:
+    keys = build_keys()
+    assert keys.actions == ACTIONS
+    assert keys.problems == ()
+
+
+def test_an_override_replaces_all_keys_of_an_action() -> None:
+    keys = build_keys({"tree.read": ("v", "f5")})
+    assert keys.show_first("tree.read") == "v"
+    bindings = keys.bindings(Scope.TREE).key_to_bindings
+    assert [binding.action for binding in bindings["f5"]] == ["read"]
+    assert "enter" not in bindings
+
+
+def test_a_key_taken_from_another_action_is_told() -> None:
+    keys = build_keys({"tree.read": ("x",)})
+    assert keys.problems == ('"tree.read" takes "x" away from "tree.close".',)
+    assert keys.show_first("tree.close") == "–"
+
+
+def test_the_same_key_in_two_places_is_no_clash() -> None:
+    assert build_keys({"tree.read": ("y",)}).problems == ()
+
+
+def test_a_global_key_clashes_with_any_place() -> None:
+    assert build_keys({"global.help": ("a",)}).problems == (
+        '"global.help" takes "a" away from "tree.open".',
+        '"global.help" takes "a" away from "reader.open".',
+    )
+
+
+def test_an_unknown_action_is_told() -> None:
+    (problem,) = build_keys({"tree.fly": ("f",)}).problems
+    assert '"tree.fly"' in problem
+
+
+async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
+    options = TuiOptions(keys={"tree.cursor_down": ("n",), "tree.fly": ("f",)})
+    app = make_app(options=options)
+    async with app.run_test() as pilot:
+        await pilot.press("escape")
+        outline = app.main.tree_pane.outline
+        start = outline.cursor_id
+        await pilot.press("j")
+        assert outline.cursor_id == start
+        await pilot.press("n")
+        assert outline.cursor_id != start
+        notices = [str(notice.render()) for notice in app.screen.query("NoticeView").results()]
+        assert any("tree.fly" in notice for notice in notices)

@@ -1,0 +1,57 @@
+"""Where links lead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from roamtui.document.build import build_library
+from roamtui.sources.raw_text import RawText
+from roamtui.tui.links import DeadLink, SectionLink, WebLink, make_slug, resolve_link
+
+if TYPE_CHECKING:
+    from roamtui.document.library import Library
+
+TEXT = "# Top\n\n## Two Words, one *comma*\n\n## Twice\n\n## Twice\n\n## Über `x_y`-Maß\n"
+
+
+@pytest.fixture
+def library() -> Library:
+    return build_library(RawText(text=TEXT, source="t.md", name="t"))
+
+
+def first_id(library: Library) -> str:
+    return next(library.walk())
+
+
+@pytest.mark.parametrize(
+    ("href", "title", "nth"),
+    [
+        ("#two-words-one-comma", "Two Words, one comma", 0),
+        ("#TWICE", "Twice", 0),
+        ("#twice-1", "Twice", 1),
+        ("#%C3%BCber-x_y-ma%C3%9F", "Über x_y-Maß", 0),
+    ],
+)
+def test_an_anchor_leads_to_its_heading(library: Library, href: str, title: str, nth: int) -> None:
+    ids = [section_id for section_id in library.walk() if library.title_of(section_id) == title]
+    assert resolve_link(href, library, first_id(library)) == SectionLink(ids[nth])
+
+
+@pytest.mark.parametrize("href", ["https://example.org/a", " http://example.org "])
+def test_a_web_address_is_a_web_link(library: Library, href: str) -> None:
+    assert resolve_link(href, library, first_id(library)) == WebLink(href.strip())
+
+
+@pytest.mark.parametrize(
+    "href", ["#nowhere", "other.md", "javascript:alert(1)", "file:///etc/passwd", "//host/x", "http://[", "https:x"]
+)
+def test_everything_else_is_dead_and_says_why(library: Library, href: str) -> None:
+    end = resolve_link(href, library, first_id(library))
+    assert isinstance(end, DeadLink)
+    assert end.reason.endswith(".")
+
+
+def test_a_slug_keeps_letters_of_every_script() -> None:
+    assert make_slug("Füße & 日本 (x)!") == "füße--日本-x"

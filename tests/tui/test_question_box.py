@@ -1,0 +1,129 @@
+"""The question box by itself."""
+
+from __future__ import annotations
+
+from textual import events, on
+from textual.app import App, ComposeResult
+from typing_extensions import override
+
+from roamtui.tui.keys import build_keys
+from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
+from roamtui.tui.themes import derive_defaults
+
+
+class BoxApp(App[None]):
+    def __init__(self, *history: str) -> None:
+        super().__init__()
+        self.box = QuestionBox(build_keys(), history)
+        self.sent: list[str] = []
+        self.refused: list[int] = []
+
+    @override
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return derive_defaults(self.current_theme)
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self.box
+
+    @on(QuestionBox.Sent)
+    def note_sent(self, event: QuestionBox.Sent) -> None:
+        self.sent.append(event.question)
+
+    @on(QuestionBox.PasteRefused)
+    def note_refused(self, event: QuestionBox.PasteRefused) -> None:
+        self.refused.append(event.length)
+
+
+async def test_enter_sends_what_stands_there_without_white_space_around() -> None:
+    app = BoxApp()
+    async with app.run_test() as pilot:
+        await pilot.press("space", "a", "b", "space", "enter")
+        assert app.sent == ["ab"]
+        app.box.fill("   ")
+        await pilot.press("enter")
+        assert app.sent == ["ab"]
+
+
+async def test_both_keys_for_a_new_line_make_one() -> None:
+    app = BoxApp()
+    async with app.run_test() as pilot:
+        await pilot.press("a", "shift+enter", "b", "ctrl+j", "c")
+        assert app.box.text == "a\nb\nc"
+        assert app.sent == []
+
+
+async def test_the_box_grows_to_six_lines_and_then_scrolls() -> None:
+    app = BoxApp()
+    async with app.run_test() as pilot:
+        assert app.box.size.height == 1
+        for count in range(2, 9):
+            await pilot.press("ctrl+j")
+            await pilot.pause()
+            assert app.box.size.height == min(count, 6)
+
+
+async def test_long_lines_are_wrapped_and_make_it_grow_too() -> None:
+    app = BoxApp()
+    async with app.run_test(size=(40, 20)) as pilot:
+        app.box.fill("word " * 30)
+        await pilot.pause()
+        assert app.box.size.height > 3
+
+
+async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() -> None:
+    app = BoxApp("first", "second\nin two lines")
+    async with app.run_test() as pilot:
+        await pilot.press("d", "up")
+        assert app.box.text == "second\nin two lines"
+        await pilot.press("up")
+        assert app.box.text == "second\nin two lines", "first the cursor goes up through the lines"
+        await pilot.press("up")
+        assert app.box.text == "first"
+        await pilot.press("up")
+        assert app.box.text == "first"
+        await pilot.press("down", "down")
+        assert app.box.text == "d"
+        await pilot.press("down")
+        assert app.box.text == "d"
+
+
+async def test_a_question_is_remembered_once() -> None:
+    app = BoxApp()
+    async with app.run_test() as pilot:
+        app.box.remember("one")
+        app.box.remember("one")
+        await pilot.press("up", "up")
+        assert app.box.text == "one"
+        await pilot.press("down")
+        assert app.box.text == ""
+
+
+async def test_a_paste_is_made_safe_and_put_at_the_cursor() -> None:
+    app = BoxApp()
+    async with app.run_test() as pilot:
+        app.box.fill("ab")
+        await pilot.press("left")
+        app.box.post_message(events.Paste("1\r\n\x1b[2J"))
+        await pilot.pause()
+        assert app.box.text == "a1\n␛[2Jb"
+
+
+async def test_a_paste_of_a_megabyte_is_refused_at_once_and_told() -> None:
+    app = BoxApp()
+    async with app.run_test() as pilot:
+        app.box.fill("kept")
+        app.box.post_message(events.Paste("x" * 1_000_000))
+        await pilot.pause()
+        assert app.refused == [1_000_000]
+        assert app.box.text == "kept"
+
+
+async def test_the_largest_paste_that_is_taken_leaves_the_keys_quick() -> None:
+    app = BoxApp()
+    async with app.run_test() as pilot:
+        app.box.post_message(events.Paste("x " * (PASTE_LENGTH_MAX // 2)))
+        await pilot.pause()
+        assert len(app.box.text) == PASTE_LENGTH_MAX
+        await pilot.press("y")
+        assert app.box.text.endswith("y")

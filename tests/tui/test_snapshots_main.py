@@ -1,0 +1,60 @@
+"""Pictures of the main screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.resources import find_resource_dir
+from tests.tui.picturing import (
+    LARGE,
+    NARROW,
+    USUAL,
+    WIDE,
+    Compare,
+    make_still_app,
+    name_size,
+    press,
+    show_answer,
+    show_source,
+    show_start,
+)
+
+BUNDLED = sorted(file.stem for file in find_resource_dir("themes").glob("*.toml"))
+
+
+@pytest.mark.parametrize("theme", ["dusk", "dawn"])
+@pytest.mark.parametrize("size", [LARGE, USUAL, NARROW], ids=name_size)
+class TestStart:
+    """The first screen teaches: what this is, three keys, questions to try, the model."""
+
+    def test_start(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_start)
+
+    def test_outline(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        keys = press("escape", "E", "j", "a", "j", "p", "j")
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=keys)
+
+
+@pytest.mark.parametrize("theme", ["dusk", "dawn"])
+@pytest.mark.parametrize("size", [LARGE, USUAL, NARROW], ids=name_size)
+class TestAnswer:
+    """An answer shows what was done for it, its sources, and what is open."""
+
+    def test_answer(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_answer)
+
+
+@pytest.mark.parametrize("size", [WIDE, LARGE, NARROW], ids=name_size)
+class TestReader:
+    """A source is shown with its quote marked: beside the conversation where there is room, else in its place."""
+
+    def test_source(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app("dusk"), terminal_size=size, run_before=show_source)
+
+
+@pytest.mark.parametrize("theme", BUNDLED)
+class TestThemes:
+    """Every bundled theme shows all that the main screen has."""
+
+    def test_theme(self, snap_compare: Compare, theme: str) -> None:
+        assert snap_compare(make_still_app(theme), terminal_size=WIDE, run_before=show_source)

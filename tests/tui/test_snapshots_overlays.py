@@ -1,0 +1,30 @@
+"""Pictures of what lies over the main screen, or beside its panes, for a moment."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.picturing import LARGE, NARROW, Compare, make_still_app, name_size, press
+
+
+@pytest.mark.parametrize("theme", ["dusk", "dawn"])
+@pytest.mark.parametrize("size", [LARGE, NARROW], ids=name_size)
+class TestOverlays:
+    """Help, lists and confirmations."""
+
+    def test_help(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=press("f1"))
+
+    def test_models(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=press("f2"))
+
+    def test_themes(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=press("f3"))
+
+    def test_filter(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        keys = press("escape", "s", "o", "v", "e", "n", "enter")
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=keys)
+
+    def test_confirmation(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        keys = press("escape", "E", "G", "k", "3", "l", "l", "o")
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=keys)

@@ -1,0 +1,114 @@
+"""Themes: bundled ones can be read by everybody, broken ones are told and left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.color import Color
+
+from roamtui.resources import find_resource_dir
+from roamtui.tui.context import TuiOptions
+from roamtui.tui.themes import CONTRAST_MIN, DEFAULT_THEME, ThemeError, contrast, load_themes, read_theme
+from tests.tui.driving import make_app, screen_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BUNDLED = sorted(find_resource_dir("themes").glob("*.toml"))
+GOOD = """
+name = "plum"
+dark = true
+
+[colors]
+primary = "#c0a0f0"
+secondary = "#a0c0f0"
+accent = "#f0c0a0"
+foreground = "#f0f0f0"
+background = "#101010"
+surface = "#181818"
+panel = "#202020"
+success = "#a0f0a0"
+warning = "#f0f0a0"
+error = "#f0a0a0"
+"""
+
+
+@pytest.mark.parametrize("file", BUNDLED, ids=lambda file: file.stem)
+def test_all_text_of_a_bundled_theme_stands_out_from_every_ground(file: Path) -> None:
+    theme = read_theme(file)
+    variables = theme.to_color_system().generate() | theme.variables
+    for ground in ("background", "surface", "panel"):
+        for text in ("foreground", "primary", "secondary", "accent", "success", "warning", "error", "muted"):
+            ratio = contrast(Color.parse(variables[text]), Color.parse(variables[ground]))
+            assert ratio >= CONTRAST_MIN, f"{text} on {ground}: {ratio:.2f}"
+    for part in ("block-cursor", "input-cursor"):
+        cursor, letter = (Color.parse(variables[f"{part}-{side}"]) for side in ("background", "foreground"))
+        assert contrast(letter, cursor) >= CONTRAST_MIN, part
+
+
+def test_the_bundled_themes_are_dark_and_light_and_named_as_their_files() -> None:
+    loaded = load_themes([find_resource_dir("themes")])
+    assert loaded.problems == ()
+    assert [theme.name for theme in loaded.themes] == [file.stem for file in BUNDLED]
+    assert len(loaded.themes) >= 4
+    assert {theme.dark for theme in loaded.themes} == {True, False}
+    assert DEFAULT_THEME in [theme.name for theme in loaded.themes]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ('name = "plum"', "", '"name"'),
+        ('name = "plum"', 'name = "Plum Pudding"', '"name"'),
+        ("dark = true", 'dark = "yes"', '"dark"'),
+        ("dark = true", "dark = true\nlight = false", '"light"'),
+        ("[colors]", "[colours]", '"colours"'),
+        ('accent = "#f0c0a0"\n', "", '"colors.accent"'),
+        ('accent = "#f0c0a0"', 'accent = "orange"', '"colors.accent"'),
+        ('accent = "#f0c0a0"', 'accent = "#f0c"', '"colors.accent"'),
+        ('accent = "#f0c0a0"', 'accent = "#f0c0a0"\nblink = "#ffffff"', '"colors.blink"'),
+        ('error = "#f0a0a0"\n', 'error = "#f0a0a0"\n[variables]\nmuted = 3\n', '"variables.muted"'),
+        ("[colors]", "[colors", "not valid TOML"),
+    ],
+)
+def test_a_broken_theme_is_told_with_file_and_key(tmp_path: Path, before: str, after: str, told: str) -> None:
+    file = tmp_path / "plum.toml"
+    assert before in GOOD
+    file.write_text(GOOD.replace(before, after), "utf-8")
+    with pytest.raises(ThemeError) as raised:
+        read_theme(file)
+    assert str(file) in str(raised.value)
+    assert told in str(raised.value)
+
+
+def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
+    (tmp_path / "plum.toml").write_bytes(b"\xff\xfe\x00")
+    assert "not UTF-8" in load_themes([tmp_path]).problems[0]
+
+
+def test_a_persons_theme_replaces_a_bundled_one_of_the_same_name(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(GOOD.replace("plum", DEFAULT_THEME), "utf-8")
+    loaded = load_themes([find_resource_dir("themes"), tmp_path])
+    (theme,) = (theme for theme in loaded.themes if theme.name == DEFAULT_THEME)
+    assert theme.primary == "#c0a0f0"
+
+
+async def test_a_broken_theme_does_not_stop_the_app(tmp_path: Path) -> None:
+    (tmp_path / "plum.toml").write_text("dark = [/red]", "utf-8")
+    app = make_app(options=TuiOptions(theme="plum", themes_dirs=(tmp_path,)))
+    async with app.run_test(size=(120, 35)) as pilot:
+        await pilot.pause()
+        assert app.theme == DEFAULT_THEME
+        text = screen_text(app)
+    assert "not valid TOML" in text
+    assert 'no theme "plum"' in " ".join(text.split())
+
+
+async def test_themes_that_come_with_textual_can_be_used_too() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        for name in ("nord", "textual-light", "gruvbox"):
+            app.theme = name
+            await pilot.pause()
+            assert "Larch Lane Bakery" in screen_text(app)

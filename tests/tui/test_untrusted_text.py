@@ -1,0 +1,93 @@
+"""Text of documents, models and people is shown as text: no markup acts, no control sequence comes through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from tests.tui.driving import ask, expand, find_id, make_app, screen_text, wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from roamtui.tui.app import RoamApp
+
+SIZES = ((200, 50), (80, 24), (50, 20))
+ODD = "[/red] Odd [@click=app.quit]titles[/]"
+MARKUP = "[/red] and [@click=app.quit]x[/] and [b]bold"
+CONTROLS = "a\x1b]52;c;AAAA\x07b\x1b[31mc\x9b2Jd\x00e\u202ef"
+SHOWN = "a␛]52;c;AAAA␇b␛[31mc�2Jd␀e�f"
+
+
+def model_of(app: RoamApp) -> ScriptedModel:
+    model = app.app_context.agent.model
+    assert isinstance(model, ScriptedModel)
+    return model
+
+
+async def test_markup_is_text_everywhere() -> None:
+    app = make_app()
+    async with app.run_test(size=(200, 50)) as pilot:
+        odd = find_id(app, ODD)
+        reply = f"{MARKUP} `{MARKUP}`\n\n- {MARKUP}\n\n| {MARKUP} |\n|---|\n| {MARKUP} |\n\n```\n{MARKUP}\n```\n[{odd}]"
+        model_of(app).add_replies(expand(odd), ScriptedReply(text=reply, thinking=MARKUP))
+        await ask(pilot, f"What of {MARKUP}?")
+        app.main.tree_pane.go_to(odd)
+        await pilot.press("escape", "enter")
+        await pilot.pause()
+        text = screen_text(app)
+        assert text.count(MARKUP) >= 6
+        assert text.count(ODD) >= 4, "in tree, activity, sources and reader"
+        assert app.is_running
+        for row, line in enumerate(text.split("\n")):
+            start = line.find("x[/]")
+            if start >= 0:
+                await pilot.click(offset=(start, row))
+        assert app.is_running
+
+
+async def test_control_sequences_are_shown_as_signs() -> None:
+    app = make_app(text=f"# Top {CONTROLS}\n\n## Below {CONTROLS}\n\nText {CONTROLS}\n", notes=(CONTROLS,))
+    async with app.run_test(size=(200, 50)) as pilot:
+        below = next(iter(app.main.session.state.library.walk()))
+        quote = f'"{CONTROLS}" [{below}]'
+        model_of(app).add_replies(expand(below), ScriptedReply(text=quote, thinking=CONTROLS))
+        await ask(pilot, f"What {CONTROLS}")
+        await pilot.press("escape", "j", "enter")
+        await pilot.pause()
+        text = screen_text(app)
+    assert not set(text) & {"\x1b", "\x07", "\x9b", "\x00", "\u202e"}
+    assert text.count(SHOWN.split("2J", maxsplit=1)[0].split("e�", maxsplit=1)[0]) >= 4
+
+
+async def test_what_is_copied_has_no_control_sequences() -> None:
+    app = make_app([ScriptedReply(text=f"Answer {CONTROLS}")])
+    async with app.run_test(size=(120, 40)) as pilot:
+        await ask(pilot, "What?")
+        await pilot.press("shift+tab")
+        app.main.switch.go_log()
+        await pilot.press("y")
+        await wait_until(pilot, lambda: bool(app.clipboard))
+    assert app.clipboard == f"Answer {SHOWN}\n"
+
+
+@pytest.mark.slow
+async def test_adversarial_documents_can_be_walked_and_read(data_dir: Path) -> None:
+    files = sorted((data_dir / "adversarial" / "files").iterdir())
+    small = [file for file in files if file.stat().st_size < 100_000]
+    assert small
+    for index, file in enumerate(small[::4]):
+        app = make_app([ScriptedReply(text="Nothing.")], text=file.read_bytes().decode("utf-8", "replace"))
+        async with app.run_test(size=SIZES[index % len(SIZES)]) as pilot:
+            screen = app.main
+            await pilot.press("escape", "E", "j", "enter")
+            await pilot.pause()
+            ids = tuple(screen.session.state.library.walk())[:3]
+            async for _ in screen.session.dispatch(ExpandSections(section_ids=ids, origin=Origin.PERSON)):
+                pass
+            text = screen_text(app)
+            assert app.is_running, file.name
+            assert not any(ord(sign) < 32 and sign != "\n" for sign in text), file.name

@@ -1,0 +1,111 @@
+"""Libraries and states for tests of the tree, and the visible lines worked out the long way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.state import ConversationState, OpenSection
+from roamtui.document.columns import Row, build_columns
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
+from roamtui.document.parse import parse_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HANDBOOK = """# Handbook
+
+Welcome.
+
+## Leave
+
+### Vacation
+
+Five weeks.
+
+### Sick leave
+
+Call in.
+
+## Security
+
+### Passwords
+
+#### Length
+
+Twelve.
+
+## Travel
+"""
+
+
+def make_library(text: str = HANDBOOK) -> Library:
+    return Library(source="handbook.md", root=parse_document(text))
+
+
+def make_wide_library(count: int) -> Library:
+    """Return a library of one top heading with `count` headings below it, without the cost of a parse."""
+    rows = [Row(NodeKind.SECTION, 1, "Everything", 0)]
+    rows.extend(Row(NodeKind.SECTION, 2, f"Part {number}", number) for number in range(1, count + 1))
+    columns = build_columns(rows, count + 1)
+    return Library(source="wide.md", root=Document(key="", title="Everything", text="x" * (count + 1), columns=columns))
+
+
+def make_folder(*names: str) -> Library:
+    """Return a library of files that are not loaded."""
+    rows = [Row(NodeKind.FILE, 1, name, 0, url=name) for name in names]
+    return Library(source="docs", root=Document(key="", title="docs", text="", columns=build_columns(rows, 0)))
+
+
+def find_id(library: Library, title: str) -> str:
+    return next(section_id for section_id in library.walk() if library.title_of(section_id) == title)
+
+
+def make_state(
+    library: Library, *unfolded: str, opened: tuple[OpenSection, ...] = (), reading: str | None = None
+) -> ConversationState:
+    """Return a state; `unfolded` are titles."""
+    ids = frozenset(find_id(library, title) for title in unfolded)
+    return ConversationState(id="c", library=library, unfolded=ids, open=opened, reading=reading)
+
+
+def open_section(library: Library, title: str, origin: Origin = Origin.AGENT, **marks: bool) -> OpenSection:
+    return OpenSection(
+        section_id=find_id(library, title),
+        opened_by=origin,
+        opened_at=1,
+        last_used=1,
+        last_cited=int(marks.get("is_cited", False)),
+        is_pinned=marks.get("is_pinned", False),
+        is_closing=marks.get("is_closing", False),
+    )
+
+
+def walk_visible(library: Library, unfolded: frozenset[str]) -> Iterator[str]:
+    """Yield the ids of the visible lines by asking the library for everything, node by node."""
+    title_id = library.title_id()
+
+    def is_shown(section_id: str) -> bool:
+        is_preamble = library.node(section_id).kind is NodeKind.PREAMBLE
+        return not is_preamble or bool(library.own_text(section_id).strip())
+
+    def walk_below(section_id: str) -> Iterator[str]:
+        for child in library.children(section_id):
+            if is_shown(child):
+                yield from walk_node(child)
+
+    def walk_node(section_id: str) -> Iterator[str]:
+        yield section_id
+        if section_id in unfolded:
+            yield from walk_below(section_id)
+
+    if title_id is None:
+        yield from walk_below(library.root_id)
+        return
+    yield title_id
+    for beside in library.children(library.root_id):
+        if beside != title_id and is_shown(beside):
+            yield from walk_node(beside)
+    yield from walk_below(title_id)

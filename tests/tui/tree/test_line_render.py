@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.style import Style
+
+from roamtui.conversation.commands import Origin
+from roamtui.tui.tree.line_look import LineLook
+from roamtui.tui.tree.line_render import (
+    ASCII,
+    UNICODE,
+    Palette,
+    cut_cells,
+    find_title_cells,
+    measure_guides,
+    render_line,
+)
+from roamtui.tui.tree.visible_lines import Fold
+
+_PALETTE = Palette(**{field.name: Style.null() for field in fields(Palette)})
+_COLOURED = replace(
+    _PALETTE, batch=Style.parse("on red"), cursor=Style.parse("black on white"), cursor_blurred=Style.parse("on blue")
+)
+_LOOK = LineLook(has_next=(True, False), fold=Fold.FOLDED, title="Vacation", size="1.2k")
+
+
+def _text(look: LineLook, width: int = 40) -> str:
+    return render_line(look, width, _PALETTE).text
+
+
+def test_a_line_has_guides_a_triangle_a_title_and_its_size() -> None:
+    assert _text(_LOOK) == "│ └ ▸ Vacation" + " " * 22 + "1.2k"
+
+
+def test_a_narrow_line_has_no_size() -> None:
+    assert _text(_LOOK, 33).rstrip() == "│ └ ▸ Vacation"
+
+
+@pytest.mark.parametrize(
+    ("fold", "glyph"), [(Fold.UNFOLDED, "▾"), (Fold.FOLDED, "▸"), (Fold.LEAF, "·"), (Fold.UNLOADED, "⋯")]
+)
+def test_the_fold_is_readable_without_colour(fold: Fold, glyph: str) -> None:
+    assert f"{glyph} Vacation" in _text(replace(_LOOK, fold=fold))
+
+
+@pytest.mark.parametrize(
+    ("look", "shown"),
+    [
+        (replace(_LOOK, opened_by=Origin.AGENT), "◆ Vacation "),
+        (replace(_LOOK, opened_by=Origin.PERSON), "◇ Vacation "),
+        (replace(_LOOK, opened_by=Origin.AGENT, is_closing=True), "◆… Vacation "),
+        (replace(_LOOK, is_pinned=True, is_cited=True), "Vacation ⚑❝ "),
+        (replace(_LOOK, is_reading=True), "Vacation ¶ "),
+        (replace(_LOOK, open_inside=2), "Vacation (2 open) "),
+    ],
+)
+def test_marks_are_readable_without_colour(look: LineLook, shown: str) -> None:
+    assert shown in _text(look)
+    assert not set("◆◇…⚑❝¶") & set(_text(_LOOK))
+
+
+def test_a_long_title_is_cut_before_its_marks() -> None:
+    look = replace(_LOOK, title="A very long title that no tree has room for", is_pinned=True, open_inside=3)
+    assert _text(look).endswith("… ⚑ (3 open) 1.2k")
+    assert cell_len(_text(look)) == 40
+
+
+def test_an_ascii_tree_has_no_other_character() -> None:
+    look = replace(
+        _LOOK,
+        title="A title that is cut at its end",
+        opened_by=Origin.AGENT,
+        is_closing=True,
+        is_pinned=True,
+        is_cited=True,
+        is_reading=True,
+    )
+    for fold in Fold:
+        for depth in (0, 2, 30):
+            line = render_line(replace(look, fold=fold, has_next=(True,) * depth), 36, _PALETTE, ASCII)
+            assert line.text.isascii()
+
+
+def test_wide_characters_are_cut_by_cells() -> None:
+    assert cut_cells("日本語の文書", 7, "…") == "日本語…"
+    assert cut_cells("日本語の文書", 6, "…") == "日本…"
+    assert cut_cells("日本", 4, "…") == "日本"
+    assert cut_cells("日本", 0, "…") == ""
+
+
+@given(
+    st.lists(st.booleans(), max_size=40),
+    st.sampled_from(Fold),
+    st.text(alphabet="ab 日本é́\u200b👩‍🚀🇩🇪", max_size=30),
+    st.sampled_from([None, *Origin]),
+    st.integers(0, 200),
+    st.integers(1, 60),
+)
+def test_a_line_fills_its_width_whatever_it_shows(
+    has_next: list[bool], fold: Fold, title: str, origin: Origin | None, inside: int, width: int
+) -> None:
+    look = LineLook(
+        has_next=tuple(has_next),
+        fold=fold,
+        title=title,
+        opened_by=origin,
+        is_closing=inside % 2 == 0,
+        is_pinned=inside % 3 == 0,
+        open_inside=inside,
+        size="12k",
+        matches=((0, 2), (4, 5)),
+    )
+    for glyphs in (UNICODE, ASCII):
+        strip = render_line(look, width, _PALETTE, glyphs)
+        assert strip.cell_length == width
+        assert sum(cell_len(segment.text) for segment in strip) == width
+
+
+def test_deep_guides_leave_room_for_titles() -> None:
+    look = replace(_LOOK, has_next=(True,) * 60)
+    assert _text(look).startswith("‥ │ │ │ │ │ │ ├ ▸ Vacation")
+    assert measure_guides(60, 40) == 16
+
+
+def test_clicks_on_diamond_title_and_marks_mean_the_title() -> None:
+    look = replace(_LOOK, opened_by=Origin.AGENT, is_pinned=True)
+    cells = find_title_cells(look, 40)
+    assert _text(look)[cells.start : cells.stop] == "◆ Vacation ⚑"
+
+
+@pytest.mark.parametrize(
+    ("look", "background"),
+    [
+        (_LOOK, None),
+        (replace(_LOOK, is_new=True), "red"),
+        (replace(_LOOK, is_new=True, is_cursor=True), "blue"),
+        (replace(_LOOK, is_new=True, is_cursor=True, has_focus=True), "white"),
+    ],
+)
+def test_the_background_of_a_whole_line_says_batch_or_cursor(look: LineLook, background: str | None) -> None:
+    strip = render_line(look, 40, _COLOURED)
+    found = {segment.style.bgcolor and segment.style.bgcolor.name for segment in strip if segment.style is not None}
+    assert found == {background}
+
+
+def test_matched_characters_are_marked() -> None:
+    palette = replace(_PALETTE, match=Style(underline=True))
+    strip = render_line(replace(_LOOK, matches=((0, 3), (7, 8))), 40, palette)
+    assert [s.text for s in strip if s.style and s.style.underline] == ["Vac", "n"]

@@ -1,0 +1,436 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from textual import on
+from textual.app import App, ComposeResult
+from typing_extensions import override
+
+from roamtui.conversation.commands import Origin
+from roamtui.document.parse import parse_document
+from roamtui.tui.tree.outline_tree import OutlineTree
+from tests.real_documents import list_documents, read_document
+from tests.tui.reader.sections import UNSAFE
+from tests.tui.tree.outlines import (
+    find_id,
+    make_folder,
+    make_library,
+    make_state,
+    make_wide_library,
+    open_section,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from textual.message import Message
+    from textual.pilot import Pilot
+    from textual.strip import Strip
+
+    from roamtui.conversation.state import ConversationState
+    from roamtui.document.library import Library
+
+_LIBRARY = make_library()
+
+
+class CountingTree(OutlineTree):
+    """Counts the lines that it draws."""
+
+    lines_drawn = 0
+
+    @override
+    def render_line(self, y: int) -> Strip:
+        self.lines_drawn += 1
+        return super().render_line(y)
+
+
+class TreeApp(App[None]):
+    CSS = "OutlineTree { width: 46; height: 12; }"
+
+    def __init__(self, state: ConversationState, *, ascii_only: bool = False) -> None:
+        super().__init__()
+        self.outline = CountingTree(state, ascii_only=ascii_only)
+        self.messages: list[Message] = []
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self.outline
+
+    def on_mount(self) -> None:
+        self.outline.focus()
+
+    @on(OutlineTree.CursorMoved)
+    @on(OutlineTree.NodeActivated)
+    @on(OutlineTree.FoldToggled)
+    @on(OutlineTree.NodesRevealWanted)
+    def note_message(self, message: Message) -> None:
+        self.messages.append(message)
+
+
+@asynccontextmanager
+async def _run(
+    state: ConversationState, *, ascii_only: bool = False
+) -> AsyncIterator[tuple[TreeApp, CountingTree, Pilot[None]]]:
+    app = TreeApp(state, ascii_only=ascii_only)
+    async with app.run_test(size=(50, 14)) as pilot:
+        await pilot.pause()
+        app.messages.clear()
+        yield app, app.outline, pilot
+
+
+def _lines(tree: OutlineTree) -> list[str]:
+    shown = (tree.render_line(y).text.rstrip() for y in range(tree.size.height))
+    return [line for line in shown if line]
+
+
+def _titles(tree: OutlineTree) -> list[str]:
+    return [tree.lines.tree.library.title_of(section_id) for section_id in tree.lines]
+
+
+def _cursor_title(tree: OutlineTree, library: Library = _LIBRARY) -> str:
+    assert tree.cursor_id is not None
+    return library.title_of(tree.cursor_id)
+
+
+async def test_the_outline_shows_what_is_unfolded_open_and_pinned() -> None:
+    opened = (
+        open_section(_LIBRARY, "Vacation", is_cited=True),
+        open_section(_LIBRARY, "Security", Origin.PERSON, is_pinned=True),
+        open_section(_LIBRARY, "Passwords", is_closing=True),
+        open_section(_LIBRARY, "Length"),
+    )
+    state = make_state(_LIBRARY, "Leave", opened=opened, reading=find_id(_LIBRARY, "Sick leave"))
+    async with _run(state) as (_, tree, _pilot):
+        assert [line.rsplit(maxsplit=1)[0].rstrip() for line in _lines(tree)] == [
+            "▾ Handbook",
+            "├ ▾ Leave",
+            "│ ├ · ◆ Vacation ❝",
+            "│ └ · Sick leave ¶",
+            "├ ▸ ◇ Security ⚑ (2 open)",
+            "└ · Travel",
+        ]
+
+
+async def test_a_later_state_is_shown_and_what_is_open_stays_the_conversations() -> None:
+    async with _run(make_state(_LIBRARY)) as (app, tree, pilot):
+        tree.post_message(OutlineTree.FoldToggled("x"))
+        await pilot.press("space", "enter", "right")
+        assert len(_lines(tree)) == 4
+        tree.show(make_state(_LIBRARY, "Security", opened=(open_section(_LIBRARY, "Passwords"),)))
+        assert "◆ Passwords" in _lines(tree)[3]
+        assert [type(message) for message in app.messages] == [OutlineTree.FoldToggled]
+
+
+async def test_the_cursor_stays_on_its_node_when_lines_change() -> None:
+    async with _run(make_state(_LIBRARY)) as (app, tree, pilot):
+        tree.move_to(find_id(_LIBRARY, "Travel"))
+        tree.show(make_state(_LIBRARY, "Leave", "Security"))
+        await pilot.pause()
+        assert _cursor_title(tree) == "Travel"
+        assert app.messages == [OutlineTree.CursorMoved(find_id(_LIBRARY, "Travel"))]
+
+
+async def test_the_cursor_goes_to_the_nearest_visible_ancestor_when_its_line_vanishes() -> None:
+    async with _run(make_state(_LIBRARY, "Security", "Passwords")) as (app, tree, pilot):
+        tree.move_to(find_id(_LIBRARY, "Length"))
+        tree.show(make_state(_LIBRARY))
+        await pilot.pause()
+        assert _cursor_title(tree) == "Security"
+        assert app.messages[-1] == OutlineTree.CursorMoved(find_id(_LIBRARY, "Security"))
+
+
+async def test_the_cursor_walks_lines_parents_and_children() -> None:
+    async with _run(make_state(_LIBRARY, "Leave")) as (app, tree, pilot):
+        walked = []
+        steps: tuple[Callable[[], object], ...] = (
+            lambda: tree.move_cursor(2),
+            tree.go_parent,
+            tree.go_child,
+            tree.go_last,
+            lambda: tree.move_cursor(1),
+            tree.go_first,
+            tree.go_parent,
+            lambda: tree.move_page(1),
+            lambda: tree.move_page(-1),
+        )
+        for step in steps:
+            step()
+            walked.append(_cursor_title(tree))
+        assert walked == [
+            "Vacation", "Leave", "Vacation", "Travel", "Travel", "Handbook", "Handbook", "Travel", "Handbook",
+        ]  # fmt: skip
+        tree.move_to(find_id(_LIBRARY, "Security"))
+        tree.go_child()
+        await pilot.pause()
+        assert app.messages[-1] == OutlineTree.FoldToggled(find_id(_LIBRARY, "Security"))
+
+
+async def test_a_file_that_is_not_loaded_asks_to_be() -> None:
+    folder = make_folder("a.md", "b.md")
+    async with _run(make_state(folder)) as (app, tree, pilot):
+        assert _lines(tree) == ["⋯ a.md", "⋯ b.md"]
+        tree.go_child()
+        await pilot.pause()
+        assert app.messages == [OutlineTree.FoldToggled(find_id(folder, "a.md"))]
+
+
+async def test_an_empty_outline_does_nothing() -> None:
+    async with _run(make_state(make_library(""))) as (app, tree, pilot):
+        for step in (tree.go_first, tree.go_last, tree.go_parent, tree.go_child):
+            step()
+        tree.next_open(1)
+        tree.next_match(1)
+        tree.move_page(1)
+        tree.reveal("none")
+        await pilot.click(tree, offset=(3, 3))
+        assert tree.cursor_id is None
+        assert app.messages == []
+
+
+async def test_a_click_on_the_triangle_folds_and_one_on_the_title_reads() -> None:
+    async with _run(make_state(_LIBRARY, "Leave")) as (app, tree, pilot):
+        leave, vacation, security = (find_id(_LIBRARY, title) for title in ("Leave", "Vacation", "Security"))
+        await pilot.click(tree, offset=(2, 1))
+        assert app.messages == [OutlineTree.FoldToggled(leave)]
+        app.messages.clear()
+        await pilot.click(tree, offset=(7, 2))
+        assert app.messages == [OutlineTree.CursorMoved(vacation), OutlineTree.NodeActivated(vacation)]
+        app.messages.clear()
+        await pilot.click(tree, offset=(30, 4))
+        assert app.messages == [OutlineTree.CursorMoved(security)]
+        app.messages.clear()
+        await pilot.click(tree, offset=(30, 4), times=2)
+        assert app.messages == [OutlineTree.NodeActivated(security)]
+        app.messages.clear()
+        await pilot.click(tree, offset=(7, 2), times=2)
+        assert app.messages.count(OutlineTree.NodeActivated(vacation)) == 1
+
+
+async def test_clicks_below_a_scrolled_view_mean_the_line_that_is_shown() -> None:
+    library = make_wide_library(100)
+    async with _run(make_state(library)) as (app, tree, pilot):
+        tree.scroll_to_line(50)
+        await pilot.pause()
+        await pilot.click(tree, offset=(6, 3))
+        assert app.messages[-1] == OutlineTree.NodeActivated(find_id(library, "Part 53"))
+
+
+async def test_reveal_scrolls_without_moving_the_cursor() -> None:
+    library = make_wide_library(100)
+    async with _run(make_state(library)) as (app, tree, pilot):
+        tree.reveal(find_id(library, "Part 70"))
+        await pilot.pause()
+        assert any("Part 70 " in line for line in _lines(tree))
+        assert _cursor_title(tree, library) == "Everything"
+        top = tree.scroll_offset.y
+        tree.reveal(find_id(library, "Part 68"))
+        await pilot.pause()
+        assert tree.scroll_offset.y == top
+        tree.reveal(find_id(library, "Part 2"))
+        await pilot.pause()
+        assert tree.scroll_offset.y == 0
+        assert app.messages == []
+
+
+async def test_reveal_before_the_first_layout_is_remembered() -> None:
+    library = make_wide_library(100)
+    app = TreeApp(make_state(library))
+    app.outline.reveal(find_id(library, "Part 70"))
+    app.outline.move_to(find_id(library, "Part 71"))
+    async with app.run_test(size=(50, 14)) as pilot:
+        await pilot.pause()
+        assert any("Part 70 " in line for line in _lines(app.outline))
+
+
+async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
+    library = make_wide_library(100)
+    host = find_id(library, "Part 10")
+    grown = library.graft(host, parse_document("# One\n# Two\n# Three\n", key="g"))
+    async with _run(make_state(library)) as (_, tree, pilot):
+        tree.scroll_to_line(50)
+        await pilot.pause()
+        before = _lines(tree)
+        tree.show(replace(make_state(grown), unfolded=frozenset({host})))
+        await pilot.pause()
+        assert _lines(tree) == before
+        tree.show(replace(make_state(grown), unfolded=frozenset()))
+        await pilot.pause()
+        assert _lines(tree) == before
+
+
+async def test_the_newest_batch_is_marked_by_its_background() -> None:
+    async with _run(make_state(_LIBRARY, "Leave")) as (_, tree, _pilot):
+
+        def backgrounds() -> list[str]:
+            strips = [tree.render_line(y) for y in range(4)]
+            return [str(segment.style.bgcolor) for strip in strips for segment in list(strip)[-1:] if segment.style]
+
+        plain = backgrounds()
+        tree.highlight([find_id(_LIBRARY, "Vacation"), "unknown"])
+        marked = backgrounds()
+        assert [a != b for a, b in zip(plain, marked, strict=True)] == [False, False, True, False]
+        tree.show(make_state(_LIBRARY, "Leave"))
+        assert backgrounds() == marked
+        tree.highlight([])
+        assert backgrounds() == plain
+
+
+async def test_the_filter_keeps_matches_and_what_is_above_them() -> None:
+    async with _run(make_state(_LIBRARY)) as (_, tree, _pilot):
+        assert tree.filter_titles("leave") == 2
+        assert _titles(tree) == ["Handbook", "Leave", "Sick leave"]
+        assert _cursor_title(tree) == "Leave"
+        tree.next_match(1)
+        assert _cursor_title(tree) == "Sick leave"
+        tree.next_match(1)
+        assert _cursor_title(tree) == "Leave"
+        assert tree.filter_titles("nothing like this") == 0
+        assert tree.cursor_id is None
+
+
+async def test_an_empty_filter_restores_exactly_what_was_there() -> None:
+    library = make_wide_library(100)
+    async with _run(make_state(library)) as (_, tree, pilot):
+        tree.move_to(find_id(library, "Part 52"))
+        tree.scroll_to_line(48)
+        await pilot.pause()
+        before = (_lines(tree), tree.cursor_id, tree.scroll_offset.y)
+        for pattern in ("p", "part 1", "part 17", "zzzz", ""):
+            tree.filter_titles(pattern)
+            await pilot.pause()
+        assert (_lines(tree), tree.cursor_id, tree.scroll_offset.y) == before
+        assert tree.filter_pattern == ""
+
+
+async def test_a_match_that_was_chosen_stays_chosen_without_the_filter() -> None:
+    async with _run(make_state(_LIBRARY)) as (app, tree, pilot):
+        tree.filter_titles("length")
+        tree.move_cursor(-1)
+        tree.move_cursor(1)
+        tree.filter_titles("")
+        await pilot.pause()
+        assert app.messages[-1] == OutlineTree.NodesRevealWanted(
+            (find_id(_LIBRARY, "Security"), find_id(_LIBRARY, "Passwords"))
+        )
+        tree.show(make_state(_LIBRARY, "Security", "Passwords"))
+        assert _cursor_title(tree) == "Length"
+
+
+async def test_the_filter_sees_what_is_loaded_later() -> None:
+    folder = make_folder("a.md", "b.md")
+    async with _run(make_state(folder)) as (_, tree, _pilot):
+        tree.filter_titles("needle")
+        assert _titles(tree) == []
+        tree.show(make_state(folder.graft(find_id(folder, "b.md"), parse_document("# Needle\n", key="b.md"))))
+        assert _titles(tree) == ["b.md", "Needle"]
+
+
+async def test_next_open_goes_round_and_asks_for_what_is_folded_away() -> None:
+    opened = (open_section(_LIBRARY, "Travel"), open_section(_LIBRARY, "Length"), open_section(_LIBRARY, "Leave"))
+    state = make_state(_LIBRARY, opened=opened)
+    async with _run(state) as (app, tree, pilot):
+        tree.next_open(1)
+        assert _cursor_title(tree) == "Leave"
+        tree.next_open(-1)
+        assert _cursor_title(tree) == "Travel"
+        tree.next_open(-1)
+        await pilot.pause()
+        wanted = (find_id(_LIBRARY, "Security"), find_id(_LIBRARY, "Passwords"))
+        assert app.messages[-1] == OutlineTree.NodesRevealWanted(wanted)
+        assert _cursor_title(tree) == "Travel"
+        tree.show(replace(state, unfolded=frozenset(wanted)))
+        assert _cursor_title(tree) == "Length"
+
+
+async def test_an_ascii_tree_has_no_other_character() -> None:
+    state = make_state(_LIBRARY, "Leave", opened=(open_section(_LIBRARY, "Vacation", is_pinned=True),))
+    async with _run(state, ascii_only=True) as (_, tree, _pilot):
+        assert all(line.isascii() for line in _lines(tree))
+
+
+async def test_markup_in_a_title_is_text() -> None:
+    library = make_library("# \\[/red]\n## [@click=app.quit]x[/]\n## <b>bold</b> & [link](u)\n")
+    async with _run(make_state(library)) as (app, tree, pilot):
+        assert [line.rsplit(maxsplit=1)[0].rstrip() for line in _lines(tree)] == [
+            "▾ [/red]",
+            "├ · [@click=app.quit]x[/]",
+            "└ · bold & link",
+        ]
+        await pilot.click(tree, offset=(6, 1))
+        assert app.is_running
+
+
+async def test_no_control_character_of_a_hostile_file_reaches_a_strip() -> None:
+    unsafe: list[str] = []
+    async with _run(make_state(_LIBRARY)) as (_, tree, _pilot):
+        for name in list_documents("adversarial/files/*"):
+            library = make_library(read_document(name)[:100_000])
+            tree.show(replace(make_state(library), unfolded=frozenset(library.walk())))
+            for top in range(0, min(tree.line_count, 120), 12):
+                tree.scroll_to_line(top)
+                unsafe.extend([name] if UNSAFE.search("".join(_lines(tree))) else [])
+    assert unsafe == []
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "dracula"])
+async def test_titles_differ_from_their_background_in_each_theme(theme: str) -> None:
+    state = make_state(_LIBRARY, opened=(open_section(_LIBRARY, "Leave"),))
+    async with _run(state) as (app, tree, pilot):
+        app.theme = theme
+        tree.highlight([find_id(_LIBRARY, "Leave")])
+        await pilot.pause()
+        for y in range(4):
+            for segment in tree.render_line(y):
+                assert segment.style is not None
+                if segment.text.strip():
+                    assert segment.style.color is not None
+                    assert segment.style.color.is_default or segment.style.color != segment.style.bgcolor
+
+
+async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None:
+    library = make_wide_library(100_000)
+    host = find_id(library, "Part 50000")
+    grown = library.graft(host, make_wide_library(10_000).root)
+    grafted_title = grown.children(host)[0]
+    async with _run(make_state(library)) as (_, tree, pilot):
+        assert tree.line_count == 100_001
+        assert tree.lines_drawn <= 4 * tree.size.height
+        tree.go_last()
+        await pilot.pause()
+        tree.move_to(host)
+        await pilot.pause()
+        for unfolded in (frozenset({host, grafted_title}), frozenset({host}), frozenset({host, grafted_title})):
+            tree.lines_drawn = 0
+            tree.show(replace(make_state(grown), unfolded=unfolded))
+            await pilot.pause()
+            assert tree.line_count == 100_002 + (10_000 if grafted_title in unfolded else 0)
+            assert tree.cursor_id == host
+            assert 0 < tree.lines_drawn <= 2 * tree.size.height
+        tree.lines_drawn = 0
+        tree.move_cursor(1)
+        await pilot.pause()
+        assert tree.lines_drawn <= tree.size.height
+
+
+def _generate_text(data_dir: Path, shape: str) -> str:
+    command = [sys.executable, str(data_dir / "perf" / "gen_wide.py"), "100000", "--shape", shape]
+    return subprocess.run(command, capture_output=True, check=True, encoding="utf-8").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["flat", "tree", "deep"])
+async def test_a_parsed_document_of_a_hundred_thousand_sections_opens(shape: str, data_dir: Path) -> None:
+    library = make_library(_generate_text(data_dir, shape))
+    state = replace(make_state(library), unfolded=frozenset(library.walk()))
+    async with _run(state) as (_, tree, pilot):
+        assert tree.line_count == 100_000
+        tree.go_last()
+        await pilot.pause()
+        assert "Section 99999" in "".join(_lines(tree))
+        assert tree.lines_drawn <= 6 * tree.size.height

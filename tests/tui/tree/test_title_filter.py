@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.tui.tree.display_tree import DisplayTree
+from roamtui.tui.tree.title_filter import find_matched_ranges, find_titles
+from tests.tui.tree.outlines import make_library
+
+_TITLES = ("Vacation policy", "Sick leave", "Parental leave", "Straße und Platz", "C++", "Policies of vacations")
+
+
+def _find(pattern: str) -> list[str]:
+    tree = DisplayTree(make_library("".join(f"# {title}\n" for title in _TITLES)))
+    return [tree.title_of(key) for key in find_titles(tree, pattern)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("", []),
+        ("LEAVE", ["Sick leave", "Parental leave"]),
+        ("leave par", ["Parental leave"]),
+        ("STRASSE", ["Straße und Platz"]),
+        ("c++", ["C++"]),
+        ("prlv", ["Parental leave"]),
+        ("vacaiton policy", ["Vacation policy"]),
+        ("zz", []),
+        ("zzzzzz", []),
+    ],
+)
+def test_words_win_over_letters_and_letters_over_likeness(pattern: str, found: list[str]) -> None:
+    assert _find(pattern) == found
+
+
+@pytest.mark.parametrize(
+    ("title", "pattern", "ranges"),
+    [
+        ("Parental leave", "leave", ((9, 14),)),
+        ("Parental leave", "leave PAR", ((0, 3), (9, 14))),
+        ("Parental leave", "plv", ((0, 1), (7, 8), (12, 13))),
+        ("Straße", "strasse", ((0, 6),)),
+        ("İstanbul", "stan", ((1, 5),)),
+        ("Parental leave", "zz", ()),
+    ],
+)
+def test_ranges_are_where_a_title_matches(title: str, pattern: str, ranges: tuple[tuple[int, int], ...]) -> None:
+    assert find_matched_ranges(title, pattern) == ranges
+
+
+@given(st.text(max_size=20), st.text(max_size=6))
+def test_ranges_are_in_order_and_inside_the_title(title: str, pattern: str) -> None:
+    places = [place for pair in find_matched_ranges(title, pattern) for place in pair]
+    assert places == sorted(set(places))
+    assert all(0 <= place <= len(title) for place in places)
