@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
@@ -19,10 +20,13 @@ _LIMIT_DEFAULT = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelArguments:
-    """Which model answers."""
+    """Which model answers, what it may cost, and where all of it is written down."""
 
     model: str | None
     api_base: str | None
+    max_cost_usd: float | None = None
+    trace: str | None = None
+    """File of a trace to write, None for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +73,8 @@ class AskArguments:
     model: ModelArguments
     conversation: ConversationArguments
     as_json: bool
+    within: str | None = None
+    """Id of the section that the question is about, None for the whole document."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +97,23 @@ class ConversationsArguments:
     as_json: bool
 
 
-Arguments = AppArguments | OutlineArguments | ShowArguments | AskArguments | SearchArguments | ConversationsArguments
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorArguments:
+    """``roamtui doctor``."""
+
+    model: ModelArguments
+    as_json: bool
+
+
+Arguments = (
+    AppArguments
+    | OutlineArguments
+    | ShowArguments
+    | AskArguments
+    | SearchArguments
+    | ConversationsArguments
+    | DoctorArguments
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -128,6 +150,16 @@ def _positive(text: str) -> int:
 _positive.__name__ = "number above 0"
 
 
+def _amount(text: str) -> float:
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise ValueError
+    return number
+
+
+_amount.__name__ = "amount above 0"
+
+
 def _add_source(parser: _Parser) -> None:
     parser.add_argument("source", metavar="SOURCE", help="a Markdown or text file, or - for standard input")
 
@@ -135,6 +167,15 @@ def _add_source(parser: _Parser) -> None:
 def _add_model(parser: _Parser) -> None:
     parser.add_argument("--model", metavar="M", help='"offline", or a litellm name such as openai/gpt-4.1-mini')
     parser.add_argument("--api-base", metavar="URL", help="address of the model's server")
+
+
+def _add_record(parser: _Parser) -> None:
+    parser.add_argument(
+        "--max-cost", metavar="USD", type=_amount, help="what the conversation may cost before you are asked"
+    )
+    parser.add_argument(
+        "--trace", metavar="FILE", help="write all that happens to FILE; --model recorded:FILE replays it"
+    )
 
 
 def _add_conversation(parser: _Parser) -> None:
@@ -148,7 +189,9 @@ def _add_conversation(parser: _Parser) -> None:
 
 
 def _read_model(values: argparse.Namespace) -> ModelArguments:
-    return ModelArguments(model=values.model, api_base=values.api_base)
+    return ModelArguments(
+        model=values.model, api_base=values.api_base, max_cost_usd=values.max_cost, trace=values.trace
+    )
 
 
 def _read_conversation(values: argparse.Namespace) -> ConversationArguments:
@@ -163,6 +206,7 @@ def _parse_app(arguments: Sequence[str]) -> AppArguments:
     parser = _make_parser("", "Open a document in the app.")
     parser.add_argument("sources", metavar="SOURCE", nargs="*", help="a Markdown or text file, or -")
     _add_model(parser)
+    _add_record(parser)
     _add_conversation(parser)
     values = parser.parse_intermixed_args(list(arguments))
     return AppArguments(
@@ -192,7 +236,9 @@ def _parse_ask(arguments: Sequence[str]) -> AskArguments:
     _add_source(parser)
     parser.add_argument("question", metavar="QUESTION")
     _add_model(parser)
+    _add_record(parser)
     _add_conversation(parser)
+    parser.add_argument("--within", metavar="ID", help="ask about this section and what lies below it alone")
     parser.add_argument("--json", dest="as_json", action="store_true", help="the answer with all about it as JSON")
     values = parser.parse_intermixed_args(list(arguments))
     return AskArguments(
@@ -201,6 +247,7 @@ def _parse_ask(arguments: Sequence[str]) -> AskArguments:
         model=_read_model(values),
         conversation=_read_conversation(values),
         as_json=values.as_json,
+        within=values.within,
     )
 
 
@@ -230,10 +277,19 @@ def _parse_conversations(arguments: Sequence[str]) -> ConversationsArguments:
     )
 
 
+def _parse_doctor(arguments: Sequence[str]) -> DoctorArguments:
+    parser = _make_parser("doctor", "Say what is installed, where files lie, and which models are usable and why not.")
+    _add_model(parser)
+    parser.add_argument("--json", dest="as_json", action="store_true")
+    values = parser.parse_args(list(arguments))
+    return DoctorArguments(model=ModelArguments(model=values.model, api_base=values.api_base), as_json=values.as_json)
+
+
 _COMMANDS: dict[str, Callable[[Sequence[str]], Arguments]] = {
     "outline": _parse_outline,
     "show": _parse_show,
     "ask": _parse_ask,
     "search": _parse_search,
     "conversations": _parse_conversations,
+    "doctor": _parse_doctor,
 }

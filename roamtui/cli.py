@@ -20,11 +20,14 @@ commands:
   ask SOURCE QUESTION [--json]            one question, one cited answer
   search SOURCE QUERY [--limit N]         ranked sections
   conversations [list|show|export|delete] saved conversations
+  doctor [--model M]                      what is installed, which models are usable
 
 options:
   --model M        offline (default), or any litellm name such as openai/gpt-4.1-mini
   --api-base URL   address of the model's server
   --continue       go on with the newest conversation about SOURCE
+  --max-cost USD   what the conversation may cost before you are asked
+  --trace FILE     write down all that happens; --model recorded:FILE replays it
   -h, --help       this text; after a command, all its options
   --version        the version
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
+from roamtui.agent.tracing import TracedAgent
 from roamtui.arguments import (
     AppArguments,
     Arguments,
     AskArguments,
     ConversationArguments,
     ConversationsArguments,
+    DoctorArguments,
     ModelArguments,
     OutlineArguments,
     SearchArguments,
@@ -26,16 +31,20 @@ from roamtui.conversation.store import Store, identify_source
 from roamtui.document.build import build_library
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import write_note, write_notes
-from roamtui.models.choose import make_model
+from roamtui.models.choose import find_usable_models, make_model
+from roamtui.models.recorded import RecordedModel
+from roamtui.models.trace import TraceWriter
 from roamtui.outline.budget import OUTLINE_TOKENS_MAX
 from roamtui.search.base import Searcher, SearchMode
 from roamtui.search.keyword import make_searcher
-from roamtui.settings import Settings, data_path, load_settings, themes_path
+from roamtui.settings import Settings, cache_path, config_path, data_path, load_settings, themes_path
 from roamtui.sources.read import read_source
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.models.base import Model
+
+_EXAMPLES_MAX = 3
 
 
 def run_command(arguments: Arguments) -> int:
@@ -55,6 +64,8 @@ def run_command(arguments: Arguments) -> int:
             return _run_search(arguments, load_settings())
         case ConversationsArguments():
             return _run_conversations(arguments)
+        case DoctorArguments():
+            return _run_doctor(arguments)
         case AppArguments():
             return _run_app(arguments, load_settings())
         case _:
@@ -132,13 +143,16 @@ def _run_ask(arguments: AskArguments, settings: Settings) -> int:
     library = open_library((arguments.source,))
     write_notes(library.notes)
     model = make_model_for(arguments.model, settings)
-    store = open_store()
-    session = open_session(library, store, arguments.conversation, keep_options(settings, arguments.conversation))
-    agent = Agent(session, model, open_searcher(library, settings))
+    write_notes(check_recording(model, library))
+    options = keep_options(settings, arguments.conversation)
+    session = open_session(library, open_store(), arguments.conversation, options)
+    agent = make_agent(session, model, arguments.model, settings)
+    within = arguments.within.strip("[]") if arguments.within is not None else None
 
     async def ask() -> int:
         try:
-            record = await ask_question(agent, arguments.question, is_quiet=not sys.stderr.isatty())
+            is_quiet = not sys.stderr.isatty()
+            record = await ask_question(agent, arguments.question, within=within, is_quiet=is_quiet)
         finally:
             await model.close()
         if arguments.as_json:
@@ -155,6 +169,27 @@ def _run_ask(arguments: AskArguments, settings: Settings) -> int:
 def make_model_for(arguments: ModelArguments, settings: Settings) -> Model:
     """Return the model that was named on the command line, else in the settings, else `offline`."""
     return make_model(arguments.model or settings.model, api_base=arguments.api_base or settings.api_base)
+
+
+def make_agent(session: Session, model: Model, arguments: ModelArguments, settings: Settings) -> Agent:
+    """Return what answers questions in a session, and writes a trace where the person wants one.
+
+    Raises:
+        UsageError: The file of the trace cannot be written, or holds something else.
+    """
+    options = AgentOptions(cost_usd_max=arguments.max_cost_usd or settings.max_cost_usd)
+    searcher = open_searcher(session.state.library, settings)
+    if arguments.trace is None:
+        return Agent(session, model, searcher, options)
+    writer = TraceWriter(Path(arguments.trace), os.environ)
+    return TracedAgent(session, model, searcher, options, writer=writer)
+
+
+def check_recording(model: Model, library: Library) -> tuple[str, ...]:
+    """Return what a person should know before a trace is replayed over a document."""
+    if not isinstance(model, RecordedModel) or model.is_about(library.root.content_hash):
+        return ()
+    return (f"{model.name} was recorded over another text than {library.source} has now. Its replies may not fit.",)
 
 
 def keep_options(settings: Settings, arguments: ConversationArguments) -> KeepOptions:
@@ -230,17 +265,46 @@ def _run_app(arguments: AppArguments, settings: Settings) -> int:
     session = open_session(library, open_store(), arguments.conversation, options)
 
     from roamtui.tui.app import run_app  # noqa: PLC0415 - Textual is imported for the app alone
-    from roamtui.tui.context import AppContext, TuiOptions  # noqa: PLC0415
+    from roamtui.tui.context import AppContext, ModelOffer, TuiOptions  # noqa: PLC0415
 
     options_of_screen = TuiOptions(
         theme=settings.theme,
         keys={action: (keys,) for action, keys in settings.keys.items()},
         themes_dirs=(themes_path(),),
-        examples=propose_questions(library),
+        examples=propose_examples(model, library),
+        model_offers=tuple(
+            ModelOffer(name=offer.name, note=offer.reason, choose=partial(make_model, offer.name))
+            for offer in find_usable_models()
+        ),
     )
-    agent = Agent(session, model, open_searcher(library, settings))
-    run_app(AppContext(agent=agent, options=options_of_screen, notes=library.notes))
+    agent = make_agent(session, model, arguments.model, settings)
+    notes = (*library.notes, *check_recording(model, library))
+    run_app(AppContext(agent=agent, options=options_of_screen, notes=notes))
     return 0
+
+
+def propose_examples(model: Model, library: Library) -> tuple[str, ...]:
+    """Return questions for the empty screen: those that a recording answers, else some of the headings'."""
+    if isinstance(model, RecordedModel) and model.questions:
+        return tuple(dict.fromkeys(model.questions))[:_EXAMPLES_MAX]
+    return propose_questions(library)
+
+
+def _run_doctor(arguments: DoctorArguments) -> int:
+    from roamtui.headless.doctor import diagnose, print_diagnosis, print_diagnosis_json  # noqa: PLC0415 - its own
+
+    problem = ""
+    try:
+        load_settings()
+    except UsageError as error:
+        problem = str(error)
+    places = {"settings": config_path(), "conversations": data_path(), "cache": cache_path()}
+    diagnosis = diagnose(places, problem, arguments.model.model, api_base=arguments.model.api_base)
+    if arguments.as_json:
+        print_diagnosis_json(diagnosis)
+    else:
+        print_diagnosis(diagnosis)
+    return 0 if diagnosis.is_fine else 1
 
 
 def _read_keys_from_terminal() -> None:

@@ -5,6 +5,7 @@ A document must not choose where questions are sent.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +35,8 @@ class Settings:
     open_tokens: int | None = None
     """Tokens of section text that may stay open; None takes a share of the model's window."""
     search_mode: SearchMode = SearchMode.KEYWORD
+    max_cost_usd: float | None = None
+    """What a conversation may cost before the person is asked; None for no cap."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Keys of actions that the person bound anew, by action id."""
 
@@ -46,6 +49,11 @@ def config_path() -> Path:
 def data_path() -> Path:
     """Return the file of conversations."""
     return Path(platformdirs.user_data_dir(_APP, appauthor=False)) / "conversations.sqlite3"
+
+
+def cache_path() -> Path:
+    """Return the folder for what can be made again."""
+    return Path(platformdirs.user_cache_dir(_APP, appauthor=False))
 
 
 def themes_path() -> Path:
@@ -77,11 +85,13 @@ class _Reader:
     table: Mapping[str, object]
 
     def read(self) -> Settings:
-        self._refuse_unknown(self.table, {"model", "api_base", "theme", "keep_open", "retrieval", "keys"}, "")
+        self._refuse_unknown(self.table, {"model", "api_base", "theme", "keep_open", "retrieval", "limits", "keys"}, "")
         keep_open = self._table("keep_open")
         self._refuse_unknown(keep_open, {"mode", "tokens"}, "keep_open.")
         retrieval = self._table("retrieval")
         self._refuse_unknown(retrieval, {"mode"}, "retrieval.")
+        limits = self._table("limits")
+        self._refuse_unknown(limits, {"max_cost_usd"}, "limits.")
         return Settings(
             model=self._text(self.table, "model") or "offline",
             api_base=self._text(self.table, "api_base"),
@@ -89,6 +99,7 @@ class _Reader:
             keep_open=KeepOpen(self._choice(keep_open, "mode", [mode.value for mode in KeepOpen], "keep_open.")),
             open_tokens=self._number(keep_open, "tokens", "keep_open."),
             search_mode=SearchMode(self._choice(retrieval, "mode", ["keyword", "off"], "retrieval.")),
+            max_cost_usd=self._amount(limits, "max_cost_usd", "limits."),
             keys={key: self._key(key, value) for key, value in self._table("keys").items()},
         )
 
@@ -123,6 +134,14 @@ class _Reader:
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return value
         raise UsageError(f"{self.path}: {prefix}{key} must be a whole number above 0.")
+
+    def _amount(self, table: Mapping[str, object], key: str, prefix: str) -> float | None:
+        value = table.get(key)
+        if value is None:
+            return None
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf:
+            return float(value)
+        raise UsageError(f"{self.path}: {prefix}{key} must be a number above 0.")
 
     def _key(self, key: str, value: object) -> str:
         if isinstance(value, str) and value:

@@ -22,7 +22,7 @@ from roamtui.conversation.questions import Outcome
 from roamtui.conversation.rebuilding import Briefing
 from roamtui.conversation.transcript import Stopped, ToolCall
 from roamtui.document.tokens import estimate_tokens
-from roamtui.errors import ModelError, RoamtuiError
+from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import Model, Request
 from roamtui.models.choose import start_model
 from roamtui.outline.render import render_outline
@@ -65,7 +65,12 @@ class Agent:
         Args:
             question: A person's words.
             within: Id of the section that the question is about, None for the whole document.
+
+        Raises:
+            UnknownSectionError: `within` names no section; nothing has happened then.
         """
+        if within is not None and within not in self.session.state.library:
+            raise UnknownSectionError(within)
         progress = Progress()
         await start_model(self.model)
         self.session.fit_window(self.model.window_tokens)

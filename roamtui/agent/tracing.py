@@ -41,14 +41,12 @@ class TracedAgent(Agent):
         super().__init__(session, model, searcher, options)
         self._write_start()
 
-    @property
-    @override
+    @property  # type: ignore[explicit-override]  # mypy sees no mark on a property with a setter
     def model(self) -> Model:
         """The model that answers, traced."""
         return self._model
 
     @model.setter
-    @override
     def model(self, model: Model) -> None:
         self._model = model if isinstance(model, TracedModel) else TracedModel(model, self._writer)
 

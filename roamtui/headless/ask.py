@@ -34,7 +34,8 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped
 from roamtui.errors import UnknownSectionError
-from roamtui.headless.output import write_json, write_note, write_text
+from roamtui.headless.output import write_json, write_note, write_notes, write_text
+from roamtui.models.choose import find_note
 from roamtui.outline.labels import name_node, name_path
 from roamtui.outline.ranges import parse_reference
 
@@ -60,11 +61,17 @@ class AskRecord:
     final: QuestionAnswered | None = None
 
 
-async def ask_question(agent: Agent, question: str, *, is_quiet: bool) -> AskRecord:
-    """Ask, and write what happens to stderr unless `is_quiet`; save failures are always written."""
+async def ask_question(agent: Agent, question: str, *, within: str | None = None, is_quiet: bool) -> AskRecord:
+    """Ask, and write what happens to stderr unless `is_quiet`; warnings are always written.
+
+    Raises:
+        UnknownSectionError: `within` names no section.
+    """
     record = AskRecord()
-    async with aclosing(agent.ask(question)) as events:  # type: ignore[type-var]
+    async with aclosing(agent.ask(question, within=within)) as events:  # type: ignore[type-var]
         async for event in events:
+            if isinstance(event, QuestionAsked):
+                write_notes(filter(None, [find_note(agent.model)]))
             note = _note_event(event, agent.session.state.library, record)
             if note and (not is_quiet or isinstance(event, SaveFailed)):
                 write_note(note)

@@ -119,6 +119,11 @@ def find_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelO
     return (*offers, ModelOffer(name=OFFLINE, reason="it needs no key and no network"))
 
 
+def suggest_model(provider: str) -> str:
+    """Return the model of a well-known provider that is offered."""
+    return _SUGGESTIONS[provider]
+
+
 def _check_address(api_base: str | None) -> None:
     if api_base is None:
         return

@@ -28,9 +28,10 @@ def is_bare(index: SectionIndex, number: int) -> bool:
 def demote_bare(index: SectionIndex, numbers: Sequence[int], query: Query) -> list[int]:
     """Let the first section whose own text matches go before bare headings, unless these hold all that is asked for."""
     for place, number in enumerate(numbers):
-        if _is_title_asked(index, number, query):
+        has_text = not is_bare(index, number)
+        if (has_text and place == 0) or (not has_text and _is_title_asked(index, number, query)):
             break
-        if not is_bare(index, number) and _has_own_match(index, number, query):
+        if has_text and _has_own_match(index, number, query):
             return [number, *numbers[:place], *numbers[place + 1 :]]
     return list(numbers)
 

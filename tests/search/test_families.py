@@ -30,6 +30,14 @@ def test_a_child_without_a_match_of_its_own_does_not_go_before_its_bare_parent()
     assert demote_bare(_INDEX, [_REFUNDS, _POST, _SHOP], parse_query("refund price")) == [_SHOP, _REFUNDS, _POST]
 
 
+def test_sections_with_text_keep_their_order() -> None:
+    assert demote_bare(_INDEX, [_POST, _SHOP, _REFUNDS], parse_query("refund price")) == [_POST, _SHOP, _REFUNDS]
+
+
+def test_text_below_a_title_that_is_asked_for_goes_before_a_bare_heading() -> None:
+    assert demote_bare(_INDEX, [_REFUNDS, _SHOP], parse_query("shop")) == [_SHOP, _REFUNDS]
+
+
 def test_a_bare_heading_that_is_asked_for_stays_first() -> None:
     assert demote_bare(_INDEX, [_REFUNDS, _SHOP], parse_query("refunds")) == [_REFUNDS, _SHOP]
 

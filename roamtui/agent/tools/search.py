@@ -35,7 +35,7 @@ class SearchTool:
                 "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
                 "within": {
                     "type": "string",
-                    "description": "Id of a section to search in; default everywhere.",
+                    "description": "Id of a section to search in; default: what the question is about, else everything.",
                 },
             },
             "required": ["query"],
@@ -48,11 +48,13 @@ class SearchTool:
         if not query or context.searcher is None:
             return ToolOutcome(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
         library = context.session.state.library
-        within = _read_text(arguments, "within").strip("[]") or None
+        asked_within = _find_asked_section(context)
+        within = _read_text(arguments, "within").strip("[]") or asked_within
         note = ""
         if within is not None and within not in library:
-            note = f'("{within[:40]}" is no section id, so the whole document was searched.)'
-            within = None
+            place = "the section that the question is about" if asked_within else "the whole document"
+            note = f'("{within[:40]}" is no section id, so {place} was searched.)'
+            within = asked_within
         limit = _read_limit(arguments.get("limit"))
         hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within)
         lines = [
@@ -75,6 +77,13 @@ class SearchTool:
         text = "\n".join(lines) or "Nothing found. Try other words, or choose from the outline."
         events = (SectionsSearched(query=query, hits=found),)
         return ToolOutcome(text=f"{text}\n{note}" if note else text, finished=finished, events=events)
+
+
+def _find_asked_section(context: ToolContext) -> str | None:
+    """Return the section that the question under way is about, None for the whole document."""
+    state = context.session.state
+    within = state.transcript.exchanges[-1].within if state.is_asking else None
+    return within if within in state.library else None
 
 
 def _read_text(arguments: Mapping[str, object], key: str) -> str:

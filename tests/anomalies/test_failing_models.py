@@ -1,0 +1,86 @@
+"""A provider may fail at any step: nothing is lost, the person reads one sentence, and the conversation goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.agent.events import AgentEvent, QuestionAnswered
+from roamtui.agent.loop import Agent
+from roamtui.conversation.transcript import Stopped
+from roamtui.errors import ModelError
+from roamtui.models.scripted import Reply, ScriptedReply
+from tests.agent.manual_agent import FakeSearcher, answer, ask, expanding, ids, make_agent, model_of, saying
+from tests.conversation.conversations import check_messages
+
+_SENTENCE = "The server did not answer. Is it running?"
+
+
+def _failing(text: str = "") -> ScriptedReply:
+    return ScriptedReply(text=text, error=ModelError(_SENTENCE))
+
+
+def _steps(agent: Agent) -> list[Reply]:
+    fees, lost = ids(agent, "Fees", "Lost books")
+    return [expanding(fees, text="I look."), expanding(lost), saying(f'It costs "2 euros a day" [{fees}].')]
+
+
+@pytest.mark.parametrize("step", [0, 1, 2])
+@pytest.mark.parametrize("text", ["", "It costs two eu"])
+async def test_a_failure_at_any_step_loses_nothing(step: int, text: str) -> None:
+    agent = make_agent()
+    replies = _steps(agent)
+    model_of(agent).add_replies(*replies[:step], _failing(text))
+    last = await answer(agent)
+    assert (last.stopped, last.error, last.answer, last.steps) == (Stopped.ERROR, _SENTENCE, text, step + 1)
+    exchange = agent.session.state.transcript.exchanges[0]
+    assert len(exchange.steps) == step
+    assert (exchange.answer, exchange.error, exchange.stopped) == (text, _SENTENCE, Stopped.ERROR)
+    assert len(agent.session.state.open) == step
+    failed = model_of(agent).requests[-1].messages
+    model_of(agent).add_replies(saying("Not found: no."))
+    assert (await answer(agent, "Again, please")).stopped is Stopped.NOT_FOUND
+    assert model_of(agent).requests[-1].messages[: len(failed)] == failed, "what was paid for is not paid again"
+
+
+async def test_calls_of_a_reply_that_broke_off_are_not_run() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    reply = ScriptedReply(text="I look.", calls=(("expand_sections", {"section_ids": [fees]}),), error=ModelError("x"))
+    model_of(agent).add_replies(reply)
+    assert (await answer(agent)).answer == "I look."
+    assert agent.session.state.open == ()
+    check_messages(tuple(agent.session.state.transcript.messages()))
+
+
+async def test_a_failure_after_the_reminder_leaves_the_draft() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    model_of(agent).add_replies(expanding(fees), saying("It costs two euros."), _failing())
+    last = await answer(agent)
+    assert (last.stopped, last.answer) == (Stopped.ERROR, "It costs two euros.")
+
+
+async def test_the_usage_of_earlier_steps_is_kept() -> None:
+    agent = make_agent()
+    model_of(agent).add_replies(*_steps(agent)[:1], _failing())
+    assert (await answer(agent)).usage.input_tokens > 0
+
+
+async def test_a_defect_in_a_model_or_a_search_leaves_the_transcript_whole() -> None:
+    agent = make_agent(searcher=FakeSearcher(error=ZeroDivisionError("a defect")))
+    model_of(agent).add_replies(ScriptedReply(text="Hm.", calls=(("search_sections", {"query": "fees"}),)))
+    seen: list[AgentEvent] = []
+    with pytest.raises(ZeroDivisionError):
+        seen.extend([event async for event in agent.ask("How much?")])
+    assert not agent.session.state.is_asking
+    assert agent.session.state.transcript.exchanges[0].stopped is Stopped.CANCELLED
+    model_of(agent).add_replies(saying("Not found: no."))
+    agent.searcher = None
+    assert (await answer(agent)).stopped is Stopped.NOT_FOUND
+
+
+async def test_a_failure_is_the_last_event() -> None:
+    agent = make_agent([_failing("Half")])
+    events = await ask(agent)
+    assert isinstance(events[-1], QuestionAnswered)
+    assert sum(isinstance(event, QuestionAnswered) for event in events) == 1

@@ -1,0 +1,119 @@
+"""The disk may fail, and the program may end, at any write."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.commands import CollapseSections, ExpandSections, Origin, PinSections
+from roamtui.conversation.events import SaveFailed
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.store import Store
+from roamtui.conversation.transcript import Stopped
+from roamtui.models.scripted import ScriptedModel
+from tests.agent.manual_agent import ask, expanding, ids, make_agent, model_of, saying
+
+
+@pytest.fixture(autouse=True)
+def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.conversation.store._BUSY_SECONDS", 0.02)
+
+
+class _CopyingStore(Store):
+    """A store that keeps a copy of its file after each write, as if the program had ended there."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.copies: list[Path] = []
+        self.states: list[ConversationState] = []
+
+    @override
+    def save(self, state: ConversationState) -> None:
+        super().save(state)
+        self.copies.append(self._path.with_name(f"{len(self.copies)}.sqlite3"))
+        self.states.append(state)
+        shutil.copy(self._path, self.copies[-1])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[_CopyingStore]:
+    with closing(_CopyingStore(tmp_path / "conversations.sqlite3")) as opened:
+        yield opened
+
+
+async def _talk(agent: Agent) -> None:
+    """Ask twice, with everything that a person may do in between and meanwhile."""
+    fees, lost, hours = ids(agent, "Fees", "Lost books", "Hours")
+
+    async def do(command: ExpandSections | CollapseSections | PinSections) -> None:
+        async for _ in agent.session.dispatch(command):
+            pass
+
+    cited = saying(f'It costs "2 euros a day" [{fees}].')
+    model_of(agent).add_replies(expanding(fees, lost), cited, expanding(hours), cited)
+    await ask(agent)
+    await do(ExpandSections(section_ids=(hours,), origin=Origin.PERSON))
+    await do(PinSections(section_ids=(fees,), is_pinned=True))
+    async for event in agent.ask("And now?"):
+        if type(event).__name__ == "SectionsExpanded":
+            await do(CollapseSections(section_ids=(lost,), origin=Origin.PERSON))
+
+
+async def test_ended_at_any_write_a_conversation_goes_on(store: _CopyingStore) -> None:
+    agent = make_agent(store=store)
+    await _talk(agent)
+    assert len(store.copies) > 10
+    for copy, state in zip(store.copies, store.states, strict=True):
+        with closing(Store(copy)) as again:
+            session = Session.resume(state.library, state.id, store=again)
+            resumed = Agent(session, ScriptedModel([saying("Not found: no.")]))
+            assert [e.question for e in session.state.transcript.exchanges] == [
+                exchange.question for exchange in state.transcript.exchanges
+            ], "nothing that a person asked is lost"
+            assert [e.answer for e in session.state.transcript.exchanges] == [
+                exchange.answer for exchange in state.transcript.exchanges
+            ], "nothing that was answered is lost"
+            await ask(resumed, "Go on")
+            text = "".join(message.text for message in model_of(resumed).requests[0].messages[1:])
+            for section_id, words in zip(
+                ids(agent, "Fees", "Lost books"),
+                ("Late returns cost 2 euros a day.\n", "\nplus a fee of 12 euros."),
+                strict=True,
+            ):
+                found = session.state.find_open(section_id)
+                assert text.count(words) == (found is not None), "what is open is there, once; what is not is not"
+
+
+async def test_an_answer_arrives_although_nothing_can_be_saved(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.sqlite3"
+    with closing(Store(path)) as store, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        agent = make_agent(store=store)
+        (fees,) = ids(agent, "Fees")
+        other.execute("BEGIN EXCLUSIVE")
+        model_of(agent).add_replies(expanding(fees), saying(f'It costs "2 euros a day" [{fees}].'))
+        events = await ask(agent)
+        assert [event.message for event in events if isinstance(event, SaveFailed)] == [
+            f"The conversation is not saved: database is locked ({path})."
+        ]
+        assert agent.session.state.transcript.exchanges[0].stopped is Stopped.ANSWERED
+        other.execute("ROLLBACK")
+        model_of(agent).add_replies(saying("Not found: no."))
+        assert not any(isinstance(event, SaveFailed) for event in await ask(agent))
+        assert len(store.load(agent.session.state.id).transcript.exchanges) == 2
+
+
+async def test_a_store_that_was_closed_is_told_and_does_not_stop_the_conversation(tmp_path: Path) -> None:
+    store = Store(tmp_path / "conversations.sqlite3")
+    agent = make_agent([saying("Not found: no.")], store=store)
+    store.close()
+    events = await ask(agent)
+    assert sum(isinstance(event, SaveFailed) for event in events) == 1
+    assert agent.session.state.transcript.exchanges[0].stopped is Stopped.NOT_FOUND

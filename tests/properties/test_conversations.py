@@ -1,0 +1,302 @@
+"""Whatever agent, person, provider and power supply do: the conversation stays whole."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from typing_extensions import override
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.codec import (
+    SavedConversation,
+    decode_conversation,
+    decode_exchange,
+    encode_exchange,
+    encode_state,
+)
+from roamtui.conversation.commands import (
+    CloseAgentSections,
+    CollapseSections,
+    Command,
+    ExpandSections,
+    FoldNodes,
+    Origin,
+    PinSections,
+    ReadSection,
+    UndoBatch,
+    UnfoldNodes,
+)
+from roamtui.conversation.resume import resume_state
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
+from roamtui.conversation.store import Store
+from roamtui.conversation.transcript import Message
+from roamtui.errors import ModelError
+from roamtui.models.base import Request
+from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
+from roamtui.outline.spans import merge_bounds
+from tests.agent.interrupting import cancel_at_wait
+from tests.conversation.conversations import TEXT, check_messages, make_library
+
+_TITLES = (
+    "Alpha",
+    "Beta",
+    "Gamma",
+    "Delta",
+    "Epsilon",
+    "Zeta",
+    "Parent",
+    "Child one",
+    "Child two",
+    "Long",
+    "Below long",
+)
+_SMALL = [title for title in _TITLES if title not in ("Long", "Parent")]
+_LAST_WORDS = {title: f"{title.lower().replace(' ', '-')}-39" for title in _SMALL}
+"""The last word of each section: it stands in no outline."""
+_CHANGES = (
+    ("alpha-3 ", "ALPHA-3 "),
+    ("## Parent", "## Renamed"),
+    ("## Zeta\n", "## Eta\n"),
+    ("Introduction.", "Hello."),
+)
+
+
+class _MemoryStore(Store):
+    """A store that keeps what it would write, as text."""
+
+    def __init__(self) -> None:
+        self.saved: dict[str, str] = {}
+
+    @override
+    def save(self, state: ConversationState) -> None:
+        exchanges = [encode_exchange(exchange) for exchange in state.transcript.exchanges]
+        row = {"id": state.id, "title": state.title, "model": state.model}
+        self.saved[state.id] = json.dumps([row, encode_state(state), exchanges])
+
+    @override
+    def load(self, conversation_id: str) -> SavedConversation:
+        row, state, exchanges = json.loads(self.saved[conversation_id])
+        return decode_conversation(row, state, tuple(decode_exchange(exchange) for exchange in exchanges))
+
+
+@dataclass(frozen=True)
+class _Script:
+    """One question as it goes: what the model opens, how it ends, what the person does meanwhile."""
+
+    steps: tuple[tuple[str, ...], ...]
+    collapses: tuple[str, ...]
+    ending: str
+    meanwhile: tuple[tuple[int, str, str], ...]
+    """After which event, what, and to which section."""
+    cancel_at: int
+
+
+_titles = st.sampled_from(_TITLES)
+_wanted = _titles | st.sampled_from(["Long:2", "Long:3", "Manual:c1", "deadbeef", "Manual", "Alpha:9"])
+_deeds = st.sampled_from(["open", "close", "pin", "unpin", "undo", "close the agent's", "fold", "unfold", "read"])
+_scripts = st.builds(
+    _Script,
+    steps=st.lists(st.lists(_wanted, min_size=1, max_size=4).map(tuple), max_size=3).map(tuple),
+    collapses=st.lists(_titles, max_size=2).map(tuple),
+    ending=st.sampled_from(["cited", "cited", "uncited", "not found", "empty", "error", "overflow"]),
+    meanwhile=st.lists(st.tuples(st.integers(1, 9), _deeds, _titles), max_size=2).map(tuple),
+    cancel_at=st.sampled_from([0, 0, 0, 1, 2, 3, 5, 8, 13, 21]),
+)
+
+
+class Conversations(RuleBasedStateMachine):
+    """Plays conversations and checks after each move that all is whole."""
+
+    @initialize(
+        mode=st.sampled_from(KeepOpen),
+        budget=st.sampled_from([300, 900, 32_000]),
+        window=st.sampled_from([7_000, 128_000]),
+    )
+    def start(self, mode: KeepOpen, budget: int, window: int) -> None:
+        self.runner = asyncio.Runner()
+        self.text = TEXT
+        self.store = _MemoryStore()
+        self.options = KeepOptions(mode=mode, budget_tokens=budget)
+        self.window = window
+        self.session = Session.start(make_library(), store=self.store, options=self.options)
+        self.model_name = "one"
+        self.sent: tuple[Message, ...] = ()
+
+    @override
+    def teardown(self) -> None:
+        if hasattr(self, "runner"):
+            self.runner.close()
+
+    @property
+    def state(self) -> ConversationState:
+        return self.session.state
+
+    def _ids(self, *titles: str) -> tuple[str, ...]:
+        """Return ids by title; what has no such title stays as it is."""
+        by_title = {self.state.library.title_of(i): i for i in reversed([*self.state.library.walk()])}
+        parts = [title.partition(":") for title in titles]
+        return tuple(by_title.get(title, title) + colon + page for title, colon, page in parts)
+
+    def _make_command(self, deed: str, title: str) -> Command:
+        ids = self._ids(title)
+        return {
+            "open": ExpandSections(section_ids=ids, origin=Origin.PERSON),
+            "close": CollapseSections(section_ids=ids, origin=Origin.PERSON),
+            "pin": PinSections(section_ids=ids, is_pinned=True),
+            "unpin": PinSections(section_ids=ids, is_pinned=False),
+            "undo": UndoBatch(),
+            "close the agent's": CloseAgentSections(),
+            "fold": FoldNodes(section_ids=ids),
+            "unfold": UnfoldNodes(section_ids=ids),
+            "read": ReadSection(section_id=ids[0] if ids[0] in self.state.library else None),
+        }[deed]
+
+    @rule(script=_scripts)
+    def ask(self, script: _Script) -> None:
+        keeps = not self.state.needs_rebuild and self.state.model in ("", self.model_name)
+        is_plain = keeps and self.options.mode is not KeepOpen.FRESH and self.window > 10_000
+        before = self.sent
+        agent = Agent(self.session, ScriptedModel(window_tokens=self.window, name=self.model_name))
+        model = cast("ScriptedModel", agent.model)
+        model.add_replies(*self._write_replies(script))
+        self.runner.run(self._play(agent, script))
+        for request in model.requests:
+            check_messages(request.messages)
+        if model.requests:
+            if is_plain and before:
+                assert model.requests[0].messages[: len(before)] == before, "a request begins with the one before"
+            self.sent = model.requests[-1].messages
+        if self.state.needs_rebuild or script.ending == "overflow":
+            self.sent = ()
+
+    async def _play(self, agent: Agent, script: _Script) -> None:
+        async def consume() -> None:
+            count = 0
+            async with aclosing(cast("Any", agent.ask("Why?"))) as events:
+                async for _ in events:
+                    count += 1
+                    for number, deed, title in script.meanwhile:
+                        if number == count:
+                            await self._dispatch(self._make_command(deed, title))
+
+        await cancel_at_wait(consume(), script.cancel_at)
+
+    async def _dispatch(self, command: Command) -> None:
+        async for _ in self.session.dispatch(command):
+            pass
+
+    def _write_replies(self, script: _Script) -> list[Reply]:
+        replies = [
+            ScriptedReply(text="I look.", calls=(("expand_sections", {"section_ids": [*self._ids(*step)]}),))
+            for step in script.steps
+        ]
+        if script.collapses:
+            calls = (("collapse_sections", {"section_ids": [*self._ids(*script.collapses)]}),)
+            replies.append(ScriptedReply(calls=calls))
+        (alpha,) = self._ids("Alpha")
+        cited = ScriptedReply(text=f'It says "alpha-1 alpha-2" [{alpha}].', chunk_size=8)
+        endings = {
+            "cited": [cited],
+            "uncited": [ScriptedReply(text="So."), ScriptedReply(text="So it is.")],
+            "not found": [ScriptedReply(text="Not found: no.")],
+            "empty": [ScriptedReply(), ScriptedReply()],
+            "error": [ScriptedReply(text="Ha", error=ModelError("It failed."))],
+            "overflow": [ScriptedReply(error=ModelError("Too long.", overflow=True)), cited],
+        }
+        replies += endings[script.ending]
+        return [self._checked(reply) for reply in replies]
+
+    def _checked(self, reply: ScriptedReply) -> Reply:
+        def check(request: Request) -> ScriptedReply:
+            self._check_request(request)
+            return reply
+
+        return check
+
+    def _check_request(self, request: Request) -> None:
+        """Check that the model has all text that the state says was delivered, and none of it twice."""
+        text = "\n".join(message.text for message in request.messages)
+        for section in self.state.open:
+            for span in section.deliveries:
+                assert self.state.library.text_at(span).rstrip("\r\n") in text
+        for words in _LAST_WORDS.values():
+            assert text.count(words) <= 1
+
+    @rule(deed=_deeds, title=_titles)
+    def do(self, deed: str, title: str) -> None:
+        self.runner.run(self._dispatch(self._make_command(deed, title)))
+
+    @precondition(lambda self: self.state.transcript.exchanges)
+    @rule()
+    def reload(self) -> None:
+        self.session.save_now()
+        state = self.state
+        self.session = Session.resume(state.library, state.id, store=self.store, options=self.options)
+        assert self.state == state
+        assert self.session.opening_events == ()
+
+    @precondition(lambda self: self.state.transcript.exchanges)
+    @rule(change=st.sampled_from(_CHANGES))
+    def reload_a_changed_document(self, change: tuple[str, str]) -> None:
+        self.session.save_now()
+        self.text = self.text.replace(*change) if change[0] in self.text else self.text.replace(*reversed(change))
+        self.session = Session.resume(make_library(self.text), self.state.id, store=self.store, options=self.options)
+        self.sent = ()
+
+    @precondition(lambda self: self.state.transcript.exchanges)
+    @rule(data=st.data(), is_fork=st.booleans())
+    def go_back(self, data: st.DataObject, is_fork: bool) -> None:
+        number = data.draw(st.integers(1, len(self.state.transcript.exchanges)))
+        if is_fork:
+            self.session = self.session.fork(number)
+        else:
+            self.runner.run(self.session.rewind(number))
+        self.sent = ()
+
+    @rule(name=st.sampled_from(["one", "two"]))
+    def switch_model(self, name: str) -> None:
+        self.model_name = name
+
+    @invariant()
+    def everything_is_whole(self) -> None:
+        state = self.state
+        assert not state.is_asking
+        check_messages(tuple(state.transcript.messages()))
+        assert len(set(state.open_ids)) == len(state.open_ids)
+        assert all(section_id in state.library for section_id in (*state.open_ids, *state.unfolded))
+        assert not any(section.is_closing or section.closing_by for section in state.open)
+        _check_deliveries(state)
+        assert [exchange.number for exchange in state.transcript.exchanges] == [
+            *range(1, len(state.transcript.exchanges) + 1)
+        ]
+        assert all(exchange.stopped is not None for exchange in state.transcript.exchanges)
+
+    @invariant()
+    def it_survives_the_disk(self) -> None:
+        state = self.state
+        if state.transcript.exchanges:
+            store = _MemoryStore()
+            store.save(state)
+            assert resume_state(store.load(state.id), state.library, state.options) == (state, ())
+
+
+def _check_deliveries(state: ConversationState) -> None:
+    bounds: Sequence[tuple[int, int]] = [(s.start, s.end) for section in state.open for s in section.deliveries]
+    merged = merge_bounds(bounds)
+    assert sum(end - start for start, end in merged) == sum(end - start for start, end in bounds), "no overlap"
+    for section in state.open:
+        subtree = state.library.span(section.section_id)
+        assert all(subtree.start <= span.start < span.end <= subtree.end for span in section.deliveries)
+
+
+TestConversations = Conversations.TestCase
+TestConversations.settings = settings(max_examples=max(1, settings().max_examples // 2), stateful_step_count=15)

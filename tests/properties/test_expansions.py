@@ -1,0 +1,97 @@
+"""Over any sequence of expansions no character is given twice, and what is said to be given is given."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from roamtui.document.library import Library
+from roamtui.outline.expansion import expand, render_open
+from roamtui.outline.spans import merge_bounds
+from tests.outline.documents import NONCE, documents, make_library
+
+_HALF = settings(max_examples=settings().max_examples // 2)
+
+
+def _references(library: Library) -> st.SearchStrategy[str]:
+    """Draw ids, pages, ranges and nonsense."""
+    ids = [library.root_id, *library.walk()]
+    return st.builds(
+        lambda section_id, suffix: section_id + suffix,
+        st.sampled_from(ids),
+        st.sampled_from(["", "", "", ":1", ":2", ":3", ":0", ":99", ":c1", ":c1.1", ":c2", ":x"]),
+    )
+
+
+def _read_fences(text: str) -> list[str]:
+    return re.findall(rf"^<<<{NONCE}\n(.*?)\n{NONCE}>>>$", text, re.MULTILINE | re.DOTALL)
+
+
+@_HALF
+@given(documents(), st.data())
+def test_no_character_is_given_twice_and_every_span_is_in_its_block(text: str, data: st.DataObject) -> None:
+    library = make_library(text)
+    delivered: dict[str, list[tuple[int, int]]] = {}
+    for requested in data.draw(st.lists(_references(library), max_size=12)):
+        block = expand(library, requested, delivered=delivered, nonce=NONCE)
+        assert block.text
+        spans = [(span.start, span.end) for span in block.spans]
+        before = delivered.get("", [])
+        total = sum(end - start for start, end in merge_bounds([*before, *spans]))
+        assert total == sum(end - start for start, end in [*before, *spans]), "no overlap"
+        assert [library.text_at(span).rstrip("\r\n") for span in block.spans] == _read_fences(block.text)
+        assert (block.tokens > 0) is bool(spans)
+        assert block.section_id is None or block.section_id in library
+        if spans:
+            subtree = library.span(requested.partition(":")[0])
+            assert all(subtree.start <= start < end <= subtree.end for start, end in spans)
+        delivered.setdefault("", []).extend(spans)
+
+
+@_HALF
+@given(documents())
+def test_opening_everything_gives_everything(text: str) -> None:
+    library = make_library(text)
+    delivered: dict[str, list[tuple[int, int]]] = {}
+    pending = list(library.walk())
+    while pending:
+        block = expand(library, pending.pop(0), delivered=delivered, nonce=NONCE)
+        delivered.setdefault("", []).extend((span.start, span.end) for span in block.spans)
+        pending += re.findall(r"The next is \[([0-9a-f]{8}:\d+)\]", block.text)
+    given_text = merge_bounds(delivered.get("", []))
+    missing = "".join(
+        library.root.text[end:start]
+        for (_, end), (start, _) in zip([(0, 0), *given_text], [*given_text, (len(text), 0)], strict=True)
+    )
+    assert missing.strip() == ""
+
+
+@_HALF
+@given(documents(), st.data())
+def test_what_is_rendered_again_is_what_was_given_and_the_rest_is_named(text: str, data: st.DataObject) -> None:
+    library = make_library(text)
+    delivered: dict[str, list[tuple[int, int]]] = {}
+    for requested in data.draw(st.lists(_references(library), max_size=6)):
+        block = expand(library, requested, delivered=delivered, nonce=NONCE)
+        delivered.setdefault("", []).extend((span.start, span.end) for span in block.spans)
+        if not block.spans or block.section_id is None:
+            continue
+        again = render_open(library, block.section_id, block.spans, delivered={}, nonce=NONCE)
+        assert _read_fences(again) == [library.text_at(span).rstrip("\r\n") for span in block.spans]
+        own = library.own_span(block.section_id)
+        if any(span.end > own.end for span in block.spans):
+            subtree = library.span(block.section_id)
+            given_text = merge_bounds((span.start, span.end) for span in block.spans)
+            left_out = [i for i in library.walk(block.section_id) if not _is_inside(library, i, given_text)]
+            lines = [line for line in again.splitlines() if line.endswith("not given here, open it by its id)")]
+            assert bool(left_out) is bool(lines)
+            for section_id in left_out[:20]:
+                assert any(f"[{section_id}]" in line for line in lines)
+            assert subtree.start <= block.spans[0].start
+
+
+def _is_inside(library: Library, section_id: str, bounds: list[tuple[int, int]]) -> bool:
+    span = library.own_span(section_id)
+    return any(start <= span.start and span.end <= end for start, end in bounds)
