@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from roamtui.models.base import Model
 
 _EXAMPLES_MAX = 3
+"""Questions of a recording that the empty screen proposes."""
 
 
-def run_command(arguments: Arguments) -> int:
+def run_command(arguments: Arguments) -> int:  # noqa: PLR0911 - one case a command
     """Carry out one command and return the exit status.
 
     Raises:

@@ -1,20 +1,32 @@
-"""Example questions for a document that was just opened, from its headings, without a model."""
+"""Example questions for a document: from its headings without a model, or from a model where a person asks for it."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from roamtui.conversation.transcript import Message, Role
 from roamtui.document.node import NodeKind
+from roamtui.document.plain import plain_line
+from roamtui.models.base import Request, TextDelta
 from roamtui.outline.labels import is_blank, name_node
+from roamtui.outline.render import render_outline
 from roamtui.outline.scent import is_generic
 from roamtui.outline.tops import list_tops
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
+    from roamtui.models.base import Model
 
 _COUNT = 3
 _CANDIDATES_MAX = 400
 _TITLE_LENGTH_MAX = 60
+_QUESTION_LENGTH_MAX = 200
+_LEAD = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*")
+_PROPOSE = (
+    "You see the outline of a document. Write three short questions that a reader could ask and that the document most "
+    "likely answers, from three different places in it: one question a line, nothing else."
+)
 _QUESTION_WORDS = ("how", "what", "why", "when", "where", "who", "which", "can", "does", "do", "is", "are", "may")
 
 
@@ -51,3 +63,24 @@ def _ask_about(title: str) -> str:
     if title.endswith("?") or title.lower().split(" ")[0] in _QUESTION_WORDS:
         return title if title.endswith("?") else f"{title}?"
     return f"What does it say about “{title}”?"
+
+
+async def ask_model_for_questions(model: Model, library: Library, *, budget_tokens: int) -> tuple[str, ...]:
+    """Return up to three questions that a model proposes from the outline alone.
+
+    Called only where a person asks for it: it costs a request.
+
+    Raises:
+        ModelError: The model could not answer.
+    """
+    outline = render_outline(library, budget_tokens=budget_tokens)
+    messages = (
+        Message(role=Role.SYSTEM, text=_PROPOSE),
+        Message(role=Role.USER, text=f"Outline of the document:\n\n{outline}"),
+    )
+    text = ""
+    async for event in model.stream(Request(messages=messages, allow_calls=False)):
+        if isinstance(event, TextDelta):
+            text += event.text
+    lines = (_LEAD.sub("", plain_line(line)).strip('"“” ') for line in text.splitlines())
+    return tuple(dict.fromkeys(line[:_QUESTION_LENGTH_MAX] for line in lines if line.endswith("?")))[:_COUNT]

@@ -37,6 +37,8 @@ FORMAT = 1
 _START = b'{"kind": "start"'
 _STREAMED = frozenset({"text", "thinking", "AnswerStreamed", "ThinkingStreamed"})
 """Events that are pieces of one text: a secret may be split over them."""
+_ENDED_TEXTS = {"agent": "agent", "model": "model", "request": "model", "error": "model", "cancelled": "model"}
+"""Whose texts are whole when a line of this kind comes that is no piece of one; any other kind ends all."""
 _NONCE = re.compile(r"<<<[0-9a-f]{8}|(?<![0-9a-f])[0-9a-f]{8}>>>")
 _MODE = 0o600
 
@@ -84,7 +86,8 @@ class TraceWriter:
             self._texts.setdefault((kind, event), []).append(line)
         else:
             line |= {name: self._secrets.redact(value) for name, value in line.items()}
-            self._texts = {key: lines for key, lines in self._texts.items() if key[0] != kind}
+            ended = _ENDED_TEXTS.get(kind)
+            self._texts = {key: lines for key, lines in self._texts.items() if ended and key[0] != ended}
         self._redact_texts()
         if not any(self._texts.values()):
             self._flush()

@@ -35,7 +35,7 @@ class SearchTool:
                 "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
                 "within": {
                     "type": "string",
-                    "description": "Id of a section to search in; default: what the question is about, else everything.",
+                    "description": "Id of a section to search in; default: that of the question, else everything.",
                 },
             },
             "required": ["query"],
