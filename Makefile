@@ -32,8 +32,8 @@ fast: $(VENV)/.developed ## Run the tests that are not marked slow
 snap: $(VENV)/.developed ## Take the pictures of the screen anew; look at the difference before you keep them
 	@$(PYTEST) tests/tui --snapshot-update
 
-bench: $(VENV)/.developed ## Measure speed, each number beside one that it can be compared with
-	@$(BIN)/python -m tests.benchmarks.bench
+bench: $(VENV)/.developed ## Measure speed, each number beside one that it can be compared with (ARGS=--readers for other readers too)
+	@$(BIN)/python -m tests.benchmarks.bench $(ARGS)
 
 fuzz: $(VENV)/.developed ## Run the property tests with 10,000 random cases each
 	@HYPOTHESIS_PROFILE=nightly $(PYTEST) -n $(WORKERS) -m hypothesis --timeout 0

@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from typing_extensions import override
 
 from roamtui.conversation.state import KeepOpen
 from roamtui.errors import UsageError
+from roamtui.evaluation.options import EvalOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _LIMIT_DEFAULT = 10
+_PORT_DEFAULT = 8000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,19 @@ class AppArguments:
     sources: tuple[str, ...]
     model: ModelArguments
     conversation: ConversationArguments
+    is_plain: bool = False
+    """Whether the person wants lines of text in place of the app."""
+    is_watching: bool = False
+    """Whether the app reads the document again whenever it changes on disk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeArguments:
+    """``roamtui serve``."""
+
+    source: str
+    port: int
+    model: ModelArguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +121,19 @@ class DoctorArguments:
     as_json: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalArguments:
+    """``roamtui eval``."""
+
+    options: EvalOptions
+    mode: str | None
+    model: ModelArguments
+
+
 Arguments = (
     AppArguments
+    | EvalArguments
+    | ServeArguments
     | OutlineArguments
     | ShowArguments
     | AskArguments
@@ -150,6 +177,16 @@ def _positive(text: str) -> int:
 _positive.__name__ = "number above 0"
 
 
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 < number < 1 << 16:
+        raise ValueError
+    return number
+
+
+_port.__name__ = "port from 1 to 65535"
+
+
 def _amount(text: str) -> float:
     number = float(text)
     if not 0 < number < math.inf:
@@ -161,7 +198,7 @@ _amount.__name__ = "amount above 0"
 
 
 def _add_source(parser: _Parser) -> None:
-    parser.add_argument("source", metavar="SOURCE", help="a Markdown or text file, or - for standard input")
+    parser.add_argument("source", metavar="SOURCE", help="a Markdown or text file, a folder or a zip of them, or -")
 
 
 def _add_model(parser: _Parser) -> None:
@@ -204,19 +241,39 @@ def _read_conversation(values: argparse.Namespace) -> ConversationArguments:
 
 def _parse_app(arguments: Sequence[str]) -> AppArguments:
     parser = _make_parser("", "Open a document in the app.")
-    parser.add_argument("sources", metavar="SOURCE", nargs="*", help="a Markdown or text file, or -")
+    parser.add_argument("sources", metavar="SOURCE", nargs="*", help="Markdown or text files, folders, zips, or -")
     _add_model(parser)
     _add_record(parser)
     _add_conversation(parser)
+    parser.add_argument(
+        "--plain", dest="is_plain", action="store_true", help="lines of text, for a screen reader or a simple terminal"
+    )
+    help_watch = "read the document again whenever it changes on disk"
+    parser.add_argument("--watch", dest="is_watching", action="store_true", help=help_watch)
     values = parser.parse_intermixed_args(list(arguments))
     return AppArguments(
-        sources=tuple(values.sources), model=_read_model(values), conversation=_read_conversation(values)
+        sources=tuple(values.sources),
+        model=_read_model(values),
+        conversation=_read_conversation(values),
+        is_plain=values.is_plain,
+        is_watching=values.is_watching,
+    )
+
+
+def _parse_serve(arguments: Sequence[str]) -> ServeArguments:
+    parser = _make_parser("serve", "Show the app in a browser on this machine, and nowhere else.")
+    _add_source(parser)
+    parser.add_argument("--port", metavar="N", type=_port, default=_PORT_DEFAULT, help="port (default %(default)s)")
+    _add_model(parser)
+    values = parser.parse_intermixed_args(list(arguments))
+    return ServeArguments(
+        source=values.source, port=values.port, model=ModelArguments(model=values.model, api_base=values.api_base)
     )
 
 
 def _parse_outline(arguments: Sequence[str]) -> OutlineArguments:
     parser = _make_parser("outline", "Print the outline: the very text that the model reads, or every section as JSON.")
-    parser.add_argument("sources", metavar="SOURCE", nargs="+", help="a Markdown or text file, or -")
+    parser.add_argument("sources", metavar="SOURCE", nargs="+", help="Markdown or text files, folders, zips, or -")
     parser.add_argument("--json", dest="as_json", action="store_true", help="every section, with ids and lines")
     parser.add_argument("--budget", metavar="N", type=_positive, help="tokens that the text may have (default 12000)")
     values = parser.parse_intermixed_args(list(arguments))
@@ -285,6 +342,33 @@ def _parse_doctor(arguments: Sequence[str]) -> DoctorArguments:
     return DoctorArguments(model=ModelArguments(model=values.model, api_base=values.api_base), as_json=values.as_json)
 
 
+def _parse_eval(arguments: Sequence[str]) -> EvalArguments:
+    parser = _make_parser("eval", "Measure search, or with --model the whole agent, on questions with known sections.")
+    parser.add_argument("questions", metavar="QUESTIONS", nargs="?", type=Path, help="a JSON object a line")
+    parser.add_argument("--docs", metavar="DIR", type=Path, help="folder of the documents")
+    parser.add_argument("--scope", choices=["doc", "all"], default="doc", help="the question's document, or the folder")
+    parser.add_argument("--mode", metavar="M", help="as for search")
+    _add_model(parser)
+    parser.add_argument("--name", metavar="NAME", help="of the question set, in results and reports")
+    parser.add_argument("--sample", metavar="N", type=_positive, help="so many questions, chosen by chance")
+    parser.add_argument("--seed", metavar="S", type=int, default=0, help="of the sample and of the intervals")
+    parser.add_argument("--no-history", dest="with_history", action="store_false", help="ask without earlier turns")
+    parser.add_argument("--jobs", metavar="N", type=_positive, default=1, help="questions asked side by side")
+    help_out = "per-question results; a run that was stopped goes on from it"
+    parser.add_argument("--questions-out", metavar="FILE", type=Path, help=help_out)
+    help_compare = "what the second per-question file gains over the first"
+    parser.add_argument("--compare", metavar=("A", "B"), nargs=2, type=Path, help=help_compare)
+    parser.add_argument("--report", metavar="FILE", type=Path, help="tables and plots, .html or .md")
+    help_rows = "per-question files for the report"
+    parser.add_argument("--rows", metavar="FILE", nargs="+", type=Path, default=[], help=help_rows)
+    parser.add_argument("--json", dest="as_json", action="store_true")
+    values = vars(parser.parse_intermixed_args(list(arguments)))
+    model = ModelArguments(model=values.pop("model"), api_base=values.pop("api_base"))
+    mode, compare, rows = values.pop("mode"), values.pop("compare"), tuple(values.pop("rows"))
+    options = EvalOptions(**values, rows=rows, compare=(compare[0], compare[1]) if compare else None)
+    return EvalArguments(options=options, mode=mode, model=model)
+
+
 _COMMANDS: dict[str, Callable[[Sequence[str]], Arguments]] = {
     "outline": _parse_outline,
     "show": _parse_show,
@@ -292,4 +376,6 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], Arguments]] = {
     "search": _parse_search,
     "conversations": _parse_conversations,
     "doctor": _parse_doctor,
+    "eval": _parse_eval,
+    "serve": _parse_serve,
 }

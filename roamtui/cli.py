@@ -12,20 +12,24 @@ usage: roamtui SOURCE [--model M] [--continue]
 Ask questions of a well-organised document. A model reads its outline, opens the
 sections it needs, and proves its answer with quotes. Without a command, the app opens.
 
-SOURCE is a Markdown or text file, or - for standard input.
+SOURCE is a Markdown or text file, a folder or zip archive of them, or - for standard
+input. The app and `outline` open several sources as one.
 
 commands:
   outline SOURCE [--json] [--budget N]    the text that the model reads, or every section
   show SOURCE ID...                       raw text of sections
   ask SOURCE QUESTION [--json]            one question, one cited answer
   search SOURCE QUERY [--limit N]         ranked sections
+  eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
   conversations [list|show|export|delete] saved conversations
+  serve SOURCE [--port N]                 the app in a browser, on this machine alone
   doctor [--model M]                      what is installed, which models are usable
 
 options:
   --model M        offline (default), or any litellm name such as openai/gpt-4.1-mini
   --api-base URL   address of the model's server
   --continue       go on with the newest conversation about SOURCE
+  --plain          lines of text, for a screen reader or a simple terminal
   --max-cost USD   what the conversation may cost before you are asked
   --trace FILE     write down all that happens; --model recorded:FILE replays it
   -h, --help       this text; after a command, all its options

@@ -13,6 +13,7 @@ from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.tracing import TracedAgent
+from roamtui.app_options import choose_reader, make_tui_options
 from roamtui.arguments import (
     AppArguments,
     Arguments,
@@ -20,28 +21,30 @@ from roamtui.arguments import (
     ConversationArguments,
     ConversationsArguments,
     DoctorArguments,
+    EvalArguments,
     ModelArguments,
     OutlineArguments,
     SearchArguments,
+    ServeArguments,
     ShowArguments,
 )
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import KeepOptions
 from roamtui.conversation.store import Store, identify_source
-from roamtui.document.build import build_library
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import write_note, write_notes
-from roamtui.models.choose import find_usable_models, make_model
+from roamtui.libraries import open_library, open_partly, shorten_notes
+from roamtui.models.choose import make_model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.trace import TraceWriter
 from roamtui.outline.budget import OUTLINE_TOKENS_MAX
 from roamtui.search.base import Searcher, SearchMode
 from roamtui.search.keyword import make_searcher
-from roamtui.settings import Settings, cache_path, config_path, data_path, load_settings, themes_path
-from roamtui.sources.read import read_source
+from roamtui.settings import Settings, cache_path, config_path, data_path, load_settings
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
+    from roamtui.document.loader import Loader
     from roamtui.models.base import Model
 
 _EXAMPLES_MAX = 3
@@ -67,24 +70,14 @@ def run_command(arguments: Arguments) -> int:  # noqa: PLR0911 - one case a comm
             return _run_conversations(arguments)
         case DoctorArguments():
             return _run_doctor(arguments)
+        case EvalArguments():
+            return _run_eval(arguments, load_settings())
         case AppArguments():
             return _run_app(arguments, load_settings())
+        case ServeArguments():
+            return _run_serve(arguments)
         case _:
             assert_never(arguments)
-
-
-def open_library(sources: tuple[str, ...]) -> Library:
-    """Return the library of what the person named.
-
-    Raises:
-        UsageError: Nothing or too much was named.
-        SourceError: It cannot be read.
-    """
-    if not sources:
-        raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
-    if len(sources) > 1:
-        raise UsageError(f"one document at a time is opened so far: {sources[0]} or {sources[1]}.")
-    return build_library(read_source(sources[0]))
 
 
 def _run_outline(arguments: OutlineArguments) -> int:
@@ -123,6 +116,14 @@ def _run_search(arguments: SearchArguments, settings: Settings) -> int:
     else:
         print_hits(library, hits)
     return 0
+
+
+def _run_eval(arguments: EvalArguments, settings: Settings) -> int:
+    from roamtui.headless.evaluate import run_evaluation  # noqa: PLC0415 - each command its own
+
+    mode = parse_mode(arguments.mode) if arguments.mode is not None else settings.search_mode
+    make = partial(make_model_for, arguments.model, settings) if arguments.model.model else None
+    return run_evaluation(arguments.options, lambda library: make_searcher(library, mode), mode, make)
 
 
 def parse_mode(name: str) -> SearchMode:
@@ -188,7 +189,7 @@ def make_agent(session: Session, model: Model, arguments: ModelArguments, settin
 
 def check_recording(model: Model, library: Library) -> tuple[str, ...]:
     """Return what a person should know before a trace is replayed over a document."""
-    if not isinstance(model, RecordedModel) or model.is_about(library.root.content_hash):
+    if not isinstance(model, RecordedModel) or model.is_about(library.content_hash):
         return ()
     return (f"{model.name} was recorded over another text than {library.source} has now. Its replies may not fit.",)
 
@@ -216,7 +217,11 @@ def open_store() -> Store | None:
 
 
 def open_session(
-    library: Library, store: Store | None, arguments: ConversationArguments, options: KeepOptions
+    library: Library,
+    store: Store | None,
+    arguments: ConversationArguments,
+    options: KeepOptions,
+    loader: Loader | None = None,
 ) -> Session:
     """Return a new conversation, or the one to go on with.
 
@@ -224,7 +229,7 @@ def open_session(
         UsageError: There is nothing to go on with.
         StoreError: The conversation cannot be read.
     """
-    new = Session.start(library, store=store, options=options)
+    new = Session.start(library, store=store, options=options, loader=loader)
     if not arguments.is_continued and arguments.conversation_id is None:
         return new
     if store is None:
@@ -238,7 +243,7 @@ def open_session(
     elif all(summary.id != conversation_id for summary in summaries):
         store.load(conversation_id)
         raise UsageError(f"the conversation {conversation_id} is about another document.")
-    return Session.resume(library, conversation_id, store=store, options=options)
+    return Session.resume(library, conversation_id, store=store, options=options, loader=loader)
 
 
 def _run_conversations(arguments: ConversationsArguments) -> int:
@@ -255,32 +260,80 @@ def _run_conversations(arguments: ConversationsArguments) -> int:
     return 0
 
 
-def _run_app(arguments: AppArguments, settings: Settings) -> int:
+def _run_plain(arguments: AppArguments, settings: Settings) -> int:
+    from roamtui.headless.plain_chat import PlainContext, run_plain_chat  # noqa: PLC0415 - each command its own
+
     library = open_library(arguments.sources)
     if "-" in arguments.sources:
         _read_keys_from_terminal()
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("the app needs a terminal. Elsewhere use `roamtui ask SOURCE QUESTION` or `roamtui outline`.")
     model = make_model_for(arguments.model, settings)
     options = keep_options(settings, arguments.conversation)
     session = open_session(library, open_store(), arguments.conversation, options)
+    context = PlainContext(
+        agent=make_agent(session, model, arguments.model, settings),
+        choose_model=make_model,
+        notes=(*library.notes, *check_recording(model, library)),
+        examples=propose_examples(model, library),
+    )
+    return run_plain_chat(context)
+
+
+def _run_serve(arguments: ServeArguments) -> int:
+    from roamtui.tui.serving import serve_app  # noqa: PLC0415 - each command its own
+
+    if arguments.source == "-":
+        raise UsageError("name a file to serve: each page in the browser reads it anew.")
+    write_notes(open_library((arguments.source,)).notes)
+    make_model_for(arguments.model, load_settings())
+    given = {"--model": arguments.model.model, "--api-base": arguments.model.api_base}
+    options = [f"{name}={value}" for name, value in given.items() if value is not None]
+    serve_app([*options, "--", arguments.source], port=arguments.port, title=Path(arguments.source).name)
+    return 0
+
+
+def _is_plain_wanted(arguments: AppArguments) -> bool:
+    """Return whether lines of text are wanted: asked for, or all that this terminal can show."""
+    is_dumb = os.environ.get("TERM") == "dumb" and sys.stdin.isatty() and sys.stdout.isatty()
+    return arguments.is_plain or is_dumb
+
+
+def _is_in_browser() -> bool:
+    """Return whether `roamtui serve` started this program, which then has no terminal of its own."""
+    return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
+
+
+def _needs_whole_text(arguments: AppArguments) -> bool:
+    """Return whether a conversation is matched with the text, or a trace with its digest, before the app starts."""
+    is_resumed = arguments.conversation.is_continued or arguments.conversation.conversation_id is not None
+    return is_resumed or arguments.model.trace is not None or (arguments.model.model or "").startswith("recorded")
+
+
+def _run_app(arguments: AppArguments, settings: Settings) -> int:
+    if _is_plain_wanted(arguments) and not _is_in_browser():
+        return _run_plain(arguments, settings)
+    library, loader = open_partly(arguments.sources, is_whole=_needs_whole_text(arguments))
+    if "-" in arguments.sources:
+        _read_keys_from_terminal()
+    if not (_is_in_browser() or (sys.stdin.isatty() and sys.stdout.isatty())):
+        raise UsageError("the app needs a terminal. Elsewhere use `roamtui ask SOURCE QUESTION` or `roamtui outline`.")
+    model = make_model_for(arguments.model, settings)
+    options = keep_options(settings, arguments.conversation)
+    session = open_session(library, open_store(), arguments.conversation, options, loader)
 
     from roamtui.tui.app import run_app  # noqa: PLC0415 - Textual is imported for the app alone
-    from roamtui.tui.context import AppContext, ModelOffer, TuiOptions  # noqa: PLC0415
+    from roamtui.tui.context import AppContext  # noqa: PLC0415
 
-    options_of_screen = TuiOptions(
-        theme=settings.theme,
-        keys={action: (keys,) for action, keys in settings.keys.items()},
-        themes_dirs=(themes_path(),),
-        examples=propose_examples(model, library),
-        model_offers=tuple(
-            ModelOffer(name=offer.name, note=offer.reason, choose=partial(make_model, offer.name))
-            for offer in find_usable_models()
-        ),
-    )
+    options_of_screen = make_tui_options(settings, arguments.model, propose_examples(model, library))
     agent = make_agent(session, model, arguments.model, settings)
-    notes = (*library.notes, *check_recording(model, library))
-    run_app(AppContext(agent=agent, options=options_of_screen, notes=notes))
+    notes = (*shorten_notes(library.notes), *check_recording(model, library))
+    context = AppContext(
+        agent=agent,
+        options=options_of_screen,
+        read_again=choose_reader(library, partial(open_library, arguments.sources)) if loader is None else None,
+        is_watching=arguments.is_watching,
+        notes=notes,
+    )
+    run_app(context)
     return 0
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 
     from roamtui.conversation.session import Session
+    from roamtui.document.library import Library
     from roamtui.search.base import Searcher
 
 
@@ -51,7 +52,10 @@ class Agent:
         self.searcher = searcher
         self.options = options or AgentOptions()
         self.approver = approver or Denier()
-        self._has_consent = False
+        self._consented_id = ""
+        """The conversation that may pass the spending cap."""
+        self._outline: tuple[Library, int, str] | None = None
+        """The outline that was made last, with the library and the budget that it was made for."""
         self._tools: Mapping[str, Tool] = {
             tool.spec.name: tool
             for tool in (ExpandTool(), CollapseTool(), *((SearchTool(),) if searcher is not None else ()))
@@ -60,7 +64,8 @@ class Agent:
     async def ask(self, question: str, *, within: str | None = None) -> AsyncIterator[AgentEvent]:
         """Answer `question` and yield what happens; `QuestionAnswered` is the last event.
 
-        A failure of the model is an event too. Closing or cancelling this keeps what was answered so far.
+        Files that are not loaded yet are loaded first: the outline and search know whole texts alone. A failure of the
+        model is an event too. Closing or cancelling this keeps what was answered so far.
 
         Args:
             question: A person's words.
@@ -69,8 +74,13 @@ class Agent:
         Raises:
             UnknownSectionError: `within` names no section; nothing has happened then.
         """
-        if within is not None and within not in self.session.state.library:
+        async for change in self.session.load_all():
+            yield change
+        library = self.session.state.library
+        if within is not None and within not in library:
             raise UnknownSectionError(within)
+        if self.searcher is not None:
+            self.searcher.refresh(library)
         progress = Progress()
         await start_model(self.model)
         self.session.fit_window(self.model.window_tokens)
@@ -157,25 +167,33 @@ class Agent:
     async def _may_spend(self, progress: Progress) -> bool:
         """Return whether the next request may be sent: below the spending cap, or with the person's consent."""
         cap = self.options.cost_usd_max
-        if cap is None or self._has_consent:
+        if cap is None or self._consented_id == self.session.state.id:
             return True
         spent = sum_cost(self.session.state) + (progress.usage.cost_usd or 0.0)
         if spent + progress.last_cost_usd() <= cap:
             return True
-        self._has_consent = await self.approver.approve(CostApproval(spent_usd=spent, cap_usd=cap))
-        return self._has_consent
+        if not await self.approver.approve(CostApproval(spent_usd=spent, cap_usd=cap)):
+            return False
+        self._consented_id = self.session.state.id
+        return True
 
     def _brief(self, within: str | None = None) -> Briefing:
         window = self.model.window_tokens
-        outline = render_outline(self.session.state.library, budget_tokens=self.options.outline_budget(window))
         return Briefing(
             system=SYSTEM,
-            outline=outline,
+            outline=self._make_outline(self.options.outline_budget(window)),
             model=self.model.name,
             room_tokens=self.options.preface_room(window),
             history_tokens=self.options.history_room(window),
             within=within,
         )
+
+    def _make_outline(self, budget_tokens: int) -> str:
+        """Return the outline, made anew for another library or budget alone: it can take longer than a step."""
+        library = self.session.state.library
+        if self._outline is None or self._outline[0] is not library or self._outline[1] != budget_tokens:
+            self._outline = (library, budget_tokens, render_outline(library, budget_tokens=budget_tokens))
+        return self._outline[2]
 
     def _make_request(self, *, allow_calls: bool) -> Request:
         return Request(

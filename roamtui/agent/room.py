@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from roamtui.document.tokens import estimate_tokens
@@ -16,15 +17,23 @@ _ANSWER_TOKENS = 4_000
 _MESSAGE_TOKENS = 6
 _TOOL_TOKENS = 120
 _STEP_SHARE = 0.5
+_TEXTS_REMEMBERED = 8_192
+"""More than the messages of a long conversation."""
 
 
 def estimate_request(request: Request) -> int:
     """Return the estimated tokens of a request."""
     texts = sum(
-        _MESSAGE_TOKENS + estimate_tokens(message.text) + sum(estimate_tokens(c.arguments) for c in message.tool_calls)
+        _MESSAGE_TOKENS + _estimate_text(message.text) + sum(_estimate_text(c.arguments) for c in message.tool_calls)
         for message in request.messages
     )
     return texts + _TOOL_TOKENS * len(request.tools)
+
+
+@lru_cache(maxsize=_TEXTS_REMEMBERED)
+def _estimate_text(text: str) -> int:
+    """Return the estimated tokens of a message; most of a request is what the one before it was."""
+    return estimate_tokens(text)
 
 
 def find_room(request: Request, window_tokens: int | None) -> int:

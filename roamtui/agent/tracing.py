@@ -79,7 +79,7 @@ class TracedAgent(Agent):
     def _write_start(self) -> None:
         state = self.session.state
         library = state.library
-        document = {"source": library.source, "hash": library.root.content_hash, "sections": len(library)}
+        document = {"source": library.source, "hash": library.content_hash, "sections": len(library)}
         options = {"agent": self.options, "keep_open": state.options, "can_search": self.searcher is not None}
         fields = {
             "format": FORMAT,

@@ -33,7 +33,9 @@ class SavedConversation:
     title: str
     model: str
     content_hash: str
-    """Digest of the document it was about."""
+    """Digest of the document it was about, or of all files."""
+    document_hashes: Mapping[str, str]
+    """Digest of each document, by key, that text was delivered of."""
     transcript: Transcript
     open: tuple[OpenSection, ...]
     unfolded: frozenset[str]
@@ -54,8 +56,15 @@ def encode_state(state: ConversationState) -> dict[str, Any]:
         "reading": state.reading,
         "batches": [asdict(batch) for batch in state.batches],
         "needs_rebuild": state.needs_rebuild or state.is_asking,
-        "content_hash": state.library.root.content_hash,
+        "content_hash": state.library.content_hash,
+        "documents": _hash_delivered(state),
     }
+
+
+def _hash_delivered(state: ConversationState) -> dict[str, str]:
+    """Return a digest of each document, by key, that text was delivered of."""
+    keys = dict.fromkeys(span.doc for section in state.open for span in section.deliveries)
+    return {key: state.library.document(key).content_hash for key in keys}
 
 
 def encode_exchange(exchange: Exchange) -> dict[str, Any]:
@@ -70,6 +79,7 @@ def decode_conversation(row: Json, state: Json, exchanges: tuple[Exchange, ...])
         title=row["title"],
         model=row["model"],
         content_hash=state.get("content_hash", ""),
+        document_hashes=dict(state.get("documents", {})),
         transcript=Transcript(
             system=state["system"],
             prologue=state["prologue"],

@@ -124,6 +124,23 @@ class BatchUndone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoadingProgressed:
+    """Files are being read, all that are not loaded yet."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodesLoaded:
+    """Files or pages were read; their sections stand below these nodes now."""
+
+    section_ids: tuple[str, ...]
+    problems: tuple[tuple[str, str], ...] = ()
+    """Those of them that could not be read, each with a sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SaveFailed:
     """The conversation goes on, but this could not be written to disk."""
 
@@ -140,5 +157,7 @@ ConversationEvent = (
     | NodesFolded
     | ReadingChanged
     | BatchUndone
+    | LoadingProgressed
+    | NodesLoaded
     | SaveFailed
 )

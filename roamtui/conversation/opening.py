@@ -9,12 +9,14 @@ from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import ExpandResult, ExpandStatus, NodesUnfolded, SectionsExpanded
 from roamtui.conversation.state import Batch, ConversationState, OpenSection
 from roamtui.document.document import hash_text
+from roamtui.document.node import NodeKind
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import WHOLE_TOKENS_MAX, Block, describe_no_room, expand
+from roamtui.outline.labels import name_node
 from roamtui.outline.pages import PAGE_TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from roamtui.document.library import Library
 
@@ -59,6 +61,10 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> tupl
         if section_id not in state.library:
             results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN, text=""))
             continue
+        reason = _find_refusal(state.library, section_id)
+        if reason:
+            results.append(ExpandResult(id=section_id, section_id=section_id, status=ExpandStatus.FAILED, text=reason))
+            continue
         found = state.find_open(section_id)
         if found is not None and not found.is_closing:
             status = ExpandStatus.ALREADY_OPEN
@@ -67,6 +73,14 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> tupl
             state = _reopen(state, found) if found else _add(state, section_id, Origin.PERSON)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=""))
     return state, (SectionsExpanded(results=tuple(results), origin=Origin.PERSON),)
+
+
+def _find_refusal(library: Library, section_id: str) -> str:
+    """Return why a person cannot open a node, an empty string where they can."""
+    node = library.node(section_id)
+    if node.kind is NodeKind.FOLDER:
+        return f"{name_node(node)} is a folder: open the files in it."
+    return node.problem or "It is not loaded." if node.kind is NodeKind.FILE and not node.is_loaded else ""
 
 
 def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[ConversationState, tuple[str, ...]]:
@@ -98,10 +112,19 @@ def find_unfolding(state: ConversationState, section_ids: Iterable[str]) -> tupl
     """Return the nodes that must be unfolded to show these and their children, top first."""
     wanted: dict[str, None] = {}
     for section_id in section_ids:
-        for node_id in (*state.library.ancestors(section_id), section_id):
+        for node_id in add_titles(state.library, (*state.library.ancestors(section_id), section_id)):
             if node_id not in state.unfolded and state.library.children(node_id):
                 wanted[node_id] = None
     return tuple(wanted)
+
+
+def add_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str]:
+    """Yield the nodes, and after a file the heading that holds all of it: unfolding one alone would show but that."""
+    for node_id in node_ids:
+        yield node_id
+        file = library.file(node_id)
+        if file is not None and file.title_row is not None:
+            yield file.ids[file.title_row]
 
 
 def estimate_delivery(library: Library, section_id: str) -> int:
@@ -132,6 +155,8 @@ def hash_own_text(library: Library, section_id: str) -> str:
 
 
 def _status_of(block: Block) -> ExpandStatus:
+    if block.is_failed:
+        return ExpandStatus.FAILED
     if block.section_id is None and not block.is_listing:
         return ExpandStatus.UNKNOWN
     return ExpandStatus.OPENED if block.spans or block.is_listing else ExpandStatus.ALREADY_OPEN

@@ -14,7 +14,6 @@ from roamtui.outline.spans import Bounds, merge_bounds
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from roamtui.conversation.open_section import OpenSection
     from roamtui.conversation.state import ConversationState
 
 
@@ -39,28 +38,43 @@ class Briefing:
 def rebuild(state: ConversationState, briefing: Briefing) -> ConversationState:
     """Return the state with a new transcript, between questions: every open section's text stands in its prologue."""
     exchanges = state.transcript.exchanges
-    return _write(state, briefing, state.open, rebuilt_at=len(exchanges))
+    return _write(state, briefing, [(s.section_id, s.deliveries) for s in state.open], rebuilt_at=len(exchanges))
 
 
 def rebuild_during_question(state: ConversationState, briefing: Briefing) -> ConversationState:
     """Return the state with a new transcript that goes on with the question under way and its steps.
 
-    What was opened or asked for during the question stands in its steps; the prologue holds the other open sections.
+    What the question's own steps delivered stands in them; the prologue holds all other text that is open.
     """
-    number = state.question_number
-    earlier = [section for section in state.open if section.last_used < number]
-    return _write(state, briefing, earlier, rebuilt_at=number - 1)
+    exchanges = state.transcript.exchanges
+    held = read_results(exchanges[-1])
+    earlier = [(s.section_id, tuple(d for d in s.deliveries if not is_held(state, d, held))) for s in state.open]
+    return _write(state, briefing, earlier, rebuilt_at=len(exchanges) - 1)
+
+
+def read_results(exchange: Exchange) -> str:
+    """Return all section text that an exchange delivered, among what else it says."""
+    return "\n".join((exchange.preface, *(use.result for step in exchange.steps for use in step.uses)))
+
+
+def is_held(state: ConversationState, span: Span, text: str) -> bool:
+    """Return whether a text holds what was delivered of a document."""
+    return state.library.text_at(span).rstrip("\r\n") in text
 
 
 def _write(
-    state: ConversationState, briefing: Briefing, sections: Iterable[OpenSection], *, rebuilt_at: int
+    state: ConversationState,
+    briefing: Briefing,
+    sections: Iterable[tuple[str, tuple[Span, ...]]],
+    *,
+    rebuilt_at: int,
 ) -> ConversationState:
     blocks: list[str] = []
     given: dict[str, list[Bounds]] = {}
-    for section in sections:
-        if section.deliveries:
-            spans = _merge_spans(section.deliveries)
-            blocks.append(render_open(state.library, section.section_id, spans, delivered=given, nonce=state.nonce))
+    for section_id, deliveries in sections:
+        if deliveries:
+            spans = _merge_spans(deliveries)
+            blocks.append(render_open(state.library, section_id, spans, delivered=given, nonce=state.nonce))
             for span in spans:
                 given.setdefault(span.doc, []).append((span.start, span.end))
     exchanges = state.transcript.exchanges

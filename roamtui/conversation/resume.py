@@ -12,6 +12,8 @@ from roamtui.conversation.questions import close_marked
 from roamtui.conversation.state import ConversationState, KeepOptions, OpenSection
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from roamtui.conversation.codec import SavedConversation
     from roamtui.document.library import Library
 
@@ -38,20 +40,43 @@ def resume_state(
         title=saved.title,
     )
     state, closed = close_marked(state)
-    if saved.content_hash == library.root.content_hash:
+    if saved.content_hash == library.content_hash:
         return state, closed
-    state, events = _match_sections(state)
+    state, events = _match_sections(state, _find_unchanged(saved.document_hashes, library))
     return state, (*closed, *events)
 
 
-def _match_sections(state: ConversationState) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
-    """Find each open section again; its text is delivered anew before the next question."""
+def reload_state(state: ConversationState, library: Library) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
+    """Return the state over the document as it is now, between questions; matched like a saved conversation."""
+    before = state.library
+    reading = state.reading if state.reading is not None and state.reading in library else None
+    state = replace(state, library=library, reading=reading)
+    if before.content_hash == library.content_hash:
+        return state, ()
+    hashes = {document.key: document.content_hash for document in before.documents}
+    return _match_sections(state, _find_unchanged(hashes, library))
+
+
+def _find_unchanged(hashes: Mapping[str, str], library: Library) -> frozenset[str]:
+    """Return the keys of the documents whose text is still what it was."""
+    return frozenset(doc.key for doc in library.documents if hashes.get(doc.key) == doc.content_hash)
+
+
+def _match_sections(
+    state: ConversationState, unchanged: frozenset[str]
+) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
+    """Find each open section again; its text is delivered anew before the next question where its file has changed."""
     library = state.library
+    exchanges = tuple(replace(e, open_before=_forget_texts(e.open_before)) for e in state.transcript.exchanges)
     ids_by_hash = {hash_own_text(library, section_id): section_id for section_id in reversed([*library.walk()])}
     found: dict[str, OpenSection] = {}
     lost: list[str] = []
     for section in state.open:
-        section_id = section.section_id if section.section_id in library else ids_by_hash.get(section.content_hash)
+        is_known = section.section_id in library
+        if is_known and section.deliveries and all(span.doc in unchanged for span in section.deliveries):
+            found[section.section_id] = section
+            continue
+        section_id = section.section_id if is_known else ids_by_hash.get(section.content_hash)
         if section_id is None:
             lost.append(section.section_id)
         else:
@@ -68,7 +93,13 @@ def _match_sections(state: ConversationState) -> tuple[ConversationState, tuple[
         unfolded=frozenset(node_id for node_id in state.unfolded if node_id in library),
         batches=(),
         needs_rebuild=True,
+        transcript=replace(state.transcript, exchanges=exchanges),
     )
     if not lost:
         return state, ()
     return state, (SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE),)
+
+
+def _forget_texts(sections: tuple[OpenSection, ...]) -> tuple[OpenSection, ...]:
+    """Return what was open before a question without ranges, which are those of the document as it was then."""
+    return tuple(replace(section, deliveries=()) for section in sections)

@@ -9,10 +9,11 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.commands import Command, FoldNodes, ReadSection, UnfoldNodes
-from roamtui.conversation.events import ConversationEvent, SaveFailed
+from roamtui.conversation.events import ConversationEvent, LoadingProgressed, NodesLoaded, SaveFailed
 from roamtui.conversation.keep_open import open_budget
+from roamtui.conversation.loading import find_first_unfolded, find_needed, grow
 from roamtui.conversation.questions import Briefing, Outcome, begin_question, finish_question, record_step
-from roamtui.conversation.resume import resume_state
+from roamtui.conversation.resume import reload_state, resume_state
 from roamtui.conversation.rewinding import fork, rewind
 from roamtui.conversation.shrinking import shrink
 from roamtui.conversation.state import ConversationState, KeepOptions
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from roamtui.conversation.store import Store
     from roamtui.conversation.transcript import Step
     from roamtui.document.library import Library
+    from roamtui.document.loader import Loader
+
+_LOADED_AT_ONCE = 100
+"""Files between two reports of progress."""
 
 
 def make_conversation_id() -> str:
@@ -36,31 +41,56 @@ class Session:
     """One conversation that is going on. Every change goes through it."""
 
     def __init__(
-        self, state: ConversationState, store: Store | None = None, opening_events: tuple[ConversationEvent, ...] = ()
+        self,
+        state: ConversationState,
+        store: Store | None = None,
+        opening_events: tuple[ConversationEvent, ...] = (),
+        loader: Loader | None = None,
     ) -> None:
-        """Go on with `state`; without a store nothing is saved."""
+        """Go on with `state`; without a store nothing is saved, without a loader nothing more is read."""
         self._state = state
         self._store = store
+        self._loader = loader
         self._save_failure = ""
+        self._written: ConversationState | None = None
         self._writing = Lock()
         self.opening_events = opening_events
         """What happened while a saved conversation was matched with its document."""
 
     @classmethod
-    def start(cls, library: Library, *, store: Store | None = None, options: KeepOptions | None = None) -> Session:
-        """Return a new conversation over `library`; it is saved from its first question on."""
-        title_id = library.title_id()
+    def start(
+        cls,
+        library: Library,
+        *,
+        store: Store | None = None,
+        options: KeepOptions | None = None,
+        loader: Loader | None = None,
+    ) -> Session:
+        """Return a new conversation over `library`; it is saved from its first question on.
+
+        Args:
+            library: What it is about.
+            store: Where it is saved, None for nowhere.
+            options: How much may stay open.
+            loader: Reads what of the library is not loaded yet, where it is needed.
+        """
         state = ConversationState(
             id=make_conversation_id(),
             library=library,
             options=options or KeepOptions(),
-            unfolded=frozenset({title_id} if title_id is not None else ()),
+            unfolded=frozenset(find_first_unfolded(library)),
         )
-        return cls(state, store)
+        return cls(state, store, loader=loader)
 
     @classmethod
     def resume(
-        cls, library: Library, conversation_id: str, *, store: Store, options: KeepOptions | None = None
+        cls,
+        library: Library,
+        conversation_id: str,
+        *,
+        store: Store,
+        options: KeepOptions | None = None,
+        loader: Loader | None = None,
     ) -> Session:
         """Return a saved conversation, matched with `library` as it is now.
 
@@ -68,7 +98,7 @@ class Session:
             StoreError: There is none with this id, or it cannot be read.
         """
         state, events = resume_state(store.load(conversation_id), library, options or KeepOptions())
-        return cls(state, store, events)
+        return cls(state, store, events, loader)
 
     @property
     def state(self) -> ConversationState:
@@ -76,21 +106,48 @@ class Session:
         return self._state
 
     @property
+    def store(self) -> Store | None:
+        """Where it is saved, None where it is not."""
+        return self._store
+
+    @property
     def save_failure(self) -> str:
         """Why the last save failed, empty where it did not."""
         return self._save_failure
 
     async def dispatch(self, command: Command) -> AsyncIterator[ConversationEvent]:
-        """Carry out a command and yield what happened.
+        """Carry out a command and yield what happened; files and pages that it needs are loaded before.
 
         What only concerns the look of the tree is saved along with the next change that matters.
         """
+        needed = find_needed(self._state.library, command) if self._loader is not None else ()
+        if needed:
+            yield await self._load(needed)
         self._state, events = update(self._state, command)
         for event in events:
             yield event
         if events and not isinstance(command, FoldNodes | UnfoldNodes | ReadSection):
             for failure in await self._save():
                 yield failure
+
+    async def load_all(self) -> AsyncIterator[ConversationEvent]:
+        """Load all files that are not, and yield how far that is; what was read is kept where this is left early."""
+        node_ids = self._state.library.list_unloaded() if self._loader is not None else ()
+        problems: tuple[tuple[str, str], ...] = ()
+        for start in range(0, len(node_ids), _LOADED_AT_ONCE):
+            yield LoadingProgressed(done=start, total=len(node_ids))
+            loaded = await self._load(node_ids[start : start + _LOADED_AT_ONCE])
+            problems += loaded.problems
+        if node_ids:
+            yield NodesLoaded(section_ids=node_ids, problems=problems)
+
+    async def _load(self, node_ids: tuple[str, ...]) -> NodesLoaded:
+        """Load nodes in a thread and graft what was read onto the newest library."""
+        loader, library = self._loader, self._state.library
+        assert loader is not None
+        documents = await asyncio.to_thread(lambda: {node_id: loader.load(library, node_id) for node_id in node_ids})
+        self._state, event = grow(self._state, documents)
+        return event
 
     def fit_window(self, window_tokens: int | None) -> None:
         """Set the open budget from a model's context window, where the person did not set it."""
@@ -125,7 +182,32 @@ class Session:
 
     def fork(self, number: int) -> Session:
         """Return a new conversation that goes its own way from before question `number`; this one stays as it is."""
-        return Session(fork(self._state, number, make_conversation_id()), self._store)
+        return Session(fork(self._state, number, make_conversation_id()), self._store, loader=self._loader)
+
+    async def rename(self, title: str) -> tuple[ConversationEvent, ...]:
+        """Give the conversation another title."""
+        self._state = replace(self._state, title=title)
+        return await self._save()
+
+    def turn_to(self, other: Session) -> tuple[ConversationEvent, ...]:
+        """Hold the conversation of `other` from now on, between questions; this one is saved first.
+
+        Whoever holds this session sees the other conversation in its state.
+
+        Returns:
+            What happened while the other conversation was matched with its document.
+        """
+        assert not self._state.is_asking
+        self.save_now()
+        with self._writing:
+            self._state, self._store = other.state, other.store
+        return other.opening_events
+
+    async def reload(self, library: Library) -> tuple[ConversationEvent, ...]:
+        """Go on over the document as it is now, between questions: what is open is found again by id, then by text."""
+        assert not self._state.is_asking
+        self._state, events = reload_state(self._state, library)
+        return (*events, *await self._save())
 
     def abandon_question(self, outcome: Outcome, *, step: Step | None = None) -> None:
         """End the question under way without waiting for anything, as a cancelled task must.
@@ -143,7 +225,7 @@ class Session:
 
     def save_now(self) -> None:
         """Write what was not yet, before the program ends."""
-        if self._state.transcript.exchanges:
+        if self._state.transcript.exchanges and self._state is not self._written:
             self._write()
 
     async def _save(self) -> tuple[SaveFailed, ...]:
@@ -161,8 +243,9 @@ class Session:
         if self._store is None:
             return
         with self._writing:
+            state = self._state
             try:
-                self._store.save(self._state)
-                self._save_failure = ""
+                self._store.save(state)
+                self._written, self._save_failure = state, ""
             except StoreError as error:
                 self._save_failure = str(error)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed
-from roamtui.conversation.rebuilding import Briefing, rebuild_during_question
+from roamtui.conversation.rebuilding import Briefing, is_held, read_results, rebuild_during_question
 from roamtui.conversation.transcript import Step, ToolUse
+from roamtui.document.tokens import estimate_tokens
 
 if TYPE_CHECKING:
+    from roamtui.conversation.open_section import OpenSection
     from roamtui.conversation.state import ConversationState
 
 DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
@@ -38,12 +40,23 @@ def _stub_steps(
     dropped = last.steps[: len(last.steps) - len(kept)]
     if not dropped:
         return state, ()
-    steps = (*(_make_stub(step) for step in dropped), *kept)
-    exchanges = (*state.transcript.exchanges[:-1], replace(last, steps=steps))
+    lost = read_results(replace(last, preface="", steps=dropped))
+    left = replace(last, steps=(*(_make_stub(step) for step in dropped), *kept))
+    exchanges = (*state.transcript.exchanges[:-1], left)
     state = replace(state, transcript=replace(state.transcript, exchanges=exchanges))
-    kept_text = "".join(use.result for step in kept for use in step.uses)
-    closing = [s.section_id for s in state.open if not s.is_pinned and f"[{s.section_id}]" not in kept_text]
-    return _close(state, closing, briefing)
+    closing: list[str] = []
+    sections: list[OpenSection] = []
+    for section in state.open:
+        deliveries = tuple(span for span in section.deliveries if not is_held(state, span, lost))
+        if section.is_pinned or len(deliveries) == len(section.deliveries):
+            sections.append(section)
+        elif deliveries:
+            tokens = sum(estimate_tokens(state.library.text_at(span)) for span in deliveries)
+            sections.append(replace(section, deliveries=deliveries, tokens=tokens))
+        else:
+            closing.append(section.section_id)
+            sections.append(section)
+    return _close(replace(state, open=tuple(sections)), closing, briefing)
 
 
 def _make_stub(step: Step) -> Step:

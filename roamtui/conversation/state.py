@@ -71,8 +71,12 @@ class ConversationState:
 
     @property
     def nonce(self) -> str:
-        """What marks the fences around section text, so that a document cannot imitate one."""
-        return blake2b(self.id.encode(), digest_size=4).hexdigest()
+        """What marks the fences around section text, so that a document cannot imitate one.
+
+        Letters and digits take turns, so that it counts for as many estimated tokens in every conversation.
+        """
+        digest = blake2b(self.id.encode(), digest_size=8).digest()
+        return "".join(f"{'abcdef'[one % 6]}{other % 10}" for one, other in zip(digest[::2], digest[1::2], strict=True))
 
     @property
     def question_number(self) -> int:

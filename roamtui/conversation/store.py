@@ -168,6 +168,33 @@ class Store:
         keys = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
         return tuple(ConversationSummary(**{key: row[key] for key in keys}) for row in rows)
 
+    def read_words(self) -> dict[str, str]:
+        """Return all questions and answers of each conversation as one text, for searching; what is damaged has none.
+
+        Raises:
+            StoreError: They cannot be read.
+        """
+        query = (
+            "SELECT conversation_id, group_concat(coalesce(json_extract(data, '$.question'), '') || char(10) || "
+            "coalesce(json_extract(data, '$.answer'), ''), char(10)) AS words "
+            "FROM exchanges WHERE json_valid(data) GROUP BY conversation_id"
+        )
+        with self._reading() as connection:
+            return {row["conversation_id"]: row["words"] for row in connection.execute(query)}
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title; its place in the list stays.
+
+        Raises:
+            StoreError: There is none with this id, or it could not be written.
+        """
+        with self._transaction() as connection:
+            renamed = connection.execute(
+                "UPDATE conversations SET title = ? WHERE id = ?", (_storable(title), conversation_id)
+            ).rowcount
+            if not renamed:
+                raise StoreError(f'There is no conversation "{conversation_id}". `roamtui conversations` lists them.')
+
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation for good.
 

@@ -29,7 +29,7 @@ from roamtui.conversation.events import (
     SectionsMarked,
     SectionsPinned,
 )
-from roamtui.conversation.opening import expand_for_agent, expand_for_person, unmark
+from roamtui.conversation.opening import add_titles, expand_for_agent, expand_for_person, unmark
 from roamtui.conversation.state import ConversationState, OpenSection
 
 if TYPE_CHECKING:
@@ -137,7 +137,8 @@ def _pin(state: ConversationState, command: PinSections) -> Update:
 
 
 def _unfold(state: ConversationState, command: UnfoldNodes) -> Update:
-    ids = tuple(i for i in command.section_ids if i in state.library and i not in state.unfolded)
+    known = (i for i in command.section_ids if i in state.library)
+    ids = tuple(i for i in add_titles(state.library, known) if i not in state.unfolded)
     if not ids:
         return state, ()
     state = replace(state, unfolded=state.unfolded | set(ids))

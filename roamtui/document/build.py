@@ -1,13 +1,20 @@
-"""Raw text into a library."""
+"""Raw text into a library; what a person named into a library and what loads the rest of it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roamtui.document.folder import FileLoader, build_folder
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
+from roamtui.errors import UsageError
+from roamtui.sources.read import is_path, read_source
+from roamtui.sources.several import is_listed, list_source, list_sources
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from roamtui.sources.raw_text import RawText
 
 
@@ -15,3 +22,25 @@ def build_library(raw: RawText) -> Library:
     """Return the library of a single document."""
     document = parse_document(raw.text, name=raw.name, notes=raw.notes, is_markdown=raw.is_markdown)
     return Library(source=raw.source, root=document)
+
+
+def open_sources(names: Sequence[str]) -> tuple[Library, FileLoader | None]:
+    """Return the library of a document, and of a folder, a zip archive or several of all these a listing of files.
+
+    Args:
+        names: What the person named: paths, or one address or ``-``.
+
+    Returns:
+        The library, and what loads its files; None for a document, all of which is there.
+
+    Raises:
+        SourceError: It cannot be read.
+        UsageError: Something was named together with others that can only be opened alone.
+    """
+    if len(names) == 1 and not (is_path(names[0]) and is_listed(Path(names[0]))):
+        return build_library(read_source(names[0])), None
+    for name in names:
+        if not is_path(name):
+            raise UsageError(f"{name} is opened by itself, not together with other sources.")
+    listing = list_source(Path(names[0])) if len(names) == 1 else list_sources([Path(name) for name in names])
+    return build_folder(listing), FileLoader(listing)

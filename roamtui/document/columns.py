@@ -6,10 +6,10 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from roamtui.document.node import NodeKind
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from roamtui.document.node import NodeKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,11 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    @property
+    def has_files(self) -> bool:
+        """Whether it is the listing of a folder: the first row is a file or a folder."""
+        return bool(self.kinds) and self.kinds[0] in (NodeKind.FILE, NodeKind.FOLDER)
 
     def children(self, row: int) -> Iterator[int]:
         """Yield the rows directly below `row`; those at the top for -1."""
@@ -77,21 +82,28 @@ def build_columns(rows: Sequence[Row], length: int) -> Columns:
         rows: In document order, with starts that never fall.
         length: Characters in the document's text.
     """
-    parents = array("l", [-1]) * len(rows)
-    ends = array("l", [len(rows)]) * len(rows)
-    open_rows: list[int] = []
-    for index, row in enumerate(rows):
-        while open_rows and (rows[open_rows[-1]].level >= row.level or rows[open_rows[-1]].level == 0):
-            ends[open_rows.pop()] = index
-        if open_rows:
-            parents[index] = open_rows[-1]
-        open_rows.append(index)
+    levels = bytes(row.level for row in rows)
+    parents, ends = nest_levels(levels)
     return Columns(
         kinds=tuple(row.kind for row in rows),
-        levels=bytes(row.level for row in rows),
+        levels=levels,
         titles=tuple(row.title for row in rows),
         urls=tuple(row.url for row in rows),
         starts=array("Q", [*(row.start for row in rows), length]),
         parents=parents,
         ends=ends,
     )
+
+
+def nest_levels(levels: bytes) -> tuple[array[int], array[int]]:
+    """Return the parent of each row, -1 at the top, and the first row after its subtree."""
+    parents = array("l", [-1]) * len(levels)
+    ends = array("l", [len(levels)]) * len(levels)
+    open_rows: list[int] = []
+    for index, level in enumerate(levels):
+        while open_rows and (levels[open_rows[-1]] >= level or levels[open_rows[-1]] == 0):
+            ends[open_rows.pop()] = index
+        if open_rows:
+            parents[index] = open_rows[-1]
+        open_rows.append(index)
+    return parents, ends

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.ids import make_ids
 from roamtui.document.lines import find_line_starts
+from roamtui.document.node import NodeKind
 from roamtui.document.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -31,16 +32,41 @@ class Document:
     """What was replaced or guessed while reading, one sentence each."""
     salt: str = ""
     """Part of all ids where those without it collide with an earlier file's."""
+    problem: str = ""
+    """Why it could not be read, one sentence; it has neither text nor nodes then."""
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """Id of each row."""
-        return tuple(make_ids(self.key, self.columns.paths(), salt=self.salt))
+        is_listing = self.columns.has_files
+        return tuple(make_ids(self.key, self.columns.paths(), salt=self.salt, is_listing=is_listing))
 
     @cached_property
     def rows_by_id(self) -> dict[str, int]:
         """Row of each id."""
         return {section_id: row for row, section_id in enumerate(self.ids)}
+
+    @cached_property
+    def title_row(self) -> int | None:
+        """Row of the single top heading that holds everything, preambles beside it, None where there is none."""
+        row = self.sole_row
+        return row if row is not None and self.columns.ends[row] - row > 1 else None
+
+    @cached_property
+    def sole_row(self) -> int | None:
+        """Row of the single heading at the top, of level 1, whether anything stands below it or not."""
+        columns = self.columns
+        tops = [row for row in columns.children(-1) if columns.kinds[row] is not NodeKind.PREAMBLE]
+        if len(tops) != 1 or columns.kinds[tops[0]] is not NodeKind.SECTION or columns.levels[tops[0]] != 1:
+            return None
+        return tops[0]
+
+    @cached_property
+    def head_rows(self) -> int:
+        """Number of rows before the first section below the title: opening text, and the title itself."""
+        if self.sole_row is not None:
+            return self.sole_row + 1
+        return 1 if self.columns.kinds and self.columns.kinds[0] is NodeKind.PREAMBLE else 0
 
     @cached_property
     def line_starts(self) -> array[int]:

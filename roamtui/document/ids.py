@@ -23,13 +23,14 @@ def hash_path(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str:
     return blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
-def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "") -> list[str]:
+def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_listing: bool = False) -> list[str]:
     """Return one id for each path, in order; equal paths are told apart by their ordinal.
 
     Args:
         doc: Key of the document within its source.
         paths: Paths of the document's nodes, in document order.
         salt: Set for a file whose ids collided with those of an earlier file.
+        is_listing: Whether the nodes are files and folders, each a document whose key is its path.
     """
     ordinals: dict[tuple[str, ...], int] = {}
     ids: dict[str, None] = {}
@@ -38,10 +39,11 @@ def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "") -> lis
         ordinal = ordinals.get(key, 0)
         ordinals[key] = ordinal + 1
         base_salt = (salt,) if salt else ()
-        section_id = hash_path(doc, key, ordinal, *base_salt)
+        node_doc = "/".join(key) if is_listing else doc
+        section_id = hash_path(node_doc, key, ordinal, *base_salt)
         attempt = 0
         while section_id in ids:
             attempt += 1
-            section_id = hash_path(doc, key, ordinal, *base_salt, str(attempt))
+            section_id = hash_path(node_doc, key, ordinal, *base_salt, str(attempt))
         ids[section_id] = None
     return list(ids)

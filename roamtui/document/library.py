@@ -6,16 +6,16 @@ others. Loading gives a new library; the documents are shared.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from roamtui.document.document import hash_text
 from roamtui.document.ids import hash_path
 from roamtui.document.lines import line_number_at
 from roamtui.document.node import Node, NodeKind, Span
+from roamtui.document.places import Places, salt_documents
 from roamtui.errors import UnknownSectionError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from roamtui.document.document import Document
 
+_LISTED = frozenset({NodeKind.FILE, NodeKind.FOLDER})
 _LOADABLE = frozenset({NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER})
 
 
@@ -53,11 +54,24 @@ class Library:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was replaced or guessed while reading."""
-        return tuple(note for document in self.documents for note in document.notes)
+        """What was replaced, left out or could not be read."""
+        told = ((*document.notes, document.problem) for document in self.documents)
+        return tuple(note for notes in told for note in notes if note)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Digest of all that is loaded: paths and texts. That of the text alone for a single document."""
+        if not self.grafts and not self.root.columns.has_files:
+            return self.root.content_hash
+        parts = [f"{document.key}\x1f{document.content_hash}" for document in self.documents]
+        return hash_text("\n".join(sorted([*parts, *map("\x1f".join, self.root.columns.paths())])))
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(root=self.root, grafts=self.grafts)
 
     def __contains__(self, section_id: object) -> bool:
-        return any(section_id in document.rows_by_id for document in self.documents)
+        return section_id in self._places.owners
 
     def __len__(self) -> int:
         return sum(len(document.columns) for document in self.documents)
@@ -68,61 +82,74 @@ class Library:
         Raises:
             UnknownSectionError: No loaded node has this id.
         """
-        for document in self.documents:
-            row = document.rows_by_id.get(section_id)
-            if row is not None:
-                return document, row
-        raise UnknownSectionError(section_id)
+        document = self._places.owners.get(section_id)
+        if document is None:
+            raise UnknownSectionError(section_id)
+        return document, document.rows_by_id[section_id]
 
     def node(self, section_id: str) -> Node:
         """Return the node with this id, made anew."""
         document, row = self.locate(section_id)
         columns = document.columns
         end = columns.ends[row]
-        starts = columns.starts
         kind = columns.kinds[row]
         tokens = document.tokens_before
-        nodes_below, tokens_below = self._count_grafted(document, row)
+        nodes_below, tokens_below = self._places.count_below(document, row)
+        path = columns.path(row)
+        first, last, own_last = self._find_lines(section_id)
         return Node(
             id=section_id,
             kind=kind,
             level=columns.levels[row],
             title=columns.titles[row],
-            path=columns.path(row),
-            doc=document.key,
+            path=path,
+            doc="/".join(path) if kind in _LISTED else document.key,
             url=columns.urls[row] or document.url,
             parent=self.parent(section_id),
-            start_line=line_number_at(document.line_starts, starts[row]),
-            end_line=line_number_at(document.line_starts, max(starts[row], starts[end] - 1)),
-            own_end_line=line_number_at(document.line_starts, max(starts[row], starts[row + 1] - 1)),
+            start_line=first,
+            end_line=last,
+            own_end_line=own_last,
             tokens=tokens[end] - tokens[row] + tokens_below,
             own_tokens=document.own_tokens[row],
             descendants=end - row - 1 + nodes_below,
-            is_loaded=section_id in self.grafts or kind not in _LOADABLE or end - row > 1,
+            is_loaded=self.is_loaded(section_id),
+            problem=self.problem_of(section_id),
         )
 
-    def _count_grafted(self, document: Document, row: int) -> tuple[int, int]:
-        """Return the nodes and tokens of all documents that stand somewhere below a row."""
-        if document.key not in self._grafted_counts:
-            return 0, 0
-        rows, nodes, tokens = self._grafted_counts[document.key]
-        first, last = bisect_left(rows, row), bisect_left(rows, document.columns.ends[row])
-        return nodes[last] - nodes[first], tokens[last] - tokens[first]
+    def _find_lines(self, section_id: str) -> tuple[int, int, int]:
+        """Return the first line of a node, the last of its subtree and the last of its own text."""
+        own = self.own_span(section_id)
+        first, own_last = self.lines_of(own)
+        _, last = self.lines_of(self.span(section_id))
+        return first, last, own_last
 
-    @cached_property
-    def _grafted_counts(self) -> dict[str, tuple[list[int], list[int], list[int]]]:
-        """By document key: its rows with documents below, the nodes in those before each row, the tokens likewise."""
-        counts = {}
-        totals: dict[str, tuple[int, int]] = {}
-        for node_id, document in reversed([(self.root_id, self.root), *self.grafts.items()]):
-            rows = sorted(document.rows_by_id[node] for node in document.rows_by_id.keys() & totals.keys())
-            below = [totals[document.ids[row]] for row in rows]
-            nodes = list(accumulate((count for count, _ in below), initial=0))
-            tokens = list(accumulate((count for _, count in below), initial=0))
-            if rows:
-                counts[document.key] = rows, nodes, tokens
-            totals[node_id] = len(document.columns) + nodes[-1], document.tokens_before[-1] + tokens[-1]
-        return counts
+    def is_loaded(self, section_id: str) -> bool:
+        """Return whether what stands below a node is known; what could not be read may be tried again."""
+        document, row = self.locate(section_id)
+        columns = document.columns
+        if columns.kinds[row] not in _LOADABLE or columns.ends[row] - row > 1:
+            return True
+        graft = self.grafts.get(section_id)
+        return graft is not None and not graft.problem
+
+    def problem_of(self, section_id: str) -> str:
+        """Return why the file or page of a node could not be read, an empty string where it could or was not tried."""
+        graft = self.grafts.get(section_id)
+        return graft.problem if graft is not None else ""
+
+    def file(self, section_id: str) -> Document | None:
+        """Return the document of a file's node, None where the node is no file or not loaded."""
+        graft = self.grafts.get(section_id)
+        if graft is None or graft.problem:
+            return None
+        document, row = self.locate(section_id)
+        return graft if document.columns.kinds[row] is NodeKind.FILE else None
+
+    def list_unloaded(self) -> tuple[str, ...]:
+        """Return the files of the listing that nobody tried to read yet, in order."""
+        kinds = self.root.columns.kinds
+        rows = (row for row, kind in enumerate(kinds) if kind is NodeKind.FILE)
+        return tuple(self.root.ids[row] for row in rows if self.root.ids[row] not in self.grafts)
 
     def title_of(self, section_id: str) -> str:
         """Return the title of a node, without the cost of making it."""
@@ -135,7 +162,7 @@ class Library:
         parent_row = document.columns.parents[row]
         if parent_row >= 0:
             return document.ids[parent_row]
-        return next((node_id for node_id, graft in self.grafts.items() if graft is document), None)
+        return self._places.hosts.get(id(document))
 
     def ancestors(self, section_id: str) -> tuple[str, ...]:
         """Return the ids from the top down to the parent of a node."""
@@ -159,12 +186,8 @@ class Library:
 
         Preambles may stand beside it: its children are the top of the outline.
         """
-        tops = [row for row in self.root.columns.children(-1) if self.root.columns.kinds[row] is not NodeKind.PREAMBLE]
-        if len(tops) == 1 and self.root.columns.kinds[tops[0]] is NodeKind.SECTION:
-            row = tops[0]
-            if self.root.columns.ends[row] - row > 1 and self.root.columns.levels[row] == 1:
-                return self.root.ids[row]
-        return None
+        row = self.root.title_row
+        return None if row is None else self.root.ids[row]
 
     def walk(self, section_id: str | None = None) -> Iterator[str]:
         """Yield the ids of all loaded nodes in order, or of one node and those below it."""
@@ -188,13 +211,19 @@ class Library:
             yield from self._walk_rows(graft, 0, len(graft.columns))
 
     def own_span(self, section_id: str) -> Span:
-        """Return where the own text of a node stands."""
+        """Return where the own text of a node stands; of a file, all before its first section below the title."""
+        file = self.file(section_id)
+        if file is not None:
+            return Span(doc=file.key, start=0, end=file.columns.starts[file.head_rows])
         document, row = self.locate(section_id)
         starts = document.columns.starts
         return Span(doc=document.key, start=starts[row], end=starts[row + 1])
 
     def span(self, section_id: str) -> Span:
-        """Return where the subtree of a node stands in its own document."""
+        """Return where the subtree of a node stands in its own document; of a file, all of it."""
+        file = self.file(section_id)
+        if file is not None:
+            return Span(doc=file.key, start=0, end=len(file.text))
         document, row = self.locate(section_id)
         starts = document.columns.starts
         return Span(doc=document.key, start=starts[row], end=starts[document.columns.ends[row]])
@@ -217,10 +246,7 @@ class Library:
         Raises:
             KeyError: No loaded document has it.
         """
-        for document in self.documents:
-            if document.key == key:
-                return document
-        raise KeyError(key)
+        return self._places.documents_by_key[key]
 
     def lines_of(self, span: Span) -> tuple[int, int]:
         """Return the 1-based first and last line of a span, both inclusive."""
@@ -244,18 +270,28 @@ class Library:
         """Return a library in which `document` stands below the node `section_id`.
 
         Where ids collide, the later file by key is salted, so that ids do not depend on the order of loading.
+
+        Raises:
+            UnknownSectionError: No loaded node has this id.
         """
-        _, _row = self.locate(section_id)
-        grafts = {**self.grafts, section_id: document}
-        taken: dict[str, str] = {}
-        for node_id, graft in sorted(grafts.items(), key=lambda item: item[1].key):
-            salted, attempt = graft, 0
-            while any(i in taken or i in self.root.rows_by_id for i in salted.ids):
-                attempt += 1
-                salted = replace(graft, salt=str(attempt))
-            taken.update(dict.fromkeys(salted.ids, node_id))
-            grafts[node_id] = salted
-        return replace(self, grafts=MappingProxyType(grafts))
+        return self.graft_all({section_id: document})
+
+    def graft_all(self, documents: Mapping[str, Document]) -> Library:
+        """Return a library in which each of `documents` stands below the node whose id it has here; see `graft`.
+
+        Raises:
+            UnknownSectionError: No loaded node has one of the ids.
+        """
+        for section_id in documents:
+            self.locate(section_id)
+        grafts = MappingProxyType({**self.grafts, **documents})
+        is_new = documents.keys().isdisjoint(self.grafts)
+        places = self._places.add(documents, grafts) if is_new else None
+        if places is None:
+            return replace(self, grafts=MappingProxyType(salt_documents(self.root, grafts)))
+        grown = replace(self, grafts=grafts)
+        vars(grown)["_places"] = places
+        return grown
 
 
 def _child_ids(document: Document, row: int) -> tuple[str, ...]:

@@ -5,16 +5,38 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
+from itertools import accumulate, count
+from operator import add
 
 _LINE_END = re.compile("\r\n?|\n")
+_PIECE_LENGTH = 1_000_000
 
 
 def find_line_starts(text: str) -> array[int]:
     """Return the offset of the first character of each line; a final line end begins no further line."""
-    starts = array("Q", [0] if text else [])
-    starts.extend(match.end() for match in _LINE_END.finditer(text))
-    if starts and starts[-1] == len(text):
+    if text.count("\r") == text.count("\r\n"):
+        starts = _find_starts_after_feeds(text)
+    else:
+        starts = array("Q", [0])
+        starts.extend(match.end() for match in _LINE_END.finditer(text))
+    if starts[-1] == len(text):
         starts.pop()
+    return starts
+
+
+def _find_starts_after_feeds(text: str) -> array[int]:
+    r"""Return 0 and what follows each ``\n``: lengths of lines summed up, by far the quickest way.
+
+    A long text goes in pieces, so that its lines never stand in memory all at once.
+    """
+    starts = array("Q", [0])
+    begin = 0
+    while begin < len(text):
+        end = text.find("\n", begin + _PIECE_LENGTH) + 1 or len(text)
+        lines = text[begin:end].split("\n")
+        lines.pop()
+        starts.extend(map(add, accumulate(map(len, lines)), count(begin + 1)))
+        begin = end
     return starts
 
 
@@ -25,4 +47,4 @@ def line_number_at(starts: array[int], offset: int) -> int:
 
 def normalise_line_ends(text: str) -> str:
     r"""Return `text` with every line end as ``\n``."""
-    return _LINE_END.sub("\n", text) if "\r" in text else text
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

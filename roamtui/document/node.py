@@ -47,7 +47,7 @@ class Node:
     path: tuple[str, ...]
     """Titles from the root of its document, its own last."""
     doc: str
-    """Key of its document within the source; empty for a single document."""
+    """Key of its document within the source; of a file or folder, its own; empty for a single document."""
     url: str | None
     parent: str | None
     """Id of the parent node, None at the top."""
@@ -65,3 +65,5 @@ class Node:
     """Number of loaded nodes below it."""
     is_loaded: bool
     """False while its children have not been read or fetched."""
+    problem: str = ""
+    """Why its file or page could not be read, empty where it could or was not tried."""

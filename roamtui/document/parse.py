@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from roamtui.document.columns import Row, build_columns
+from array import array
+from operator import add
+
+from roamtui.document.columns import Columns, Row, build_columns, nest_levels
 from roamtui.document.document import Document
 from roamtui.document.front_matter import measure_front_matter, read_title
-from roamtui.document.headings import find_headings
+from roamtui.document.headings import HeadingColumns, count_lines, scan_headings
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
 from roamtui.document.paragraphs import group_paragraphs
@@ -32,25 +35,59 @@ def parse_document(
     """
     normal = normalise_line_ends(text)
     front_length = measure_front_matter(normal) if is_markdown else 0
-    front_lines = normal.count("\n", 0, front_length)
-    headings = find_headings(normal[front_length:]) if is_markdown else []
-    starts = find_line_starts(text)
-    rows = [
-        Row(NodeKind.SECTION, heading.level, heading.title, starts[heading.line + front_lines]) for heading in headings
-    ]
-    body_start = starts[front_lines] if front_lines < len(starts) else len(text)
-    if rows:
-        if rows[0].start > 0:
-            rows.insert(0, Row(NodeKind.PREAMBLE, 0, "", 0))
+    headings = scan_headings(normal, front_length) if is_markdown else None
+    if headings and headings.levels:
+        columns = _build_sections(text, normal, headings)
     else:
-        if body_start:
-            rows.append(Row(NodeKind.PREAMBLE, 0, "", 0))
+        starts = find_line_starts(text)
+        front_lines = normal.count("\n", 0, front_length)
+        body_start = starts[front_lines] if front_lines < len(starts) else len(text)
+        rows = [Row(NodeKind.PREAMBLE, 0, "", 0)] if body_start else []
         rows.extend(group_paragraphs(text, body_start))
-    title = _find_title(rows) or read_title(normal[:front_length]) or name
-    return Document(key=key, title=title, text=text, columns=build_columns(rows, len(text)), url=url, notes=notes)
+        columns = build_columns(rows, len(text))
+    title = _find_title(columns) or read_title(normal[:front_length]) or name
+    return Document(key=key, title=title, text=text, columns=columns, url=url, notes=notes)
 
 
-def _find_title(rows: list[Row]) -> str:
+def _build_sections(text: str, normal: str, headings: HeadingColumns) -> Columns:
+    """Return a row for each heading of `text`, and one for what stands before the first.
+
+    Args:
+        text: The document.
+        normal: The same with normal line ends.
+        headings: What `normal` holds.
+    """
+    starts = headings.offsets
+    if text is not normal:
+        starts = _restore_offsets(text, normal, starts)
+    levels, titles = headings.levels, headings.titles
+    kinds = (NodeKind.SECTION,) * len(levels)
+    if starts[0] > 0:
+        levels, titles, kinds = b"\0" + levels, ["", *titles], (NodeKind.PREAMBLE, *kinds)
+        starts = array("Q", [0]) + starts
+    parents, ends = nest_levels(levels)
+    return Columns(
+        kinds=kinds,
+        levels=levels,
+        titles=tuple(titles),
+        urls=("",) * len(levels),
+        starts=starts + array("Q", [len(text)]),
+        parents=parents,
+        ends=ends,
+    )
+
+
+def _restore_offsets(text: str, normal: str, starts: array[int]) -> array[int]:
+    """Return where lines of the normalised text begin in the text itself."""
+    numbers = count_lines(normal, starts)
+    if len(text) - len(normal) == normal.count("\n"):  # each line end has one character more
+        return array("Q", map(add, starts, numbers))
+    line_starts = find_line_starts(text)
+    return array("Q", (line_starts[number] for number in numbers))
+
+
+def _find_title(columns: Columns) -> str:
     """Return the title of the only level-1 heading, else an empty string."""
-    titles = [row.title for row in rows if row.kind is NodeKind.SECTION and row.level == 1]
+    sections = zip(columns.kinds, columns.levels, columns.titles, strict=True)
+    titles = [title for kind, level, title in sections if level == 1 and kind is NodeKind.SECTION]
     return titles[0] if len(titles) == 1 else ""

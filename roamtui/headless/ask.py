@@ -4,39 +4,18 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, Any
 
 from roamtui.agent.answer import count_verified
-from roamtui.agent.events import (
-    AgentEvent,
-    AnswerStreamed,
-    QuestionAnswered,
-    QuestionAsked,
-    ReminderSent,
-    RetryScheduled,
-    SectionsSearched,
-    StepStarted,
-    ThinkingStreamed,
-    ToolFinished,
-)
-from roamtui.conversation.events import (
-    BatchUndone,
-    CloseReason,
-    NodesFolded,
-    NodesUnfolded,
-    ReadingChanged,
-    SaveFailed,
-    SectionsClosed,
-    SectionsExpanded,
-    SectionsKept,
-    SectionsMarked,
-    SectionsPinned,
-)
+from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked, ToolFinished
+from roamtui.conversation.events import CloseReason, SaveFailed, SectionsClosed
+from roamtui.conversation.export import describe_citation
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped
 from roamtui.errors import UnknownSectionError
+from roamtui.headless.narration import narrate_event
 from roamtui.headless.output import write_json, write_note, write_notes, write_text
 from roamtui.models.choose import find_note
-from roamtui.outline.labels import name_node, name_path
+from roamtui.outline.labels import name_path
 from roamtui.outline.ranges import parse_reference
 
 if TYPE_CHECKING:
@@ -72,57 +51,20 @@ async def ask_question(agent: Agent, question: str, *, within: str | None = None
         async for event in events:
             if isinstance(event, QuestionAsked):
                 write_notes(filter(None, [find_note(agent.model)]))
-            note = _note_event(event, agent.session.state.library, record)
+            library = agent.session.state.library
+            if isinstance(event, ToolFinished):
+                _record_tool(event, library, record)
+            elif isinstance(event, QuestionAnswered):
+                record.final = event
+            note = "" if _is_expected(event) else narrate_event(event, library)
             if note and (not is_quiet or isinstance(event, SaveFailed)):
                 write_note(note)
     return record
 
 
-def _note_event(event: AgentEvent, library: Library, record: AskRecord) -> str:  # noqa: PLR0911 - one case an event
-    """Record an event and return the line that tells a person of it, if it is worth one."""
-    match event:
-        case SectionsSearched(query=query, hits=hits):
-            return f'searched "{query}": {len(hits)} found'
-        case SectionsExpanded() as expanded:
-            return _note_expanded(expanded, library)
-        case SectionsClosed(section_ids=ids, reason=reason) if reason is not CloseReason.FRESH:
-            return f"closed {len(ids)} sections ({reason.value})"
-        case RetryScheduled(reason=reason, wait_seconds=seconds):
-            return f"{reason} Trying again in {seconds:.0f} s."
-        case ReminderSent():
-            return "asked the model for quotes"
-        case SaveFailed(message=message):
-            return message
-        case ToolFinished():
-            _record_tool(event, library, record)
-            return ""
-        case QuestionAnswered():
-            record.final = event
-            return ""
-        case (
-            QuestionAsked()
-            | StepStarted()
-            | AnswerStreamed()
-            | ThinkingStreamed()
-            | SectionsClosed()
-            | SectionsMarked()
-            | SectionsKept()
-            | SectionsPinned()
-            | NodesUnfolded()
-            | NodesFolded()
-            | ReadingChanged()
-            | BatchUndone()
-        ):
-            return ""
-        case _:
-            assert_never(event)
-
-
-def _note_expanded(event: SectionsExpanded, library: Library) -> str:
-    titles = [name_node(library.node(section_id), length_max=40) for section_id in event.opened_ids]
-    if not titles:
-        return ""
-    return f"opened {len(titles)} section{'s' if len(titles) > 1 else ''}: {', '.join(titles)}"
+def _is_expected(event: AgentEvent) -> bool:
+    """Return whether a person was told of an event by choosing it: mode `fresh` closes everything."""
+    return isinstance(event, SectionsClosed) and event.reason is CloseReason.FRESH
 
 
 def _record_tool(event: ToolFinished, library: Library, record: AskRecord) -> None:
@@ -145,17 +87,23 @@ def print_answer(agent: Agent, record: AskRecord) -> None:
     final = record.final
     if final is None:
         return
-    library = agent.session.state.library
     lines = [final.answer] if final.answer else []
+    sources = describe_sources(agent, final)
     if final.citations:
         lines.append("")
-        for citation in final.citations:
-            lines.append(f"  [{citation.section_id}] {_name_citation(library, citation)}")
-        verified, quotes = count_verified(final.citations)
-        if quotes:
-            lines.append(f"  {verified}/{quotes} quotes verified")
-    lines.append(f"  ({agent.model.name}; {final.usage.input_tokens + final.usage.output_tokens:,} tokens)")
+    lines += [f"  {line}" for line in sources]
     write_text("\n".join(lines) + "\n")
+
+
+def describe_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
+    """Return a line for each citation of an answer, then how many quotes are verified, the model and its tokens."""
+    library = agent.session.state.library
+    lines = [f"[{citation.section_id}] {_name_citation(library, citation)}" for citation in final.citations]
+    verified, quotes = count_verified(final.citations)
+    if quotes:
+        lines.append(f"{verified}/{quotes} quotes verified")
+    lines.append(f"({agent.model.name}; {final.usage.input_tokens + final.usage.output_tokens:,} tokens)")
+    return lines
 
 
 def _name_citation(library: Library, citation: Citation) -> str:
@@ -191,20 +139,6 @@ def print_answer_json(agent: Agent, record: AskRecord) -> None:
             },
         }
     )
-
-
-def describe_citation(citation: Citation) -> dict[str, Any]:
-    """Return a citation as the command line's JSON has it."""
-    return {
-        "section_id": citation.section_id,
-        "doc": citation.doc,
-        "path": list(citation.path),
-        "quote": citation.quote,
-        "state": citation.state.value,
-        "verified": citation.is_verified,
-        "start_line": citation.start_line,
-        "end_line": citation.end_line,
-    }
 
 
 def is_failure(record: AskRecord) -> bool:

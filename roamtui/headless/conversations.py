@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from roamtui.conversation.codec import SavedConversation, encode_exchange
+from roamtui.conversation.export import describe_conversation, render_markdown
 from roamtui.document.plain import plain_line
-from roamtui.headless.ask import describe_citation
 from roamtui.headless.output import write_json, write_text
 
 if TYPE_CHECKING:
@@ -36,30 +35,9 @@ def print_conversation(store: Store, conversation_id: str, *, as_json: bool) -> 
     saved = store.load(conversation_id)
     source = next((summary.source for summary in store.list() if summary.id == conversation_id), "")
     if as_json:
-        write_json(_describe_conversation(saved, source))
+        write_json(describe_conversation(saved, source))
     else:
         write_text(render_markdown(saved, source))
-
-
-def render_markdown(saved: SavedConversation, source: str) -> str:
-    """Return a conversation as Markdown: questions as headings, answers, sources."""
-    parts = [f"# {plain_line(saved.title) or 'Conversation'}", f"Source: {source}"]
-    for exchange in saved.transcript.exchanges:
-        parts.append(f"## {plain_line(exchange.question)}")
-        if exchange.answer:
-            parts.append(exchange.answer)
-        if exchange.error:
-            parts.append(f"*{exchange.error}*")
-        elif exchange.stopped is not None and exchange.stopped.value != "answered":
-            parts.append(f"*({exchange.stopped.value.replace('_', ' ')})*")
-        sources = [
-            f"- [{citation.section_id}] {' > '.join(map(plain_line, citation.path))}, "
-            f"lines {citation.start_line}-{citation.end_line} ({citation.state.value.replace('_', ' ')})"
-            for citation in exchange.citations
-        ]
-        if sources:
-            parts.append("\n".join(sources))
-    return "\n\n".join(parts) + "\n"
 
 
 def _describe_summary(summary: ConversationSummary) -> dict[str, Any]:
@@ -71,21 +49,4 @@ def _describe_summary(summary: ConversationSummary) -> dict[str, Any]:
         "created_at": summary.created_at,
         "updated_at": summary.updated_at,
         "questions": summary.questions,
-    }
-
-
-def _describe_conversation(saved: SavedConversation, source: str) -> dict[str, Any]:
-    return {
-        "id": saved.id,
-        "source": source,
-        "title": saved.title,
-        "model": saved.model,
-        "open": [section.section_id for section in saved.open],
-        "exchanges": [
-            {
-                **encode_exchange(exchange),
-                "citations": [describe_citation(citation) for citation in exchange.citations],
-            }
-            for exchange in saved.transcript.exchanges
-        ],
     }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from roamtui.errors import UnknownSectionError
+from roamtui.document.node import NodeKind
+from roamtui.errors import SourceError, UnknownSectionError
 from roamtui.headless.output import write_json, write_text
 from roamtui.outline.render import render_outline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from roamtui.document.library import Library
     from roamtui.document.node import Node
@@ -36,12 +37,28 @@ def print_sections(library: Library, section_ids: Sequence[str]) -> None:
 
     Raises:
         UnknownSectionError: One of the ids names no section; nothing is written then.
+        SourceError: One of them is a file that could not be read; nothing is written then.
     """
     for section_id in section_ids:
         if section_id not in library:
             raise UnknownSectionError(section_id)
+        problem = library.problem_of(section_id)
+        if problem:
+            raise SourceError(problem)
     for section_id in section_ids:
-        write_text(library.text(section_id))
+        for text in _read_texts(library, section_id):
+            write_text(text)
+
+
+def _read_texts(library: Library, section_id: str) -> Iterator[str]:
+    """Yield the raw text of a section; of a folder that of each file in it, each ended by a line end."""
+    if library.node(section_id).kind is not NodeKind.FOLDER:
+        yield library.text(section_id)
+        return
+    for one in library.walk(section_id):
+        if library.file(one) is not None:
+            text = library.text(one)
+            yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"
 
 
 def describe_node(node: Node) -> dict[str, Any]:

@@ -25,6 +25,18 @@ def write_text(text: str) -> None:
         buffer.flush()
 
 
+def write_plain(text: str) -> None:
+    """Write text to stdout at once, sanitised wherever it goes."""
+    buffer = getattr(sys.stdout, "buffer", None)
+    shown = plain_text(text)
+    if buffer is None:
+        sys.stdout.write(shown)
+    else:
+        sys.stdout.flush()
+        buffer.write(shown.encode("utf-8", "replace"))
+        buffer.flush()
+
+
 def write_json(value: object) -> None:
     """Write one JSON value and a line end to stdout; control characters are escaped."""
     write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n")

@@ -19,6 +19,11 @@ def print_hits(library: Library, hits: Sequence[Hit]) -> None:
     if not hits:
         write_text("Nothing found. Try other words, or `roamtui outline`.\n")
         return
+    write_text(describe_hits(library, hits))
+
+
+def describe_hits(library: Library, hits: Sequence[Hit]) -> str:
+    """Return two lines for each hit: rank, id, path and lines; the best sentence."""
     blocks = []
     for rank, hit in enumerate(hits, start=1):
         node = library.node(hit.section_id)
@@ -26,7 +31,7 @@ def print_hits(library: Library, hits: Sequence[Hit]) -> None:
             f"{rank}. [{hit.section_id}] {name_path(library, hit.section_id)} (lines {node.start_line}-{node.end_line})"
         )
         blocks.append(f"{head}\n   {hit.snippet}\n")
-    write_text("".join(blocks))
+    return "".join(blocks)
 
 
 def print_hits_json(library: Library, hits: Sequence[Hit], mode: SearchMode) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import UsageError
-from roamtui.models.keys import find_key_name
+from roamtui.models.keys import PROVIDER_TITLES, find_key_name
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.tool_fallback import ToolFallbackModel
 from roamtui.models.trace import RECORDED
@@ -45,6 +45,8 @@ class ModelOffer:
     """Why it is offered."""
     key_name: str | None = None
     """The variable that holds its key."""
+    provider: str = ""
+    """Who gets what is sent, as people write it; empty where nothing leaves this machine."""
 
 
 def make_model(
@@ -112,7 +114,12 @@ def find_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelO
     """
     found = os.environ if environ is None else environ
     offers = [
-        ModelOffer(name=model, reason=f"{key_name} is set", key_name=key_name)
+        ModelOffer(
+            name=model,
+            reason=f"{key_name} is set",
+            key_name=key_name,
+            provider=PROVIDER_TITLES.get(provider, provider),
+        )
         for provider, model in _SUGGESTIONS.items()
         if (key_name := find_key_name(provider, found)) is not None
     ]

@@ -39,7 +39,9 @@ _STREAMED = frozenset({"text", "thinking", "AnswerStreamed", "ThinkingStreamed"}
 """Events that are pieces of one text: a secret may be split over them."""
 _ENDED_TEXTS = {"agent": "agent", "model": "model", "request": "model", "error": "model", "cancelled": "model"}
 """Whose texts are whole when a line of this kind comes that is no piece of one; any other kind ends all."""
-_NONCE = re.compile(r"<<<[0-9a-f]{8}|(?<![0-9a-f])[0-9a-f]{8}>>>")
+_OPENING = re.compile(r"<<<[0-9a-f]{8}")
+_CLOSING_END = ">>>"
+_NONCE = re.compile(r"[0-9a-f]{8}")
 _MODE = 0o600
 
 
@@ -131,9 +133,13 @@ class TraceWriter:
                 is_open -= len(pieces[first])
             self._texts[key] = lines[first:]
 
+    def _describe(self, value: object) -> object:
+        """Return what stands for a value that JSON does not know."""
+        return self._secrets.redact(repr(value))
+
     def _flush(self) -> None:
         lines, self._waiting, self._texts = self._waiting, [], {}
-        data = "".join(f"{json.dumps(line)}\n" for line in lines).encode("ascii")
+        data = "".join(f"{json.dumps(line, default=self._describe)}\n" for line in lines).encode("ascii")
         if self.failure or self._file < 0:
             return
         try:
@@ -152,7 +158,9 @@ def encode_request(request: Request, secrets: Secrets) -> dict[str, Any]:
 
 def normalise_request(data: Mapping[str, object]) -> str:
     """Return an encoded request, or a message of it, as a text in which the marks of all conversations are alike."""
-    return _NONCE.sub("<<<>>>", json.dumps(data, sort_keys=True))
+    text = _OPENING.sub("<<<", json.dumps(data, sort_keys=True))
+    *parts, last = text.split(_CLOSING_END)
+    return _CLOSING_END.join([*(part[:-8] if _NONCE.fullmatch(part[-8:]) else part for part in parts), last])
 
 
 def hash_request(data: Mapping[str, object]) -> str:
@@ -172,7 +180,7 @@ def _open(path: Path) -> int:
         UsageError: It holds something that is no trace.
         OSError: It cannot be written.
     """
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, _MODE)
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, _MODE)
     try:
         _prepare(file, path)
     except BaseException:
@@ -185,8 +193,10 @@ def _prepare(file: int, path: Path) -> None:
     status = os.fstat(file)
     if not stat.S_ISREG(status.st_mode):
         return
-    if status.st_size and os.pread(file, len(_START), 0) != _START:
+    if status.st_size and os.read(file, len(_START)) != _START:
         raise UsageError(f"--trace would write into {path}, which is no trace. Name a new file.")
-    os.fchmod(file, _MODE)
-    if status.st_size and os.pread(file, 1, status.st_size - 1) != b"\n":
-        os.write(file, b"\n")
+    path.chmod(_MODE)
+    if status.st_size:
+        os.lseek(file, -1, os.SEEK_END)
+        if os.read(file, 1) != b"\n":
+            os.write(file, b"\n")

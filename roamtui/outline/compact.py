@@ -14,10 +14,11 @@ from roamtui.outline.labels import (
     find_opening,
     is_blank,
     name_node,
+    name_shown,
 )
 from roamtui.outline.ranges import list_ranges
 from roamtui.outline.scent import find_terms, make_scent
-from roamtui.outline.tops import is_hidden, list_tops
+from roamtui.outline.tops import is_hidden, list_below, list_tops
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
@@ -55,7 +56,7 @@ class _CompactOutline:
         node = self.library.node(section_id)
         is_empty = is_blank(self.library, section_id)
         size = "empty" if is_empty else describe_size_briefly(node)
-        base = f"{'  ' * depth}- [{section_id}] {name_node(node)} ({size})"
+        base = f"{'  ' * depth}- [{section_id}] {name_shown(self.library, node)} ({size})"
         line = _Line(node=node, depth=depth, base=base)
         self.lines[section_id] = line
         self._count(line)
@@ -78,7 +79,7 @@ class _CompactOutline:
 
     def list_below(self, line: _Line) -> list[_Line] | None:
         """Replace a line's scent by lines for its children, each with scent, if the budget allows it."""
-        children = self.library.children(line.node.id)
+        children = list_below(self.library, line.node.id)
         if len(children) * 8 > self.budget_tokens - self.tokens + line.tokens:
             return None
         line.is_listed_below = True
@@ -106,7 +107,7 @@ class _CompactOutline:
         line = self.lines[section_id]
         texts.append(f"{line.base}: {line.scent}" if line.scent and not line.is_listed_below else line.base)
         if line.is_listed_below:
-            for child_id in self.library.children(section_id):
+            for child_id in list_below(self.library, section_id):
                 self._render_below(child_id, texts)
 
 
@@ -175,7 +176,7 @@ def _list_deeper(outline: _CompactOutline, lines: list[_Line]) -> list[_Line]:
         following: list[_Line] = []
         all_fit = True
         for line in level:
-            if not line.node.descendants:
+            if not line.node.descendants or not list_below(outline.library, line.node.id):
                 leaves.append(line)
                 continue
             added = outline.list_below(line)
@@ -221,4 +222,4 @@ def _render_ranges(library: Library, head: list[str], budget_tokens: int) -> str
 
 def _name_line(library: Library, section_id: str) -> str:
     node = library.node(section_id)
-    return f"- [{section_id}] {name_node(node)} ({describe_size_briefly(node)})"
+    return f"- [{section_id}] {name_shown(library, node)} ({describe_size_briefly(node)})"

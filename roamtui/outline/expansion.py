@@ -31,6 +31,7 @@ from roamtui.outline.ranges import (
 )
 from roamtui.outline.spans import subtract_bounds
 from roamtui.outline.surroundings import Delivered, list_subsections, make_stub, name_gap, name_sections
+from roamtui.outline.tops import list_below
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +56,8 @@ class Block:
     """Estimated tokens of that text."""
     is_listing: bool = False
     """Whether it only lists children."""
+    is_failed: bool = False
+    """Whether its file or page could not be read."""
 
 
 def expand(library: Library, requested: str, *, delivered: Delivered, nonce: str) -> Block:
@@ -71,15 +74,24 @@ def expand(library: Library, requested: str, *, delivered: Delivered, nonce: str
         return _list_range(library, reference)
     if reference is None or reference.section_id not in library:
         return Block(section_id=None, text=_describe_unknown(library, requested))
-    if reference.steps:
-        return _list_range(library, reference)
     node = library.node(reference.section_id)
+    if reference.steps or node.kind is NodeKind.FOLDER:
+        return _list_range(library, reference)
+    if node.kind is NodeKind.FILE and not node.is_loaded:
+        reason = node.problem or "It is not loaded."
+        return Block(section_id=node.id, text=f"[{node.id}] {name_path(library, node.id)}: {reason}", is_failed=True)
+    return _deliver(library, node, reference, delivered, nonce)
+
+
+def _deliver(library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str) -> Block:
     wanted, page_note = _choose_spans(library, node, reference)
     if wanted is None:
         return Block(section_id=None, text=f"[{node.id}] has no such page. {page_note}")
     pieces = subtract_bounds(wanted.start, wanted.end, delivered.get(wanted.doc, ()))
     spans = tuple(Span(doc=wanted.doc, start=start, end=end) for start, end in pieces)
     new = tuple(span for span in spans if library.text_at(span).strip())
+    if not new and node.kind is NodeKind.FILE and not library.text_at(wanted).strip() and node.tokens:
+        return _list_range(library, reference)
     if not new:
         return Block(section_id=node.id, text=_describe_repeated(library, node, wanted, page_note))
     tokens = sum(estimate_tokens(library.text_at(span)) for span in new)
@@ -142,7 +154,7 @@ def _render(
 
 
 def _list_range(library: Library, reference: Reference) -> Block:
-    children = library.children(reference.section_id)
+    children = list_below(library, reference.section_id)
     bounds = find_range(len(children), reference.steps)
     is_root = reference.section_id == library.root_id
     name = shorten(defuse(library.title), TITLE_LENGTH_MAX) if is_root else name_path(library, reference.section_id)
@@ -179,7 +191,7 @@ def _describe_repeated(library: Library, node: Node, wanted: Span, page_note: st
     else:
         name = name_path(library, node.id)
         text = f"[{node.id}] {name} (lines {first}-{last}) is open already: its text stands above."
-    children = library.children(node.id)
+    children = list_below(library, node.id)
     if children:
         text += f"\nSubsections: {name_sections(library, node.id, children)}"
     return f"{text}\n{page_note}" if page_note else text

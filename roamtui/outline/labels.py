@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from roamtui.document.lines import normalise_line_ends
 from roamtui.document.node import Node, NodeKind
 from roamtui.document.plain import plain_line, shorten
+from roamtui.document.titles import strip_anchor
 from roamtui.document.tokens import format_tokens
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ _SKIPPED_LINE = re.compile(
 )
 _FRONT_LINE = re.compile(r"^[\w-]+:(\s|$)")
 _LEAD = re.compile(r"^\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)+")
-_ANCHOR = re.compile(r"\s*\{#[^{}\s]*\}\s*$")
 _EMPHASIS = re.compile(r"\*\*|__|`")
+_NO_WORD = re.compile(r"[\W_]+")
 _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 
@@ -49,7 +50,18 @@ def name_node(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     """Return the title of a node for a line, with words in its place where it has none."""
     if node.kind is NodeKind.PREAMBLE:
         return "(text before the first heading)"
-    return shorten(_ANCHOR.sub("", defuse(node.title)), length_max) or "(untitled)"
+    return shorten(strip_anchor(defuse(node.title)), length_max) or "(untitled)"
+
+
+def name_shown(library: Library, node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
+    """Return the title of a node for a line; of a file also that of its text, where the name does not say it."""
+    name = name_node(node, length_max=length_max)
+    file = library.file(node.id)
+    if file is None or file.sole_row is None:
+        return name
+    title = shorten(strip_anchor(defuse(file.columns.titles[file.sole_row])), length_max)
+    said, stem = (_NO_WORD.sub("", text).casefold() for text in (title, node.title.rpartition(".")[0]))
+    return name if not said or said in stem else f"{name}: {title}"
 
 
 def name_path(library: Library, section_id: str) -> str:
@@ -63,15 +75,19 @@ def describe_size(node: Node) -> str:
     tokens = f"~{format_tokens(node.tokens)} tok"
     if node.descendants:
         return f"+{node.descendants} subsection{'s' if node.descendants > 1 else ''}, {tokens}"
-    if not node.is_loaded:
-        return "not loaded yet"
-    return tokens
+    return tokens if node.is_loaded else _describe_unloaded(node)
 
 
 def describe_size_briefly(node: Node) -> str:
     """Return ``+12, ~9k``: the same on a line of the compact form."""
     tokens = f"~{format_tokens(node.tokens)}"
-    return f"+{node.descendants}, {tokens}" if node.descendants else tokens
+    if node.descendants:
+        return f"+{node.descendants}, {tokens}"
+    return tokens if node.is_loaded else _describe_unloaded(node)
+
+
+def _describe_unloaded(node: Node) -> str:
+    return "could not be read" if node.problem else "not loaded yet"
 
 
 def is_blank(library: Library, section_id: str) -> bool:
@@ -101,6 +117,9 @@ def find_body(own_text: str) -> str:
 
 def find_opening(library: Library, section_id: str, *, length_max: int = OPENING_LENGTH) -> str:
     """Return the first words of a node's own text, without marks, rules, badges and tables; may be empty."""
+    file = library.file(section_id)
+    if file is not None and file.sole_row is not None:
+        section_id = file.ids[file.sole_row]
     node = library.node(section_id)
     text = library.own_text(section_id)[:_OPENING_SOURCE]
     body = find_body(text) if node.kind is NodeKind.SECTION else normalise_line_ends(text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.tokens import format_tokens
 from roamtui.outline.labels import name_node
+from roamtui.outline.tops import list_below
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
@@ -81,7 +82,7 @@ def list_ranges(
         steps: The range of them.
         title_length_max: Characters of each of the two titles; 0 leaves them out.
     """
-    children = library.children(section_id)
+    children = list_below(library, section_id)
     bounds = find_range(len(children), steps)
     if bounds is None:
         return []

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.node import Node, NodeKind
 from roamtui.document.plain import shorten
-from roamtui.outline.labels import defuse, find_opening, name_node
+from roamtui.outline.labels import defuse, find_opening, name_shown
+from roamtui.outline.tops import list_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,17 +53,18 @@ def is_generic(title: str) -> bool:
 def list_child_titles(library: Library, node: Node, *, is_deep: bool = False) -> list[str]:
     """Return the titles directly below a node, each with those below it in parentheses where `is_deep`."""
     titles = []
-    children = library.children(node.id)
+    children = list_below(library, node.id)
     for child_id in children[:_CHILDREN_MAX]:
         child = library.node(child_id)
         if child.kind is NodeKind.PREAMBLE and not library.own_text(child_id).strip():
             continue
-        title = name_node(child, length_max=_SCENT_TITLE_LENGTH)
+        title = name_shown(library, child, length_max=_SCENT_TITLE_LENGTH)
         if is_deep and child.descendants:
-            below = library.children(child_id)
-            names = [name_node(library.node(i), length_max=_SCENT_TITLE_LENGTH) for i in below[:_GRANDCHILDREN_MAX]]
+            below = list_below(library, child_id)
+            nodes = map(library.node, below[:_GRANDCHILDREN_MAX])
+            names = [name_shown(library, one, length_max=_SCENT_TITLE_LENGTH) for one in nodes]
             more = f", +{len(below) - _GRANDCHILDREN_MAX} more" if len(below) > _GRANDCHILDREN_MAX else ""
-            title = f"{title} ({', '.join(names)}{more})"
+            title = f"{title} ({', '.join(names)}{more})" if names else title
         titles.append(title)
     if len(children) > _CHILDREN_MAX:
         titles.append(f"+{len(children) - _CHILDREN_MAX} more")
@@ -72,7 +74,7 @@ def list_child_titles(library: Library, node: Node, *, is_deep: bool = False) ->
 def find_terms(library: Library, node: Node) -> list[str]:
     """Return a few phrases and identifiers that the node's text defines and its titles do not show."""
     text = library.text(node.id)[:_TERM_SOURCE]
-    shown = " ".join((node.title, *(library.title_of(i) for i in library.children(node.id)[:_CHILDREN_MAX]))).lower()
+    shown = " ".join((node.title, *(library.title_of(i) for i in list_below(library, node.id)[:_CHILDREN_MAX]))).lower()
     terms: dict[str, None] = {}
     for term in _iterate_terms(text):
         if term.lower() not in shown:

@@ -6,8 +6,8 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.labels import describe_size, find_opening, is_blank, name_node
-from roamtui.outline.tops import list_tops
+from roamtui.outline.labels import describe_size, find_opening, is_blank, name_shown
+from roamtui.outline.tops import list_below, list_head, list_tops
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
@@ -56,17 +56,25 @@ class _SeedOutline:
 
     def _render_node(self, node: Node, *, is_top: bool) -> str:
         is_empty = is_blank(self._library, node.id)
-        hashes = "#" * max(1, node.level)
+        hashes = "#" * max(1, self._find_level(node))
         dots = "" if is_top else "..."
-        lines = [f"{hashes} {name_node(node)}{dots} {guide(node, is_empty=is_empty)}"]
+        lines = [f"{hashes} {name_shown(self._library, node)}{dots} {guide(node, is_empty=is_empty)}"]
         if is_top and not is_empty:
             opening = find_opening(self._library, node.id)
             if opening:
                 lines.append(f"{opening}..." if not opening.endswith(("…", ".", "!", "?")) else opening)
         return "\n\n".join(lines)
 
+    def _find_level(self, node: Node) -> int:
+        """Return the level of a heading; in a folder, its depth, where a file and its title are one."""
+        if not self._library.root.columns.has_files:
+            return node.level
+        above = self._library.ancestors(node.id)
+        titles = {section_id for one in above for section_id in list_head(self._library, one)}
+        return 1 + sum(section_id not in titles for section_id in above)
+
     def _list_children(self, section_id: str) -> None:
-        children = self._library.children(section_id)
+        children = list_below(self._library, section_id)
         for child_id in children:
             self._add(child_id, is_top=False)
         self._listed_below.add(section_id)
@@ -90,5 +98,5 @@ class _SeedOutline:
     def _render_below(self, section_id: str, parts: list[str]) -> None:
         parts.append(self._blocks[section_id])
         if section_id in self._listed_below:
-            for child_id in self._library.children(section_id):
+            for child_id in list_below(self._library, section_id):
                 self._render_below(child_id, parts)

@@ -11,11 +11,12 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from roamtui.document.node import Node, Span
-from roamtui.outline.labels import describe_size_briefly, is_blank, name_node
+from roamtui.outline.labels import describe_size_briefly, is_blank, name_node, name_shown
 from roamtui.outline.pages import split_pages
 from roamtui.outline.ranges import LISTED_MAX, list_ranges, name_parts
 from roamtui.outline.scent import make_scent
 from roamtui.outline.spans import Bounds, subtract_bounds
+from roamtui.outline.tops import list_below, list_head
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
@@ -61,7 +62,15 @@ def _name_parts_of(library: Library, part: Span, *, is_given: bool) -> list[str]
 
 def list_subsections(library: Library, node: Node, wanted: Span, given: Delivered) -> list[str]:
     """Return what stands below a node: what the block itself shows, what stands above, and stubs of the rest."""
-    children = library.children(node.id)
+    own = library.own_span(node.id)
+    head = list_head(library, node.id)
+    is_first = wanted.start == own.start and wanted.end <= own.end
+    held = [f"Its text is that of {name_sections(library, node.id, head)}"] if head and is_first else []
+    return held + _list_below(library, node, wanted, given)
+
+
+def _list_below(library: Library, node: Node, wanted: Span, given: Delivered) -> list[str]:
+    children = list_below(library, node.id)
     if not children:
         return []
     own = library.own_span(node.id)
@@ -97,7 +106,7 @@ def name_sections(library: Library, parent_id: str, section_ids: Sequence[str]) 
     """Return ids and titles on one line; past the limit, the ids that list the rest of the parent's children."""
     named = [f"[{i}] {name_node(library.node(i), length_max=60)}" for i in section_ids[:_NAMED_MAX]]
     if len(section_ids) > _NAMED_MAX:
-        parts = name_parts(parent_id, (0, len(library.children(parent_id))))
+        parts = name_parts(parent_id, (0, len(list_below(library, parent_id))))
         named.append(f"+{len(section_ids) - _NAMED_MAX} more, listed by {' '.join(f'[{part}]' for part in parts)}")
     return "; ".join(named)
 
@@ -107,4 +116,4 @@ def make_stub(library: Library, section_id: str) -> str:
     node = library.node(section_id)
     size = "empty" if is_blank(library, section_id) else describe_size_briefly(node)
     scent = make_scent(library, node, length_max=_STUB_SCENT_LENGTH)
-    return f"- [{section_id}] {name_node(node)} ({size})" + (f": {scent}" if scent else "")
+    return f"- [{section_id}] {name_shown(library, node)} ({size})" + (f": {scent}" if scent else "")

@@ -20,6 +20,22 @@ def list_tops(library: Library) -> tuple[str, ...]:
     return beside + library.children(title_id)
 
 
+def list_below(library: Library, section_id: str) -> tuple[str, ...]:
+    """Return what an outline lists below a node: its children; below a file, those of the title that it stands for."""
+    file = library.file(section_id)
+    if file is None:
+        return library.children(section_id)
+    if file.sole_row is not None:
+        return tuple(file.ids[row] for row in file.columns.children(file.sole_row))
+    return tuple(file.ids[row] for row in file.columns.children(-1) if row >= file.head_rows)
+
+
+def list_head(library: Library, section_id: str) -> tuple[str, ...]:
+    """Return the sections that a file's own text is made of: opening text and title."""
+    file = library.file(section_id)
+    return () if file is None else file.ids[: file.head_rows]
+
+
 def is_hidden(library: Library, section_id: str) -> bool:
     """Return whether a node is a preamble that holds nothing: it exists for exact slices alone."""
     document, row = library.locate(section_id)

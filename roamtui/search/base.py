@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from roamtui.document.library import Library
 
 
 class SearchMode(StrEnum):
@@ -52,6 +57,8 @@ class SearchOptions:
     """How much of the score of the section above is added."""
     page_share: float = 0.05
     """How much of the mean of the best three scores in the same document is added."""
+    topic_weight: float = 2.0
+    """How much a section gains that lies inside what the conversation is about, where search is told of it."""
     candidates: int = 100
     """Sections by plain text score that the bonuses may move."""
     fusion_k: int = 60
@@ -61,13 +68,20 @@ class SearchOptions:
 class Searcher(Protocol):
     """Something that finds sections of one library."""
 
-    def search(self, query: str, *, limit: int = 10, within: str | None = None) -> tuple[Hit, ...]:
+    def refresh(self, library: Library) -> None:
+        """Search `library` from now on, after a file or page was loaded; costs nothing where it is the same."""
+        ...
+
+    def search(
+        self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
+    ) -> tuple[Hit, ...]:
         """Return up to `limit` hits, the best first.
 
         Args:
             query: What is looked for; any text is data, never a syntax error.
             limit: How many hits at most.
             within: Id of the section whose subtree, itself included, is searched; None for everything.
+            earlier: What was said before the query by either side, oldest first; what it named is carried over.
 
         Raises:
             UnknownSectionError: `within` names no section.

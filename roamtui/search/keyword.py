@@ -15,9 +15,10 @@ from roamtui.search.query import Query, correct_query, parse_query
 from roamtui.search.ranking import rank_by_text
 from roamtui.search.sentences import best_sentences, find_opening
 from roamtui.search.titles import TitleWords
+from roamtui.search.topics import TopicTitles
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from roamtui.document.library import Library
     from roamtui.search.base import Searcher
@@ -51,6 +52,7 @@ class _State:
 
     index: SectionIndex
     titles: TitleWords
+    topics: TopicTitles
 
 
 @dataclass(slots=True)
@@ -86,7 +88,9 @@ class KeywordSearcher:
                 self._library = library
                 self._state = None
 
-    def search(self, query: str, *, limit: int = 10, within: str | None = None) -> tuple[Hit, ...]:
+    def search(
+        self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
+    ) -> tuple[Hit, ...]:
         """Return up to `limit` hits, the best first; any text is a query. See `Searcher`."""
         library, state = self._prepare()
         numbers = _find_range(library, state.index, within)
@@ -94,7 +98,8 @@ class KeywordSearcher:
         if limit < 1 or not parsed.terms:
             return ()
         options = replace(self._options, candidates=max(limit, self._options.candidates))
-        parsed, ranks = _rank(state, parsed, options, numbers)
+        topics = state.topics.carry_over(query[:_QUERY_LENGTH_MAX], earlier) if earlier else {}
+        parsed, ranks = _rank(state, parsed, options, numbers, topics)
         scores = {number: places.fuse(self._options.fusion_k) for number, places in ranks.items()}
         ordered = sorted(scores, key=lambda number: (-scores[number], number))
         kept = merge_families(state.index, demote_bare(state.index, ordered, parsed), parsed, limit)
@@ -112,16 +117,18 @@ class KeywordSearcher:
         with self._lock:
             if self._state is None:
                 index = SectionIndex(self._library)
-                self._state = _State(index, TitleWords(index))
+                self._state = _State(index, TitleWords(index), TopicTitles(index))
             return self._library, self._state
 
 
-def _rank(state: _State, query: Query, options: SearchOptions, within: range) -> tuple[Query, dict[int, _Ranks]]:
+def _rank(
+    state: _State, query: Query, options: SearchOptions, within: range, topics: Mapping[int, float]
+) -> tuple[Query, dict[int, _Ranks]]:
     """Rank by text; where words of the query stand nowhere, also by the titles most like them."""
     corrections = state.titles.correct(query.words)
     query = correct_query(query, corrections)
     ranks: dict[int, _Ranks] = {}
-    for rank, number in enumerate(rank_by_text(state.index, query, options, within), start=1):
+    for rank, number in enumerate(rank_by_text(state.index, query, options, within, topics), start=1):
         ranks[number] = _Ranks(text=rank)
     if corrections:
         by_title = state.titles.rank(query.words, corrections, within)[: options.candidates]

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from roamtui.search.topics import favour_topics
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from roamtui.search.base import SearchOptions
     from roamtui.search.index import SectionIndex
     from roamtui.search.query import Query
@@ -13,17 +18,36 @@ if TYPE_CHECKING:
 _PAGE_SCORES = 3
 
 
-def rank_by_text(index: SectionIndex, query: Query, options: SearchOptions, within: range) -> list[int]:
+def rank_by_text(
+    index: SectionIndex,
+    query: Query,
+    options: SearchOptions,
+    within: range,
+    topics: Mapping[int, float] = MappingProxyType({}),
+) -> list[int]:
     """Return the numbers of the sections that match a query, the best first, ties in document order.
 
     What stands in double quotes must occur, unless it occurs nowhere.
+
+    Args:
+        index: What is searched.
+        query: What is looked for.
+        options: What is weighed.
+        within: Numbers of the sections to search.
+        topics: Sections that the conversation is about, with their strengths.
     """
     scores = _score_words(index, query, options, within)
+    for topic in topics:
+        inside = index.subtree(topic)
+        inside = range(max(inside.start, within.start), min(inside.stop, within.stop))
+        scores |= _score_words(index, query, options, inside)
     if not scores:
         return []
     best = max(scores.values())
     scores = {number: score + best * _score_titles(index, number, query, options) for number, score in scores.items()}
     scores = _add_company(index, scores, options)
+    if topics:
+        scores = favour_topics(scores, topics, index, options.topic_weight)
     return sorted(scores, key=lambda number: (-scores[number], number))
 
 

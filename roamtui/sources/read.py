@@ -15,7 +15,6 @@ from roamtui.sources.raw_text import RawText
 
 _PLAIN_SUFFIXES = frozenset({".csv", ".tsv", ".log"})
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
-_SUGGESTED_SUFFIXES = (".md", ".markdown", ".txt")
 
 
 def read_source(name: str) -> RawText:
@@ -32,6 +31,11 @@ def read_source(name: str) -> RawText:
     if _SCHEME.match(name):
         raise SourceError(f"{name} is an address, and only files are opened so far. Save the page and name the file.")
     return read_file(Path(name))
+
+
+def is_path(name: str) -> bool:
+    """Return whether what a person named is a path, neither an address nor standard input."""
+    return name != "-" and not _SCHEME.match(name)
 
 
 def read_standard_input() -> RawText:
@@ -52,36 +56,50 @@ def read_file(path: Path) -> RawText:
     Raises:
         SourceError: It is missing, a folder, unreadable or no text.
     """
-    shown = str(path)
+    check_file(path)
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise SourceError(_advise_on_folder(path))
-        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
-            raise SourceError(f"{shown} is a device, not a document. Name a Markdown or text file.")
         data = path.read_bytes()
-    except FileNotFoundError:
-        raise SourceError(_advise_on_missing(path)) from None
-    except PermissionError:
-        raise SourceError(f"{shown} may not be read. Check its permissions.") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise SourceError(f"{shown} cannot be read: {reason}. Name another file.") from None
-    text, notes = decode_text(data, path.name or shown)
+        raise SourceError(_explain(path, error)) from None
+    text, notes = decode_text(data, path.name or str(path))
     return RawText(
         text=text,
         source=os.path.abspath(path),  # noqa: PTH100 - resolve() would follow links, and a link may change its target
         name=path.name,
-        is_markdown=path.suffix.lower() not in _PLAIN_SUFFIXES,
+        is_markdown=has_headings(path.name),
         notes=notes,
     )
 
 
-def _advise_on_folder(path: Path) -> str:
-    names = sorted(entry.name for entry in path.iterdir() if entry.suffix.lower() in _SUGGESTED_SUFFIXES)
-    example = next((name for name in names if name.lower().startswith("readme")), names[0] if names else None)
-    hint = f"for example {path / example}" if example else "it holds no Markdown or text file"
-    return f"{path} is a folder, and one file at a time is opened so far: {hint}."
+def check_file(path: Path) -> int:
+    """Return the size of a file that can be read as a document.
+
+    Raises:
+        SourceError: It is missing, a folder or a device.
+    """
+    try:
+        found = path.stat()
+    except (OSError, ValueError) as error:
+        raise SourceError(_explain(path, error)) from None
+    if stat.S_ISDIR(found.st_mode):
+        raise SourceError(f"{path} is a folder where a file was expected. Name a Markdown or text file.")
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
+        raise SourceError(f"{path} is a device, not a document. Name a Markdown or text file.")
+    return found.st_size
+
+
+def has_headings(name: str) -> bool:
+    """Return whether a file of this name is Markdown or prose; in tables and logs ``#`` begins no heading."""
+    return Path(name).suffix.lower() not in _PLAIN_SUFFIXES
+
+
+def _explain(path: Path, error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return _advise_on_missing(path)
+    if isinstance(error, PermissionError):
+        return f"{path} may not be read. Check its permissions."
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"{path} cannot be read: {reason}. Name another file."
 
 
 def _advise_on_missing(path: Path) -> str:

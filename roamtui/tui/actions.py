@@ -18,6 +18,7 @@ class Scope(StrEnum):
     CHAT = "chat"
     READER = "reader"
     INPUT = "input"
+    CONVERSATIONS = "conversations"
 
 
 SCOPE_TITLES = {
@@ -26,6 +27,7 @@ SCOPE_TITLES = {
     Scope.TREE: "Outline",
     Scope.CHAT: "Conversation",
     Scope.READER: "Reader",
+    Scope.CONVERSATIONS: "Saved conversations",
 }
 """How scopes are called on the screen, in the order in which help lists them."""
 
@@ -86,6 +88,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("global.palette", ("ctrl+p",), "Commands", "Find any command by its name.", in_palette=False),
     Action("global.choose_theme", ("f3",), "Theme", "Choose the colours; they change as you look."),
     Action("global.choose_model", ("f2",), "Model", "Choose the model that answers."),
+    Action("global.conversations", ("f4",), "Conversations", "List, resume, rename, delete or export conversations."),
+    Action("global.new_conversation", ("ctrl+n",), "New conversation", "Begin a new conversation; this one is kept."),
+    Action("global.follow", ("f8",), "Follow", "Let the reader show what the cursor is on or the model opened last."),
+    Action("global.reload", ("f5",), "Reload", "Read the document again as it is on disk; what is open stays open."),
     Action("global.help", ("f1", "?"), "Help", "Show all keys.", is_hinted=True),
     Action("global.quit", ("ctrl+q",), "Quit", "Leave roamtui.", is_hinted=True, is_priority=True),
     Action(
@@ -156,6 +162,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("tree.next_open", ("}",), "next open", "Go to the next open section."),
     Action("tree.previous_open", ("{",), "previous open", "Go to the previous open section."),
     Action("tree.filter", ("s",), "filter", "Show only sections whose titles match.", is_hinted=True),
+    Action("tree.search", ("/",), "search", "Search the text of the whole document.", is_hinted=True),
+    Action("tree.next_hit", ("n",), "next match", "Go to the next section with a match, and show it in the reader."),
+    Action("tree.previous_hit", ("N",), "previous match", "Go to the previous section with a match."),
     _move("chat.next_target", "j down", "next", "Select the next section that the conversation names."),
     _move("chat.previous_target", "k up", "previous", "Select the previous one."),
     Action(
@@ -172,6 +181,12 @@ ACTIONS: tuple[Action, ...] = (
     _move("chat.last", "G end", "end", "Go to its end."),
     Action("chat.retry", ("r",), "ask again", "Go back to before the last question and ask it again."),
     Action("chat.edit", ("e",), "edit question", "Change the last question; sending it takes the old one's place."),
+    Action(
+        "chat.fork",
+        ("f",),
+        "branch off",
+        "Begin a new conversation from before the selected or last question; this one is kept.",
+    ),
     Action("chat.copy", ("y",), "copy answer", "Copy the last answer with its sources.", is_hinted=True),
     _move("reader.scroll_down", "j down", "down", "Scroll down."),
     _move("reader.scroll_up", "k up", "up", "Scroll up."),
@@ -179,6 +194,8 @@ ACTIONS: tuple[Action, ...] = (
     _move("reader.page_up", "pageup ctrl+u", "page up", "Scroll up by a page."),
     _move("reader.top", "g home", "top", "Go to the beginning."),
     _move("reader.bottom", "G end", "end", "Go to the end."),
+    _move("reader.scroll_right", "right >", "right", "Scroll to the right, in wide tables and code."),
+    _move("reader.scroll_left", "left <", "left", "Scroll to the left."),
     Action("reader.search", ("/",), "search", "Search the text.", is_hinted=True),
     Action("reader.next_match", ("n",), "next match", "Go to the next match."),
     Action("reader.previous_match", ("N",), "previous match", "Go to the previous match."),
@@ -194,6 +211,14 @@ ACTIONS: tuple[Action, ...] = (
     Action("reader.raw", ("r",), "raw", "Show the text exactly as it stands in the file, or formatted."),
     Action("reader.wrap", ("w",), "wrap", "Wrap long lines, or let them run."),
     Action("reader.edit", ("e",), "edit", "Open the file in $EDITOR at this section."),
+    _move("conversations.resume", "enter", "resume", "Go on with the conversation."),
+    _move("conversations.create", "n", "new", "Begin a new conversation."),
+    _move("conversations.search", "/", "search", "Search titles, questions and answers."),
+    _move("conversations.toggle_all", "t", "all", "Show conversations about all documents, or this one's."),
+    _move("conversations.rename", "r", "rename", "Give the conversation another title."),
+    _move("conversations.delete", "d delete", "delete", "Delete the conversation when the list is left."),
+    _move("conversations.undo", "u", "undo", "Bring back what was deleted last."),
+    _move("conversations.export", "e", "export", "Write the conversation into a Markdown or JSON file."),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from functools import partial
 from typing import TYPE_CHECKING
@@ -97,6 +98,10 @@ class RoamApp(App[None]):
         self._exit_renderables.append(Text(_DEFECT))
         self._close_messages_no_wait()
 
+    def on_app_focus(self) -> None:
+        """Look at the document on disk, which may have been edited meanwhile."""
+        self.main.look_at_source()
+
     async def on_unmount(self) -> None:
         """Let go of what the model holds."""
         await self.app_context.agent.model.close()
@@ -116,6 +121,7 @@ def _name_command(action: Action) -> str:
 def run_app(context: AppContext) -> int:
     """Show the app until the person leaves it, and return the exit status."""
     app = RoamApp(context)
+    gc.freeze()  # a large document is never garbage: without it each full collection would take as long as a keypress
     app.run()
     context.agent.session.save_now()
     return app.return_code or 0

@@ -18,6 +18,7 @@ from roamtui.conversation.commands import (
     UnfoldNodes,
 )
 from roamtui.conversation.state import ConversationState
+from roamtui.document.loader import can_load
 
 MakeCommand = Callable[[ConversationState], Command | None]
 """Makes a command from the newest state, at the moment of its dispatch, so that quick keys do not cross."""
@@ -123,6 +124,8 @@ def close_agent_sections(_state: ConversationState) -> Command:
 
 
 def _walk_parents(state: ConversationState, section_id: str) -> tuple[str, ...]:
-    """Return a node and those below it that have children."""
+    """Return a node and those below it that have children; of what is not loaded, only the node itself."""
     library = state.library
+    if can_load(library, section_id):
+        return (section_id,)
     return tuple(node_id for node_id in library.walk(section_id) if library.children(node_id))

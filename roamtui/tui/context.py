@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from roamtui.agent.loop import Agent
+    from roamtui.document.library import Library
     from roamtui.models.base import Model
 
 
@@ -20,9 +21,11 @@ class ModelOffer:
 
     name: str
     note: str
-    """Why it is offered and where questions would go: ``key found in OPENAI_API_KEY · sends text to OpenAI``."""
+    """Why it is offered, such as ``OPENAI_API_KEY is set``."""
     choose: Callable[[], Model]
     """Makes the model; called once a person has said yes."""
+    provider: str = ""
+    """Who would get questions and sections unasked, so that a person must say yes first; empty where nobody would."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +41,10 @@ class TuiOptions:
     examples: tuple[str, ...] = ()
     """Questions that the empty screen proposes."""
     model_offers: tuple[ModelOffer, ...] = ()
+    save_setting: Callable[[str, str], None] | None = None
+    """Keeps a choice, by the name of its setting, for the next start; raises `RoamtuiError` where it cannot."""
+    may_save_model: bool = False
+    """Whether the model may be kept: not where its settings belong to another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,5 +53,9 @@ class AppContext:
 
     agent: Agent
     options: TuiOptions = TuiOptions()
+    read_again: Callable[[], Library] | None = None
+    """Reads the document as it is now; None where that cannot be done, as for standard input."""
+    is_watching: bool = False
+    """Whether it is read again by itself whenever it changes on disk."""
     notes: tuple[str, ...] = ()
     """Sentences to show at the start, such as what was replaced while reading the document."""

@@ -7,12 +7,16 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.transcript import Stopped
-from roamtui.models.choose import start_model
+from roamtui.models.choose import find_note, start_model
 from roamtui.tui.chat.narration import recall_ending
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from roamtui.agent.events import AgentEvent
     from roamtui.agent.loop import Agent
+    from roamtui.conversation.session import Session
+    from roamtui.document.library import Library
     from roamtui.tui.commands import MakeCommand
     from roamtui.tui.dispatch import EventDispatcher
 
@@ -46,8 +50,11 @@ class Conversing:
             self._show_interrupted()
 
     async def warm_up(self) -> None:
-        """Start what the model needs to start, so that the first question does not wait for it."""
-        await start_model(self._agent.model)
+        """Start what the model needs to start, so that the first question does not wait; say what to know of it."""
+        model = self._agent.model
+        await start_model(model)
+        if note := find_note(model):
+            self._dispatcher.note(note)
 
     async def dispatch(self, make: MakeCommand) -> None:
         """Carry out a command in its turn, and show what happened."""
@@ -57,6 +64,34 @@ class Conversing:
             if command is not None:
                 async for event in session.dispatch(command):
                     self._dispatcher.show(event)
+
+    async def turn_to(self, make: Callable[[Session], Session]) -> None:
+        """Hold another conversation from now on, made from the session of the one before."""
+        async with self._one_at_a_time:
+            session = self._agent.session
+            async for event in session.load_all():
+                self._dispatcher.show(event)
+            other = await asyncio.to_thread(make, session)
+            if session.state.is_asking:
+                return
+            events = session.turn_to(other)
+            self._dispatcher.start_over()
+            for event in events:
+                self._dispatcher.show(event)
+
+    async def reload(self, library: Library) -> bool:
+        """Go on over the document as it is now; return whether that could be done, which it cannot while asking."""
+        async with self._one_at_a_time:
+            session = self._agent.session
+            if session.state.is_asking:
+                return False
+            events = await session.reload(library)
+            if self._agent.searcher is not None:
+                self._agent.searcher.refresh(library)
+            self._dispatcher.show_again()
+            for event in events:
+                self._dispatcher.show(event)
+            return True
 
     def show(self, event: AgentEvent) -> None:
         """Show something that happened before anything was asked."""

@@ -20,7 +20,10 @@ from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     BatchUndone,
     CloseReason,
+    ExpandStatus,
+    LoadingProgressed,
     NodesFolded,
+    NodesLoaded,
     NodesUnfolded,
     ReadingChanged,
     SaveFailed,
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from roamtui.tui.panes.tree_pane import TreePane
     from roamtui.tui.status_line import StatusLine
 
+_PROBLEMS_SHOWN = 3
 _CLOSE_REASONS = {
     CloseReason.ASKED: "",
     CloseReason.BUDGET: "closed to stay within what may be open",
@@ -107,15 +111,33 @@ class EventDispatcher:
                 self._tree.show(self._session.state)
             case BatchUndone(section_ids=ids):
                 self._show_state(f"took back {describe_count(ids)}")
+            case LoadingProgressed(done=done, total=total):
+                self._status.change(message=f"read {done:,} of {total:,} files")
+            case NodesLoaded():
+                self._show_loaded(event)
             case SaveFailed(message=message):
                 self._chat.add_notice(message, NoticeKind.WARNING)
             case _:
                 assert_never(event)
 
+    def note(self, text: str) -> None:
+        """Say in the conversation what a person should know."""
+        self._chat.add_notice(text)
+
     def forget(self, number: int) -> None:
         """Show question `number` and what followed no longer: the conversation went back to before it."""
         self._chat.forget(number)
         self._show_state("")
+
+    def start_over(self) -> None:
+        """Show the conversation that the session holds now in place of the one before."""
+        self._chat.start_over()
+        self._status.change(is_asking=False, step=0)
+        self._show_state("")
+
+    def show_again(self) -> None:
+        """Show the state after the document was read again."""
+        self._show_state()
 
     def _show_state(self, message: str | None = None) -> None:
         state = self._session.state
@@ -150,7 +172,9 @@ class EventDispatcher:
         state = self._session.state
         opened = event.opened_ids
         if event.origin is Origin.PERSON:
-            self._show_state(f"opened {self._names(opened)}" if opened else None)
+            refusals = [result.text for result in event.results if result.status is ExpandStatus.FAILED]
+            told = f"opened {self._names(opened)}" if opened else " ".join(refusals)
+            self._show_state(told or None)
             return
         self._show_state()
         if opened:
@@ -158,12 +182,26 @@ class EventDispatcher:
         for activity in narrate_expansion(event, state):
             self._tell(activity)
 
+    def _show_loaded(self, event: NodesLoaded) -> None:
+        self._show_state("")
+        self._tree.tell_growth(event.section_ids)
+        for _, reason in event.problems[:_PROBLEMS_SHOWN]:
+            self._chat.add_notice(reason, NoticeKind.WARNING)
+        if len(event.problems) > _PROBLEMS_SHOWN:
+            self._chat.add_notice(
+                f"{len(event.problems) - _PROBLEMS_SHOWN} more files could not be read.", NoticeKind.WARNING
+            )
+
     def _show_closing(self, event: SectionsClosed) -> None:
         reason = _CLOSE_REASONS[event.reason]
         if not reason:
             self._show_state(f"closed {self._names(event.section_ids)}")
             return
         self._show_state()
+        if event.reason is CloseReason.GONE:
+            count = describe_count(event.section_ids)
+            self._chat.add_notice(f"Closed {count} that the document of today no longer has.")
+            return
         sections = name_sections(event.section_ids, self._session.state.library)
         titles = ", ".join(section.title for section in sections)
         self._chat.add_notice(f"{reason[0].upper()}{reason[1:]}: {titles}")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from roamtui.document.library import Library
+
 _PLUS_LINE = frozenset({"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"})
 _COLON_LINE = frozenset({"hx", "helix", "subl", "zed"})
 _GOTO = frozenset({"code", "codium", "cursor"})
@@ -30,3 +32,12 @@ def build_editor_command(editor: str, file: Path, line: int) -> list[str]:
     if name in _GOTO:
         return [*words, "--goto", f"{file}:{line}"]
     return [*words, str(file)]
+
+
+def find_source_file(library: Library, section_id: str) -> Path | None:
+    """Return the file on this machine that a section stands in, None where there is none, as for an archive."""
+    source = Path(library.source)
+    if not library.root.columns.has_files:
+        return source if source.is_file() else None
+    file = source / library.node(section_id).doc
+    return file if source.is_dir() and file.is_file() else None

@@ -7,6 +7,7 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.document.plain import plain_line
+from roamtui.document.titles import strip_anchor
 
 
 class HeaderLine(Widget):
@@ -18,8 +19,13 @@ class HeaderLine(Widget):
 
     def __init__(self, title: str, source: str) -> None:
         super().__init__(id="header-line")
-        self._document_title = plain_line(title)
+        self._document_title = strip_anchor(plain_line(title))
         self._source = plain_line(source)
+
+    def show(self, title: str, source: str) -> None:
+        """Show another title and source."""
+        self._document_title, self._source = strip_anchor(plain_line(title)), plain_line(source)
+        self.refresh()
 
     @override
     def render(self) -> Content:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
+
+from roamtui.document.node import NodeKind
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
@@ -49,11 +52,33 @@ def resolve_link(href: str, library: Library, section_id: str) -> LinkEnd:
     if parts.scheme or parts.netloc:
         return DeadLink(f'Links with "{parts.scheme or "//"}" are not opened, only http and https.')
     if parts.path:
-        return DeadLink(f'This link leads to another file, "{unquote(parts.path)}", which is not open here.')
+        return _resolve_path(unquote(parts.path), unquote(parts.fragment), library, section_id)
     target = find_anchor(library, section_id, unquote(parts.fragment))
     if target is None:
         return DeadLink(f'No heading here has the anchor "#{unquote(parts.fragment)}".')
     return SectionLink(target)
+
+
+def _resolve_path(path: str, fragment: str, library: Library, section_id: str) -> LinkEnd:
+    file_id = find_file(library, section_id, path)
+    if file_id is None:
+        return DeadLink(f'This link leads to another file, "{path}", which is not open here.')
+    file = library.file(file_id)
+    found = find_anchor(library, file.ids[0], fragment) if fragment and file is not None and file.ids else None
+    return SectionLink(found or file_id)
+
+
+def find_file(library: Library, section_id: str, path: str) -> str | None:
+    """Return the file of a folder that a relative path in a section names, also where it leaves out the ending."""
+    if not library.root.columns.has_files:
+        return None
+    node = library.node(section_id)
+    folder = node.doc if node.kind is NodeKind.FOLDER else posixpath.dirname(node.doc)
+    name = posixpath.normpath(posixpath.join("/", folder, path)).lstrip("/")
+    ids = {"/".join(one): node_id for one, node_id in zip(library.root.columns.paths(), library.root.ids, strict=True)}
+    stem = name.removesuffix(".html")
+    candidates = (f"{name}/README.md", f"{name}/index.md", name, f"{stem}.md", f"{stem}.mdx")
+    return next((ids[candidate] for candidate in candidates if candidate in ids), None)
 
 
 def find_anchor(library: Library, section_id: str, fragment: str) -> str | None:

@@ -39,6 +39,8 @@ class Status:
     """Of the whole conversation."""
     open_count: int = 0
     open_tokens: int = 0
+    alert: str = ""
+    """What a person should know until it is no longer so."""
     message: str = ""
     """What just happened, in a few words."""
 
@@ -99,6 +101,8 @@ class StatusLine(Widget):
             step = f"step {status.step}" if status.step else "asking"
             stop = f"{self._keys.show_first('global.copy_or_cancel')} stops"
             parts.append(Content.assemble((f"{_FRAMES[self._frame]} {step}", "bold $accent"), (f" · {stop}", "$muted")))
+        if status.alert:
+            parts.append(Content.styled(plain_line(status.alert), "bold $warning"))
         if status.message:
             parts.append(Content(plain_line(status.message)))
         word = "open" if status.open_count else "nothing open"

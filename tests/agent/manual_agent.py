@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from roamtui.agent.events import AgentEvent, QuestionAnswered
 from roamtui.agent.loop import Agent
@@ -10,6 +10,7 @@ from roamtui.agent.options import AgentOptions
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, KeepOptions
 from roamtui.conversation.store import Store
+from roamtui.document.library import Library
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.base import Hit
 from tests.conversation.conversations import check_messages, find, make_library
@@ -45,9 +46,22 @@ class FakeSearcher:
         self._hits = hits
         self._error = error
         self.searches: list[tuple[str, int, str | None]] = []
+        self.earlier: tuple[str, ...] = ()
+        """What the last search was told of the conversation."""
 
-    def search(self, query: str, *, limit: int = 10, within: str | None = None) -> tuple[Hit, ...]:
+    def refresh(self, library: Library) -> None:
+        """Know the same sections as before."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        within: str | None = None,
+        earlier: Sequence[str] = (),
+    ) -> tuple[Hit, ...]:
         self.searches.append((query, limit, within))
+        self.earlier = tuple(earlier)
         if self._error is not None:
             raise self._error
         return self._hits[:limit]

@@ -55,3 +55,13 @@ async def test_without_anybody_to_ask_the_answer_is_no() -> None:
     desk = make_desk(options=AgentOptions(cost_usd_max=0.1))
     await desk.ask("Why?", DEAR)
     assert (await desk.ask("Why?", DEAR)).stopped is Stopped.COST
+
+
+async def test_a_yes_is_for_one_conversation() -> None:
+    approver = FakeApprover(says=True)
+    desk = make_desk(options=AgentOptions(cost_usd_max=0.1), approver=approver)
+    for _ in range(2):
+        await desk.ask("Why?", DEAR)
+    desk.agent.session.turn_to(desk.agent.session.fork(2))
+    await desk.ask("Why?", DEAR)
+    assert len(approver.asked) == 2

@@ -195,6 +195,19 @@ async def test_limits_of_any_kind_are_read(limit: object, used: int) -> None:
     assert results(agent)[0].startswith("Nothing found.")
 
 
+async def test_a_search_is_told_what_was_said_before() -> None:
+    searcher = FakeSearcher()
+    agent = make_agent(searcher=searcher)
+    model_of(agent).add_replies(
+        ScriptedReply(text="It is open daily."),
+        ScriptedReply(calls=(("search_sections", {"query": "fees"}),)),
+        ScriptedReply(text="Not said."),
+    )
+    await ask(agent, "When is it open?")
+    await ask(agent, "And fees?")
+    assert searcher.earlier == ("When is it open?", "It is open daily.")
+
+
 async def test_a_search_can_be_within_a_section_and_says_so_where_it_cannot() -> None:
     searcher = FakeSearcher()
     agent = make_agent(searcher=searcher)

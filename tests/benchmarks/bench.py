@@ -17,6 +17,7 @@ import tempfile
 from contextlib import suppress
 from functools import lru_cache, partial
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,12 +33,18 @@ from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.outline.render import render_outline
 from roamtui.search.base import SearchMode
 from roamtui.search.keyword import make_searcher
+from tests.benchmarks.findings import FINDINGS_HEAD, Finding, format_finding
 from tests.benchmarks.first_screen import NoScreenError, Program, measure_first_screen
+from tests.benchmarks.heading_scan import bench_headings
 from tests.benchmarks.interleaved import Measure, Row, make_environ, measure_in_turns, timed
-from tests.real_documents import PROJECT_DIR
+from tests.benchmarks.long_conversations import bench_long_conversations
+from tests.benchmarks.provider_steps import bench_provider_steps
+from tests.benchmarks.readers import bench_readers
+from tests.benchmarks.wide_tree import bench_wide_tree
+from tests.real_documents import PROJECT_DIR, find_data_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _STEP_SECONDS_MAX = 0.02
 _STEPS = 10
@@ -193,6 +200,15 @@ BENCHES: dict[str, Callable[[], Row]] = {
 }
 
 
+LOADS: dict[str, Callable[[], list[Finding]]] = {
+    "headings": bench_headings,
+    "provider": lambda: bench_provider_steps(make_library(100_000)),
+    "conversations": bench_long_conversations,
+    "tree": bench_wide_tree,
+}
+_NEED_DOCUMENTS = {"headings", "tree"}
+
+
 def describe_machine() -> list[str]:
     """Return what the numbers depend on."""
     processor = platform.machine()
@@ -233,26 +249,53 @@ HEAD = f"""\
 |{"-" * 35}|{"-" * 9}:|{"-" * 36}|{"-" * 9}:|{"-" * 7}:|{"-" * 16}|"""
 
 
+INTRO = """\
+# Benchmarks
+
+One run of `make bench ARGS="--readers --write"`. The first table has medians, in turns with what stands beside them.
+The last ones show roamtui beside other readers of Markdown in a terminal of 160 × 48, on the same files, with 60
+seconds each; the outline of the others counts as there when it was computed, not when it was painted.
+
+"""
+
+
+def run_benches(names: set[str]) -> Iterator[str]:
+    """Yield the lines of both tables, as they come."""
+    if names & BENCHES.keys():
+        yield HEAD
+    for name in [name for name in BENCHES if name in names]:
+        try:
+            yield format_row(BENCHES[name]())
+        except NoScreenError as error:
+            yield f"| {name}: {error} |"
+    if names & LOADS.keys():
+        yield ""
+        yield FINDINGS_HEAD
+    for name in [name for name in LOADS if name in names]:
+        if name in _NEED_DOCUMENTS and not find_data_dir().is_dir():
+            yield f"| {name}: there are no real documents here, set ROAMTUI_DATA |"
+            continue
+        yield from map(format_finding, LOADS[name]())
+
+
 def main() -> int:
-    """Print the table; write it into the documentation only when asked to."""
+    """Print the tables; write them into the documentation only when asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=BENCHES, action="append", help="measure this alone; may be repeated")
+    names = [*BENCHES, *LOADS]
+    parser.add_argument("--only", choices=names, action="append", help="measure this alone; may be repeated")
+    parser.add_argument("--readers", action="store_true", help="then other readers of Markdown, which takes long")
+    parser.add_argument("--times", type=int, default=3, help="starts of each reader on each file (default 3)")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
     arguments = parser.parse_args()
-    lines = [*describe_machine(), "", HEAD]
-    print(*lines, sep="\n", flush=True)  # noqa: T201 - the table is the output
-    for name in arguments.only or BENCHES:
-        try:
-            line = format_row(BENCHES[name]())
-        except NoScreenError as error:
-            line = f"| {name}: {error} |"
+    lines = []
+    readers = bench_readers(arguments.times) if arguments.readers else ()
+    for line in chain([*describe_machine(), ""], run_benches({*(arguments.only or names)}), readers):
         lines.append(line)
-        print(line, flush=True)  # noqa: T201
+        print(line, flush=True)  # noqa: T201 - the tables are the output
     if arguments.write:
         page = PROJECT_DIR / "docs" / "benchmarks.md"
         page.parent.mkdir(exist_ok=True)
-        intro = "# Benchmarks\n\nMedians of one run of `make bench`, in turns with what stands beside them.\n\n"
-        page.write_text(intro + "\n".join(lines) + "\n", "utf-8")
+        page.write_text(INTRO + "\n".join(lines) + "\n", "utf-8")
     return 0
 
 

@@ -17,7 +17,7 @@ from roamtui.conversation.codec import (
 )
 from roamtui.conversation.commands import CollapseSections, FoldNodes, Origin, ReadSection, UndoBatch
 from roamtui.conversation.events import CloseReason, SectionsClosed
-from roamtui.conversation.resume import resume_state
+from roamtui.conversation.resume import reload_state, resume_state
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped, Usage
 from roamtui.document.node import Span
@@ -204,3 +204,23 @@ def test_the_pending_close_of_another_program_does_not_matter() -> None:
     resumed, _ = resume_state(_save(closed), closed.library, closed.options)
     assert resumed.needs_rebuild
     assert "alpha-0 " not in read_all(begin(resumed))
+
+
+def test_a_reload_is_matched_like_a_saved_conversation() -> None:
+    state = do(ask(make_state(), "Alpha", "Child one"), ReadSection(section_id=find(make_state(), "Beta")))
+    for changed in (
+        make_library(),
+        make_library(TEXT.replace("alpha-3 ", "ALPHA-3 ")),
+        make_library(TEXT.replace("## Parent", "## New parent").replace(write_section("Beta"), "")),
+        make_library("Nothing of it is left.\n"),
+    ):
+        assert reload_state(state, changed) == resume_state(_save(state), changed, state.options)
+
+
+def test_a_reload_of_the_same_text_changes_nothing_but_the_library() -> None:
+    state = ask(make_state(), "Alpha")
+    same = make_library()
+    reloaded, events = reload_state(state, same)
+    assert events == ()
+    assert reloaded.library is same
+    assert replace(reloaded, library=state.library) == state

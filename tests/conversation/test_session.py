@@ -239,3 +239,44 @@ async def test_the_budget_follows_the_window_where_it_is_asked_to(library: Libra
     fixed = Session.start(library, options=KeepOptions(budget_tokens=7))
     fixed.fit_window(10_000)
     assert fixed.state.options.budget_tokens == 7
+
+
+async def test_another_conversation_takes_the_place_of_one_that_is_kept(library: Library, store: Store) -> None:
+    session = Session.start(library, store=store)
+    await session.begin_question("One?", BRIEFING)
+    await session.finish_question(_OUTCOME)
+    await _do(session, UnfoldNodes(section_ids=(library.root.ids[0],)))
+    one = session.state
+    other = Session.start(library, store=store)
+    assert session.turn_to(other) == ()
+    assert session.state is other.state
+    assert store.load(one.id).unfolded == one.unfolded, "what was not yet saved is"
+    await session.begin_question("Two?", BRIEFING)
+    await session.finish_question(_OUTCOME)
+    session.turn_to(Session.resume(library, one.id, store=store))
+    assert session.state == one
+    assert [summary.id for summary in store.list()] == [other.state.id, one.id], "leaving it is no change"
+
+
+async def test_a_new_title_is_saved(library: Library, store: Store) -> None:
+    session = Session.start(library, store=store)
+    await session.begin_question("One?", BRIEFING)
+    await session.finish_question(_OUTCOME)
+    assert await session.rename("Ovens") == ()
+    assert session.state.title == store.load(session.state.id).title == "Ovens"
+    await session.begin_question("Two?", BRIEFING)
+    assert session.state.title == "Ovens"
+
+
+async def test_after_a_reload_the_conversation_goes_on_over_the_new_text(library: Library, store: Store) -> None:
+    session = Session.start(library, store=store)
+    await session.begin_question("One?", BRIEFING)
+    await _do(session, _expand(session, "Alpha"))
+    await session.finish_question(_OUTCOME)
+    changed = make_library(TEXT.replace("alpha-3 ", "ALPHA-3 "))
+    assert await session.reload(changed) == ()
+    assert session.state.library is changed
+    assert store.load(session.state.id).content_hash == changed.root.content_hash
+    await session.begin_question("Two?", BRIEFING)
+    sent = [message.text for message in messages(session.state)]
+    assert sum(text.count("ALPHA-3 ") for text in sent) == 1

@@ -114,6 +114,28 @@ def test_what_came_by_a_pipe_is_known_by_its_content() -> None:
     assert identify_source(one) == identify_source(same) != identify_source(other)
 
 
+def test_a_new_title_stays_and_so_does_the_place_in_the_list(store: Store) -> None:
+    states = [ask(make_state(conversation_id=name), question=f"About {name}?") for name in "ab"]
+    for state in states:
+        store.save(state)
+    store.rename("a", "Ovens \ud800")
+    assert [(summary.id, summary.title) for summary in store.list()] == [("b", "About b?"), ("a", "Ovens \\ud800")]
+    assert store.load("a").title == "Ovens \\ud800"
+    with pytest.raises(StoreError, match="There is no conversation"):
+        store.rename("z", "Nothing")
+
+
+def test_the_words_of_conversations_are_their_questions_and_answers(store: Store, path: Path) -> None:
+    store.save(finish(begin(ask(make_state(conversation_id="a"), question="Größe?"), "And 標題?"), "Because “é”."))
+    store.save(ask(make_state(conversation_id="b"), question="Other?"))
+    words = store.read_words()
+    assert words["a"].split("\n") == ["Größe?", "Because.", "And 標題?", "Because “é”."]
+    assert words["b"].startswith("Other?")
+    for damage in ("", "{", "null", "[]", "[" * 100_000):
+        _damage(path, "UPDATE exchanges SET data = ? WHERE conversation_id = 'b'", damage)
+        assert store.read_words()["a"] == words["a"]
+
+
 def test_deleting_is_for_good(store: Store, path: Path) -> None:
     words = "an-unmistakable-question"
     state = ask(make_state(), "Alpha", question=f"Why {words}?")

@@ -10,8 +10,7 @@ from roamtui.models.base import CallMade, ModelEvent, Request, TextDelta, ToolSp
 from roamtui.models.litellm_options import LitellmOptions
 
 if TYPE_CHECKING:
-    from roamtui.models.litellm_model import LitellmModel
-    from roamtui.models.scripted import ScriptedModel
+    from roamtui.models.base import Model
 
 OPTIONS = LitellmOptions(retry_wait_seconds=0.01, cancel_seconds=5.0)
 """No waits between retries; a slow machine is not a process that hangs."""
@@ -45,9 +44,9 @@ def answer_calls(request: Request, calls: tuple[ToolCall, ...], *, thinking: str
     return Request(messages=(*request.messages, step, *results), tools=request.tools)
 
 
-async def collect(model: LitellmModel | ScriptedModel, request: Request | None = None) -> list[ModelEvent]:
+async def collect(model: Model, request: Request | None = None) -> list[ModelEvent]:
     """Return all events of one reply."""
-    async with aclosing(model.stream(request or make_request())) as events:
+    async with aclosing(model.stream(request or make_request())) as events:  # type: ignore[type-var]
         return [event async for event in events]
 
 

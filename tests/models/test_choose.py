@@ -9,6 +9,7 @@ from roamtui.models.base import Model
 from roamtui.models.choose import find_usable_models, make_model, start_model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.tool_fallback import ToolFallbackModel
 
 if TYPE_CHECKING:
     from roamtui.models.worker.process import WorkerProcess
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("name", ["openai/gpt-4.1-mini", "gpt-4.1-mini", "ollama_chat/llama3.1:8b"])
 def test_any_name_is_left_to_litellm(name: str) -> None:
     model = make_model(name, api_base="http://localhost:1234/v1", options=LitellmOptions(window_tokens=9_000))
-    assert isinstance(model, LitellmModel)
+    assert isinstance(model, ToolFallbackModel)
     assert isinstance(model, Model)
     assert (model.name, model.window_tokens) == (name, 9_000)
 

@@ -98,6 +98,7 @@ class _Script:
     meanwhile: tuple[tuple[int, str, str], ...]
     """After which event, what, and to which section."""
     cancel_at: int
+    """At which of the places where it waits it is interrupted, 0 for nowhere."""
 
 
 _titles = st.sampled_from(_TITLES)
@@ -148,7 +149,7 @@ class Conversations(RuleBasedStateMachine):
 
     def _make_command(self, deed: str, title: str) -> Command:
         ids = self._ids(title)
-        return {
+        commands: dict[str, Command] = {
             "open": ExpandSections(section_ids=ids, origin=Origin.PERSON),
             "close": CollapseSections(section_ids=ids, origin=Origin.PERSON),
             "pin": PinSections(section_ids=ids, is_pinned=True),
@@ -158,13 +159,14 @@ class Conversations(RuleBasedStateMachine):
             "fold": FoldNodes(section_ids=ids),
             "unfold": UnfoldNodes(section_ids=ids),
             "read": ReadSection(section_id=ids[0] if ids[0] in self.state.library else None),
-        }[deed]
+        }
+        return commands[deed]
 
     @rule(script=_scripts)
     def ask(self, script: _Script) -> None:
         keeps = not self.state.needs_rebuild and self.state.model in ("", self.model_name)
         is_plain = keeps and self.options.mode is not KeepOpen.FRESH and self.window > 10_000
-        before = self.sent
+        before = self.sent = self.sent if is_plain else ()
         agent = Agent(self.session, ScriptedModel(window_tokens=self.window, name=self.model_name))
         model = cast("ScriptedModel", agent.model)
         model.add_replies(*self._write_replies(script))
@@ -172,7 +174,7 @@ class Conversations(RuleBasedStateMachine):
         for request in model.requests:
             check_messages(request.messages)
         if model.requests:
-            if is_plain and before:
+            if before:
                 assert model.requests[0].messages[: len(before)] == before, "a request begins with the one before"
             self.sent = model.requests[-1].messages
         if self.state.needs_rebuild or script.ending == "overflow":
@@ -188,7 +190,10 @@ class Conversations(RuleBasedStateMachine):
                         if number == count:
                             await self._dispatch(self._make_command(deed, title))
 
-        await cancel_at_wait(consume(), script.cancel_at)
+        if script.cancel_at:
+            await cancel_at_wait(consume(), script.cancel_at)
+        else:
+            await consume()
 
     async def _dispatch(self, command: Command) -> None:
         async for _ in self.session.dispatch(command):
@@ -248,18 +253,23 @@ class Conversations(RuleBasedStateMachine):
     @rule(change=st.sampled_from(_CHANGES))
     def reload_a_changed_document(self, change: tuple[str, str]) -> None:
         self.session.save_now()
-        self.text = self.text.replace(*change) if change[0] in self.text else self.text.replace(*reversed(change))
+        old, new = change if change[0] in self.text else (change[1], change[0])
+        self.text = self.text.replace(old, new)
         self.session = Session.resume(make_library(self.text), self.state.id, store=self.store, options=self.options)
         self.sent = ()
 
     @precondition(lambda self: self.state.transcript.exchanges)
-    @rule(data=st.data(), is_fork=st.booleans())
-    def go_back(self, data: st.DataObject, is_fork: bool) -> None:
+    @rule(data=st.data())
+    def go_back(self, data: st.DataObject) -> None:
         number = data.draw(st.integers(1, len(self.state.transcript.exchanges)))
-        if is_fork:
-            self.session = self.session.fork(number)
-        else:
-            self.runner.run(self.session.rewind(number))
+        self.runner.run(self.session.rewind(number))
+        self.sent = ()
+
+    @precondition(lambda self: self.state.transcript.exchanges)
+    @rule(data=st.data())
+    def go_another_way(self, data: st.DataObject) -> None:
+        number = data.draw(st.integers(1, len(self.state.transcript.exchanges)))
+        self.session = self.session.fork(number)
         self.sent = ()
 
     @rule(name=st.sampled_from(["one", "two"]))

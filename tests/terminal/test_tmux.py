@@ -32,9 +32,9 @@ class Terminal:
         """Press keys by tmux's names; other text is typed as it is."""
         self._run("send-keys", "-t", "t", *keys)
 
-    def screen(self) -> str:
+    def screen(self, *, with_colours: bool = False) -> str:
         """Return the text on the screen."""
-        return self._run("capture-pane", "-p", "-t", "t")
+        return self._run("capture-pane", "-p", "-t", "t", *(["-e"] if with_colours else []))
 
     def wait_for(self, is_there: Callable[[str], bool]) -> str:
         """Return the screen once it is as wanted; fail with what it shows where that does not come."""
@@ -109,3 +109,16 @@ def test_a_narrow_terminal_shows_one_pane(open_terminal: OpenTerminal) -> None:
     terminal.wait_for(lambda screen: "Ask this document" in screen and "Fees and deposits" not in screen)
     terminal.type("Escape")
     terminal.wait_for(lambda screen: "Fees and deposits" in screen)
+
+
+def test_a_dumb_terminal_gets_lines_of_text(open_terminal: OpenTerminal) -> None:
+    terminal = open_terminal(f"env TERM=dumb {PROGRAM} {HANDBOOK}", height=45)
+    terminal.wait_for(lambda screen: "/help lists the commands" in screen and screen.rstrip().endswith("Ask:"))
+    terminal.type("How long is the grace period?", "Enter")
+    screen = terminal.wait_for(lambda screen: "quotes verified" in screen and screen.rstrip().endswith("Ask:"))
+    assert "grace period of 24 hours" in " ".join(screen.split())
+    assert "Sources:" in screen
+    terminal.type("C-c")
+    terminal.wait_for(lambda screen: "ctrl+d or /quit leaves." in screen)
+    terminal.type("C-d")
+    terminal.wait_for(lambda screen: "Pane is dead" in screen)

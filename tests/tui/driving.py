@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+    from roamtui.conversation.store import Store
+
 TEXT = """# Larch Lane Bakery
 
 How the bakery is run.
@@ -54,11 +56,16 @@ EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fe
 
 
 def make_context(
-    replies: Iterable[Reply] = (), *, text: str = TEXT, options: TuiOptions | None = None, notes: tuple[str, ...] = ()
+    replies: Iterable[Reply] = (),
+    *,
+    text: str = TEXT,
+    options: TuiOptions | None = None,
+    notes: tuple[str, ...] = (),
+    store: Store | None = None,
 ) -> AppContext:
-    """Return a context over `text` whose model says `replies`."""
+    """Return a context over `text` whose model says `replies`; without a store nothing is saved."""
     library = build_library(RawText(text=text, source="bakery.md", name="bakery"))
-    agent = Agent(Session.start(library), ScriptedModel(replies))
+    agent = Agent(Session.start(library, store=store), ScriptedModel(replies))
     return AppContext(agent=agent, options=options or TuiOptions(examples=EXAMPLES), notes=notes)
 
 

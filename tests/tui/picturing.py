@@ -6,10 +6,13 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from textual.pilot import Pilot
+from textual.widgets import OptionList
 
+from roamtui.conversation.store import Store
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
+from roamtui.tui.screens.conversations import ConversationsScreen
 from tests.tui.driving import EXAMPLES, app_of, ask, expand, find_id, make_app, wait_until
 
 Scene = Callable[[Pilot[None]], Awaitable[None]]
@@ -32,9 +35,11 @@ def name_size(size: tuple[int, int]) -> str:
     return "x".join(map(str, size))
 
 
-def make_still_app(theme: str, *replies: Reply, examples: tuple[str, ...] = EXAMPLES) -> RoamApp:
+def make_still_app(
+    theme: str, *replies: Reply, examples: tuple[str, ...] = EXAMPLES, store: Store | None = None
+) -> RoamApp:
     """Return an app without animation and without a blinking cursor."""
-    app = make_app(replies, options=TuiOptions(theme=theme, examples=examples))
+    app = make_app(replies, options=TuiOptions(theme=theme, examples=examples), store=store)
     app.animation_level = "none"
     app.main.question_box.cursor_blink = False
     return app
@@ -70,6 +75,36 @@ async def show_source(pilot: Pilot[None]) -> None:
     screen.switch.go_log()
     await pilot.press("j", "j", "j", "enter")
     await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
+    await pilot.pause()
+
+
+async def show_conversations(pilot: Pilot[None]) -> None:
+    """Show the list of conversations, one of three just deleted."""
+    app = app_of(pilot)
+    model = app.app_context.agent.model
+    assert isinstance(model, ScriptedModel)
+    questions = ("What of steam?", "How often is the starter fed when the bakery is closed?", "How many loaves?")
+    for question in questions:
+        model.add_replies(ScriptedReply(text="So."), ScriptedReply(text="So."))
+        await pilot.press("ctrl+n")
+        await wait_until(pilot, lambda: not app.main.session.state.transcript.exchanges)
+        await ask(pilot, question)
+    await pilot.press("f4")
+    await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+    await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count == len(questions))
+    await pilot.press("j", "d")
+    await pilot.pause()
+
+
+async def show_search(pilot: Pilot[None]) -> None:
+    """Show the second section with a match, reached by keys."""
+    await pilot.pause()
+    await pilot.press("escape", "/", *"oven", "enter")
+    reader = app_of(pilot).main.reader_pane
+    await wait_until(pilot, lambda: reader.section_id is not None)
+    await pilot.press("n")
+    stone = find_id(app_of(pilot), "Stone oven")
+    await wait_until(pilot, lambda: reader.section_id == stone)
     await pilot.pause()
 
 

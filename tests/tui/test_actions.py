@@ -5,27 +5,45 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from roamtui.conversation.store import Store
 from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Scope, render_key_table, show_key
+from roamtui.tui.app import RoamApp
+from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.help import KeyList
-from tests.tui.driving import make_app
+from tests.tui.driving import make_app, make_context
 
 if TYPE_CHECKING:
-    from roamtui.tui.app import RoamApp
+    from pathlib import Path
+
+    from textual.widget import Widget
 
 
-async def test_every_action_is_carried_out_by_the_widget_of_its_scope() -> None:
-    app = make_app()
-    async with app.run_test():
+def find_owner(app: RoamApp, scope: Scope) -> Widget:
+    """Return the widget with the actions of a scope; the list of conversations is on the screen."""
+    assert isinstance(app.screen, ConversationsScreen)
+    return app.screen if scope is Scope.CONVERSATIONS else app.main.find_owner(scope)
+
+
+def make_saving_app(path: Path) -> RoamApp:
+    """Return an app that keeps conversations, so that it has a list of them."""
+    return RoamApp(make_context(store=Store(path / "conversations.sqlite3")))
+
+
+async def test_every_action_is_carried_out_by_the_widget_of_its_scope(tmp_path: Path) -> None:
+    app = make_saving_app(tmp_path)
+    async with app.run_test() as pilot:
+        await pilot.press("f4")
         for action in ACTIONS:
-            owner = app.main.find_owner(action.scope)
+            owner = find_owner(app, action.scope)
             assert callable(getattr(owner, f"action_{action.method}", None)), action.id
 
 
-async def test_every_action_is_bound_where_its_scope_is() -> None:
-    app = make_app()
-    async with app.run_test():
+async def test_every_action_is_bound_where_its_scope_is(tmp_path: Path) -> None:
+    app = make_saving_app(tmp_path)
+    async with app.run_test() as pilot:
+        await pilot.press("f4")
         for action in ACTIONS:
-            bindings = app.main.find_owner(action.scope)._bindings.key_to_bindings
+            bindings = find_owner(app, action.scope)._bindings.key_to_bindings
             bound = [binding.id for bindings_of_key in bindings.values() for binding in bindings_of_key]
             assert bound.count(action.id) == len(action.keys), action.id
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from roamtui.document.build import build_library
+from roamtui.libraries import open_library
 from roamtui.sources.raw_text import RawText
 from roamtui.tui.links import DeadLink, SectionLink, WebLink, make_slug, resolve_link
 
@@ -55,3 +57,29 @@ def test_everything_else_is_dead_and_says_why(library: Library, href: str) -> No
 
 def test_a_slug_keeps_letters_of_every_script() -> None:
     assert make_slug("Füße & 日本 (x)!") == "füße--日本-x"
+
+
+@pytest.mark.parametrize(
+    ("href", "title"),
+    [
+        ("b.md", "b.md"),
+        ("./b.md#more-of-b", "More of B"),
+        ("b", "b.md"),
+        ("b.html#nowhere", "b.md"),
+        ("../top.md", "top.md"),
+        ("/top.md", "top.md"),
+        ("../../../top.md", "top.md"),
+        ("sub", "README.md"),
+    ],
+)
+def test_a_relative_path_in_a_folder_leads_to_its_file(href: str, title: str, tmp_path: Path) -> None:
+    (tmp_path / "a/sub").mkdir(parents=True)
+    for name in ("a/a.md", "a/b.md", "a/sub/README.md", "top.md"):
+        stem = Path(name).stem.upper()
+        (tmp_path / name).write_text(f"# {stem}\n\n## More of {stem}\n", "utf-8")
+    library = open_library([str(tmp_path)])
+    origin = next(node_id for node_id in library.walk() if library.title_of(node_id) == "More of A")
+    end = resolve_link(href, library, origin)
+    assert isinstance(end, SectionLink)
+    assert library.title_of(end.section_id) == title
+    assert isinstance(resolve_link("gone.md", library, origin), DeadLink)

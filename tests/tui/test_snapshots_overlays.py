@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.tui.picturing import LARGE, NARROW, Compare, make_still_app, name_size, press
+from roamtui.conversation.store import Store
+from tests.tui.picturing import (
+    LARGE,
+    NARROW,
+    Compare,
+    make_still_app,
+    name_size,
+    press,
+    show_conversations,
+    show_search,
+)
 
 
 @pytest.mark.parametrize("theme", ["dusk", "dawn"])
@@ -24,6 +36,16 @@ class TestOverlays:
     def test_filter(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
         keys = press("escape", "s", "o", "v", "e", "n", "enter")
         assert snap_compare(make_still_app(theme), terminal_size=size, run_before=keys)
+
+    def test_search(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_search)
+
+    def test_conversations(
+        self, snap_compare: Compare, theme: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("roamtui.tui.conversation_list._show_time", lambda _moment: "2026-01-02 03:04")
+        app = make_still_app(theme, store=Store(tmp_path / "conversations.sqlite3"))
+        assert snap_compare(app, terminal_size=size, run_before=show_conversations)
 
     def test_confirmation(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
         keys = press("escape", "E", "G", "k", "3", "l", "l", "o")

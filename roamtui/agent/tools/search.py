@@ -48,6 +48,7 @@ class SearchTool:
         if not query or context.searcher is None:
             return ToolOutcome(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
         library = context.session.state.library
+        context.searcher.refresh(library)
         asked_within = _find_asked_section(context)
         within = _read_text(arguments, "within").strip("[]") or asked_within
         note = ""
@@ -56,7 +57,8 @@ class SearchTool:
             note = f'("{within[:40]}" is no section id, so {place} was searched.)'
             within = asked_within
         limit = _read_limit(arguments.get("limit"))
-        hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within)
+        earlier = _list_turns(context)
+        hits = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
         lines = [
             f"{rank}. [{hit.section_id}] {name_path(library, hit.section_id)} "
             f"({describe_size_briefly(library.node(hit.section_id))})\n   {defuse(hit.snippet)}"
@@ -77,6 +79,12 @@ class SearchTool:
         text = "\n".join(lines) or "Nothing found. Try other words, or choose from the outline."
         events = (SectionsSearched(query=query, hits=found),)
         return ToolOutcome(text=f"{text}\n{note}" if note else text, finished=finished, events=events)
+
+
+def _list_turns(context: ToolContext) -> tuple[str, ...]:
+    """Return the questions and answers before the question under way, oldest first."""
+    exchanges = context.session.state.transcript.exchanges[:-1]
+    return tuple(text for exchange in exchanges for text in (exchange.question, exchange.answer) if text)
 
 
 def _find_asked_section(context: ToolContext) -> str | None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from roamtui.outline.expansion import WHOLE_TOKENS_MAX
 from roamtui.search.terms import find_terms, query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from roamtui.models.offline.reading import Reading
+    from roamtui.models.offline.reading import Found, Reading
 
 SECTIONS_MAX = 4
 TOKENS_MAX = 2_800
-"""Estimated tokens of section text for one question, the first section apart."""
+"""Estimated tokens of section text for one question, the first section and small ones apart."""
+_SMALL_TOKENS = 1_400
+"""A section of at most this much is opened whatever the others cost."""
 _BLOCK_TOKENS_MAX = 4_000
 """What opening one section costs at most: a page."""
 _FOLLOW_UP_STARTS = ("and ", "or ", "but ", "what about", "how about", "what if", "why", "which one", "then ", "also ")
@@ -54,14 +57,21 @@ def _take_hits(reading: Reading, closed: frozenset[str]) -> tuple[str, ...]:
     chosen: list[str] = []
     tokens = 0
     for hit in reading.found[:SECTIONS_MAX]:
-        cost = min(hit.tokens, _BLOCK_TOKENS_MAX)
+        cost = _estimate_cost(hit)
         if hit.section_id in closed or hit.section_id in chosen:
             continue
-        if chosen and tokens + cost > TOKENS_MAX:
+        if chosen and cost > _SMALL_TOKENS and tokens + cost > TOKENS_MAX:
             continue
         chosen.append(hit.section_id)
         tokens += cost
     return tuple(chosen)
+
+
+def _estimate_cost(hit: Found) -> int:
+    """Return about how many tokens opening a hit gives: a small subtree whole, else its own text, up to a page."""
+    if hit.descendants and hit.tokens > WHOLE_TOKENS_MAX:
+        return min(_BLOCK_TOKENS_MAX, hit.tokens // (hit.descendants + 1))
+    return min(_BLOCK_TOKENS_MAX, hit.tokens)
 
 
 def rank_outline(outline: Sequence[tuple[str, str]], terms: Sequence[str]) -> list[str]:

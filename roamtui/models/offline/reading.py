@@ -18,7 +18,7 @@ _GIVEN = re.compile(
 )
 _FENCE = re.compile(r"^<<<([0-9a-f]{8})\n(.*?)\n\1>>>$", re.MULTILINE | re.DOTALL)
 _INSIDE = re.compile(r"^Includes its subsections: (.*)$", re.MULTILINE)
-_HIT = re.compile(r"^\d+\. \[([0-9a-f]{8})\] (.*) \((?:\+[\d,]+, )?~([\d.]+[kMG]?)\)\n   (.*)$", re.MULTILINE)
+_HIT = re.compile(r"^\d+\. \[([0-9a-f]{8})\] (.*) \((?:\+([\d,]+), )?~([\d.]+[kMG]?)\)\n   (.*)$", re.MULTILINE)
 _OUTLINE_LINE = re.compile(
     r"^#{1,6} (?P<title>.*?)(?:\.\.\.)? <!-- Section collapsed - expand with "
     r'expand_sections\(\["(?P<id>[0-9a-f]{8})"\]\)'
@@ -45,6 +45,8 @@ class Found:
     section_id: str
     path: str
     tokens: int
+    """Of its whole subtree, about."""
+    descendants: int
     snippet: str
 
 
@@ -107,8 +109,14 @@ def _find_given(text: str) -> list[Given]:
 
 def _find_hits(text: str) -> list[Found]:
     return [
-        Found(section_id=section_id, path=path, tokens=_read_count(count), snippet=snippet)
-        for section_id, path, count, snippet in _HIT.findall(text)
+        Found(
+            section_id=section_id,
+            path=path,
+            tokens=_read_count(count),
+            descendants=int(below.replace(",", "") or 0),
+            snippet=snippet,
+        )
+        for section_id, path, below, count, snippet in _HIT.findall(text)
     ]
 
 

@@ -10,6 +10,7 @@ from typing_extensions import override
 
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.chat.messages import Messages
 from roamtui.tui.chat.notice_view import NoticeKind
 from roamtui.tui.chat.targets import TargetChosen
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from roamtui.conversation.session import Session
-    from roamtui.tui.chat.exchange_view import ExchangeView
     from roamtui.tui.keys import Keys
 
 
@@ -46,6 +46,13 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         def __init__(self, *, is_edited: bool) -> None:
             super().__init__()
             self.is_edited = is_edited
+
+    class ForkWanted(Message):
+        """A person wants a conversation of its own from before a question on."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
 
     def __init__(self, keys: Keys, session: Session, welcome: Widget) -> None:
         """Show `welcome` until the first question."""
@@ -83,6 +90,16 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._messages.restore()
         if self.current is not None:
             self.anchor()
+
+    def start_over(self) -> None:
+        """Show the conversation that the session holds now, from its end."""
+        self.clear_selection()
+        self._messages.start_over()
+        if self.current is not None:
+            self.anchor()
+        else:
+            self.release_anchor()
+            self.scroll_home(animate=False)
 
     def add_notice(self, text: str, kind: NoticeKind = NoticeKind.NOTE) -> None:
         """Say something in the conversation."""
@@ -160,6 +177,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Change the last question."""
         if self.current is not None:
             self.post_message(self.AgainWanted(is_edited=True))
+
+    def action_fork(self) -> None:
+        """Begin a new conversation from before the selected question, else from before the last one."""
+        view = self.current
+        if self._selected is not None:
+            view = next((one for one in self._selected[0].ancestors if isinstance(one, ExchangeView)), view)
+        if view is not None:
+            self.post_message(self.ForkWanted(view.number))
 
     def action_copy(self) -> None:
         """Copy the last answer with its sources."""

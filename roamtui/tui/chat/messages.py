@@ -69,15 +69,14 @@ class Messages(Vertical):
         """Show `welcome` until the first question."""
         super().__init__()
         self._session = session
-        self._welcome: Widget | None = welcome
+        self._welcome = welcome
         self._earlier = EarlierView()
         self._shown: list[ExchangeView] = []
 
     @override
     def compose(self) -> ComposeResult:
         yield self._earlier
-        if self._welcome is not None:
-            yield self._welcome
+        yield self._welcome
 
     @property
     def current(self) -> ExchangeView | None:
@@ -86,7 +85,7 @@ class Messages(Vertical):
 
     def begin(self, number: int, question: str) -> ExchangeView:
         """Show a new question at the end."""
-        self._remove_welcome()
+        self._welcome.display = False
         view = ExchangeView(number, question, self._name_section)
         self._shown.append(view)
         self.mount(view)
@@ -96,10 +95,20 @@ class Messages(Vertical):
         """Show the last exchanges of a saved conversation."""
         exchanges = self._session.state.transcript.exchanges
         if exchanges:
-            self._remove_welcome()
+            self._welcome.display = False
             self._shown = [self._make_view(exchange) for exchange in exchanges[-EXCHANGES_STEP:]]
             self.mount(*self._shown)
             self._count_earlier()
+
+    def start_over(self) -> None:
+        """Show the conversation that the session holds now, and nothing of the one before."""
+        for child in self.children:
+            if child is not self._earlier and child is not self._welcome:
+                child.remove()
+        self._shown = []
+        self._earlier.show_count(0)
+        self._welcome.display = True
+        self.restore()
 
     def add_notice(self, text: str, kind: NoticeKind) -> None:
         """Say something at the end."""
@@ -133,11 +142,6 @@ class Messages(Vertical):
             for view in shed:
                 view.remove()
             self._count_earlier()
-
-    def _remove_welcome(self) -> None:
-        if self._welcome is not None:
-            self._welcome.remove()
-            self._welcome = None
 
     def _count_earlier(self) -> None:
         self._earlier.show_count(self._shown[0].number - 1 if self._shown else 0)

@@ -8,6 +8,7 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.document.plain import plain_line
+from roamtui.document.titles import strip_anchor
 from roamtui.tui.chat.block_layout import wrap
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.chat.targets import ExampleTarget, Target, link_target
@@ -36,7 +37,7 @@ class Welcome(ContentView):
 
     def __init__(self, title: str, examples: tuple[str, ...], model: ModelLabel, keys: Keys) -> None:
         super().__init__(id="welcome")
-        self._document_title = plain_line(title)
+        self._document_title = strip_anchor(plain_line(title))
         self._examples = examples
         self._model = model
         self._keys = keys

@@ -44,6 +44,15 @@ class FieldLine(Horizontal):
         """Whether keys are typed into it."""
         return self._input.has_focus
 
+    @property
+    def value(self) -> str:
+        """What is typed."""
+        return self._input.value
+
+    def owns(self, field: Input) -> bool:
+        """Return whether this is its field."""
+        return field is self._input
+
     def open(self) -> None:
         """Show it and type into it from now on."""
         if not self._input.is_attached:  # most often it is never opened

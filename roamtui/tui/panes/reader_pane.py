@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _BACK_MAX = 100
 """Sections to go back over."""
+_COLUMNS_STEP = 8
 
 
 class KeylessReader(Reader, inherit_bindings=False):
@@ -62,6 +63,7 @@ class ReaderPane(Vertical):
         self._search = FieldLine("search")
         self._library: Library | None = None
         self._back: list[str] = []
+        self._is_following = False
 
     @override
     def compose(self) -> ComposeResult:
@@ -74,12 +76,32 @@ class ReaderPane(Vertical):
         """The section that is shown."""
         return self.reader.section_id
 
-    def show_section(self, library: Library, section_id: str, *, highlight: Span | None = None) -> None:
-        """Show a section, the one before it within reach of `back`."""
+    def show_section(
+        self, library: Library, section_id: str, *, highlight: Span | None = None, with_way_back: bool = True
+    ) -> None:
+        """Show a section, the one before it within reach of `back` unless it only passed by."""
         shown = self.reader.section_id
-        if shown is not None and shown != section_id:
+        if with_way_back and shown is not None and shown != section_id:
             self._back = [*self._back, shown][-_BACK_MAX:]
         self._show(library, section_id, highlight)
+
+    def show_again(self, library: Library) -> None:
+        """Show the same place of the document as it is now; nothing, where the section is gone."""
+        if self.section_id is not None:
+            self.end_search()
+            self._library = library
+            self.reader.show_again(library)
+            self._show_place()
+
+    def mark(self, pattern: str) -> None:
+        """Mark what was searched for elsewhere, and go to the first place; an empty pattern marks nothing."""
+        if not self._search.is_open:
+            self.reader.search_text(pattern)
+
+    def show_following(self, *, is_following: bool) -> None:
+        """Say whether the reader follows the outline."""
+        self._is_following = is_following
+        self._show_place()
 
     def end_search(self) -> bool:
         """Take the search line away; return whether it was there."""
@@ -99,7 +121,9 @@ class ReaderPane(Vertical):
         self._show_place()
 
     def _show_place(self) -> None:
-        self.title_line.show_note(self.reader.breadcrumb())
+        place = self.reader.breadcrumb()
+        place = f"follows · {place}" if self._is_following else place
+        self.title_line.show_note(f"{place} {self.reader.sideways}".rstrip())
 
     @on(Input.Changed)
     def _search_text(self, event: Input.Changed) -> None:
@@ -114,6 +138,7 @@ class ReaderPane(Vertical):
         event.stop()
         self.screen.set_focus(self.reader)
 
+    @on(Reader.SidewaysChanged)
     @on(Reader.SectionChanged)
     def _follow_scroll(self) -> None:
         if not self._search.is_open:
@@ -133,6 +158,16 @@ class ReaderPane(Vertical):
     def action_scroll_up(self) -> None:
         """Scroll up."""
         self.reader.scroll_lines(-1)
+
+    @override
+    def action_scroll_right(self) -> None:
+        """Scroll to the right."""
+        self.reader.scroll_columns(_COLUMNS_STEP)
+
+    @override
+    def action_scroll_left(self) -> None:
+        """Scroll to the left."""
+        self.reader.scroll_columns(-_COLUMNS_STEP)
 
     @override
     def action_page_down(self) -> None:

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from textual import events, on
-from textual.containers import Vertical
+from textual.message import Message
 from textual.widgets import Input
 from typing_extensions import override
 
-from roamtui.tui.actions import Scope
 from roamtui.tui.commands import (
-    AskAboutWanted,
-    CommandWanted,
-    MakeCommand,
-    close_agent_sections,
-    close_section,
-    fold_subtree,
-    open_section,
     toggle_fold,
-    toggle_pin,
-    undo_batch,
     unfold,
     unfold_ancestors,
-    unfold_subtree,
 )
 from roamtui.tui.layout import Pane
 from roamtui.tui.panes.field_line import FieldLine
+from roamtui.tui.panes.outline_keys import OutlineKeys
 from roamtui.tui.panes.pane_title import PaneTitle
+from roamtui.tui.tree.hit_walk import HitWalk
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
@@ -37,11 +29,7 @@ if TYPE_CHECKING:
     from roamtui.tui.keys import Keys
 
 
-class KeylessTree(OutlineTree, inherit_bindings=False):
-    """The outline without the keys of a scroll view: its pane has them all."""
-
-
-class TreePane(Vertical):
+class TreePane(OutlineKeys):
     """Shows the outline; keys become commands or movements of the cursor."""
 
     DEFAULT_CSS = """
@@ -51,21 +39,45 @@ class TreePane(Vertical):
     }
     """
 
+    class Grown(Message):
+        """Files or pages were read; their sections stand below these nodes now."""
+
+        def __init__(self, section_ids: tuple[str, ...]) -> None:
+            super().__init__()
+            self.section_ids = section_ids
+
+    class HitChosen(Message):
+        """A section with a match is to be shown beside the outline, its matches marked."""
+
+        def __init__(self, section_id: str) -> None:
+            super().__init__()
+            self.section_id = section_id
+
+    class SearchEnded(Message):
+        """Nothing is searched for any more."""
+
+    class BatchShown(Message):
+        """The model has opened a section, the last of a batch."""
+
+        def __init__(self, section_id: str) -> None:
+            super().__init__()
+            self.section_id = section_id
+
     def __init__(self, state: ConversationState, keys: Keys) -> None:
-        super().__init__(id="tree-pane")
-        self._bindings = keys.bindings(Scope.TREE)
-        self._state = state
+        super().__init__(state, keys, id="tree-pane")
         self._wanted_id: str | None = None
         self.title_line = PaneTitle(Pane.TREE)
         """Its first line."""
-        self.outline = KeylessTree(state, id="tree")
         self._filter = FieldLine("filter")
+        self._search = FieldLine("search")
+        self._hits = HitWalk()
 
     @override
     def compose(self) -> ComposeResult:
         yield self.title_line
         yield self.outline
         yield self._filter
+        yield self._search
 
     def on_mount(self) -> None:
         """Say how many sections there are."""
@@ -73,15 +85,23 @@ class TreePane(Vertical):
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation."""
+        has_changed = state.library is not self._state.library
         self._state = state
         self.outline.show(state)
+        if has_changed and self._search.is_open:
+            self._find(self._search.value)
         self._go_to_wanted()
         self._show_note()
+
+    def tell_growth(self, section_ids: tuple[str, ...]) -> None:
+        """Tell the screen of nodes that were loaded."""
+        self.post_message(self.Grown(section_ids))
 
     def show_batch(self, section_ids: tuple[str, ...]) -> None:
         """Mark what was just opened and scroll the last of it into view; the cursor stays where it is."""
         self.outline.highlight(section_ids)
         self.outline.reveal(section_ids[-1])
+        self.post_message(self.BatchShown(section_ids[-1]))
 
     def go_to(self, section_id: str) -> None:
         """Put the cursor on a section; where it is folded away, unfold what is above it first."""
@@ -110,30 +130,78 @@ class TreePane(Vertical):
             self.screen.set_focus(self.outline)
         return True
 
+    @property
+    def text_pattern(self) -> str:
+        """What is searched for in the text, empty for nothing."""
+        return self._hits.pattern
+
+    def end_search(self) -> bool:
+        """Search the text no longer; return whether it was searched."""
+        if not self._search.is_open:
+            return False
+        had_focus = self._search.is_focused
+        self._search.close()
+        self._hits = HitWalk()
+        self._show_note()
+        self.post_message(self.SearchEnded())
+        if had_focus:
+            self.screen.set_focus(self.outline)
+        return True
+
+    def _find(self, pattern: str, *, must_go: bool = False) -> None:
+        """Search for a pattern where nobody waits for it, then go to the first match from the cursor on if wanted."""
+        library = self._state.library
+
+        async def find() -> None:
+            hits = await asyncio.to_thread(self._hits.search, library, pattern)
+            if self._search.is_open:
+                self._hits = hits
+                self.title_line.show_note(hits.describe())
+                if must_go:
+                    self._go_to_hit(0)
+
+        self.run_worker(find(), group="finding", exclusive=True, exit_on_error=False)
+
+    def _go_to_hit(self, direction: int) -> None:
+        section_id = self._hits.step(self.outline.lines.tree, self.outline.cursor_id, direction)
+        if section_id is not None:
+            self.title_line.show_note(self._hits.describe())
+            self.go_to(section_id)
+            self.post_message(self.HitChosen(section_id))
+
     def _show_note(self, matches: int | None = None) -> None:
         if matches is not None:
             self.title_line.show_note("1 match" if matches == 1 else f"{matches} matches")
             return
+        if self._search.is_open and self._search.value.strip():
+            self.title_line.show_note(self._hits.describe())
+            return
         count = len(self._state.library)
         self.title_line.show_note("1 section" if count == 1 else f"{count:,} sections")
-
-    def _send(self, make: MakeCommand) -> None:
-        self.post_message(CommandWanted(make))
 
     @on(Input.Changed)
     def _filter_titles(self, event: Input.Changed) -> None:
         event.stop()
-        if self._filter.is_open:
+        if self._search.owns(event.input):
+            if self._search.is_open:
+                self._find(event.value)
+        elif self._filter.is_open:
             matches = self.outline.filter_titles(event.value)
             self._show_note(matches if event.value.strip() else None)
 
     @on(Input.Submitted)
     def _keep_filter(self, event: Input.Submitted) -> None:
         event.stop()
-        if event.value.strip():
-            self.screen.set_focus(self.outline)
-        else:
-            self.end_filter()
+        if not event.value.strip():
+            self.end_fields()
+            return
+        self.screen.set_focus(self.outline)
+        if self._search.owns(event.input):
+            self._find(event.value, must_go=True)
+
+    def end_fields(self) -> bool:
+        """Leave filter and search; return whether there was one."""
+        return self.end_filter() or self.end_search()
 
     @on(OutlineTree.FoldToggled)
     def _toggle_fold(self, event: OutlineTree.FoldToggled) -> None:
@@ -150,106 +218,31 @@ class TreePane(Vertical):
     def _show_focus(self) -> None:
         self.title_line.refresh()
 
-    def action_cursor_down(self) -> None:
-        """Move to the next line."""
-        self.outline.move_cursor(1)
-
-    def action_cursor_up(self) -> None:
-        """Move to the previous line."""
-        self.outline.move_cursor(-1)
-
-    @override
-    def action_page_down(self) -> None:
-        """Move down by a page."""
-        self.outline.move_page(1)
-
-    @override
-    def action_page_up(self) -> None:
-        """Move up by a page."""
-        self.outline.move_page(-1)
-
-    def action_first(self) -> None:
-        """Move to the first line."""
-        self.outline.go_first()
-
-    def action_last(self) -> None:
-        """Move to the last line."""
-        self.outline.go_last()
-
-    def action_into(self) -> None:
-        """Unfold, or move to the first child."""
-        self.outline.go_child()
-
-    def action_out(self) -> None:
-        """Fold, or move to the parent."""
-        section_id = self.outline.cursor_id
-        library = self._state.library
-        if section_id in self._state.unfolded and section_id in library and library.children(section_id):
-            self._send(toggle_fold(section_id))
-        else:
-            self.outline.go_parent()
-
-    def action_fold(self) -> None:
-        """Show or hide what is below."""
-        if self.outline.cursor_id:
-            self._send(toggle_fold(self.outline.cursor_id))
-
-    def action_read(self) -> None:
-        """Read the section."""
-        if self.outline.cursor_id:
-            self.post_message(OutlineTree.NodeActivated(self.outline.cursor_id))
-
-    def action_open(self) -> None:
-        """Open the section for the conversation."""
-        if self.outline.cursor_id:
-            self._send(open_section(self.outline.cursor_id))
-
-    def action_close(self) -> None:
-        """Close the section."""
-        if self.outline.cursor_id:
-            self._send(close_section(self.outline.cursor_id))
-
-    def action_pin(self) -> None:
-        """Pin the section, or let go of it."""
-        if self.outline.cursor_id:
-            self._send(toggle_pin(self.outline.cursor_id))
-
-    def action_ask(self) -> None:
-        """Ask about the section alone."""
-        if self.outline.cursor_id:
-            self.post_message(AskAboutWanted(self.outline.cursor_id))
-
-    def action_unfold_all(self) -> None:
-        """Unfold everything below."""
-        if self.outline.cursor_id:
-            self._send(unfold_subtree(self.outline.cursor_id))
-
-    def action_fold_all(self) -> None:
-        """Fold everything below."""
-        if self.outline.cursor_id:
-            self._send(fold_subtree(self.outline.cursor_id))
-
-    def action_close_agent(self) -> None:
-        """Close and fold what the model opened."""
-        self._send(close_agent_sections)
-
-    def action_undo(self) -> None:
-        """Take back the model's last batch."""
-        self._send(undo_batch)
-
     def action_last_opened(self) -> None:
         """Go to the section that was opened last."""
         if self._state.open:
             self.go_to(self._state.open[-1].section_id)
 
-    def action_next_open(self) -> None:
-        """Go to the next open section."""
-        self.outline.next_open(1)
-
-    def action_previous_open(self) -> None:
-        """Go to the previous open section."""
-        self.outline.next_open(-1)
-
     def action_filter(self) -> None:
         """Filter the titles."""
+        self.end_search()
         self._filter.open()
+
+    def action_search(self) -> None:
+        """Search the text of the whole document."""
+        self.end_filter()
+        self._search.open()
+
+    def action_next_hit(self) -> None:
+        """Go to the next match of the filter, or the next section with a match of the search."""
+        if self._filter.is_open:
+            self.outline.next_match(1)
+        else:
+            self._go_to_hit(1)
+
+    def action_previous_hit(self) -> None:
+        """Go to the previous match."""
+        if self._filter.is_open:
+            self.outline.next_match(-1)
+        else:
+            self._go_to_hit(-1)

@@ -38,6 +38,9 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
 
         section_id: str
 
+    class SidewaysChanged(Message):
+        """There is more to the left or right than before, or less."""
+
     def __init__(
         self,
         *,
@@ -55,6 +58,7 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
         self._is_raw = False
         self._is_wrapped = True
         self._laid_out_width = 0
+        self._sideways = ""
 
     @property
     def section_id(self) -> str | None:
@@ -86,6 +90,20 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
         self._lay_out(None)
         if self._markings.highlight is not None:
             self._jump_to_offset(self._markings.highlight.start, Overlay.QUOTE)
+
+    def show_again(self, library: Library) -> bool:
+        """Show the same section of the library as it is now, at the same place; return whether it is still there."""
+        before, section_id = self._library, self._section_id
+        if before is None or section_id is None or section_id not in library:
+            self.clear()
+            return False
+        seen_id, offset = self.section_in_view() or section_id, self._offset_in_view()
+        into = None if offset is None or seen_id not in library else offset - before.span(seen_id).start
+        self.show_section(library, section_id)
+        if into is not None:
+            span = library.span(seen_id)
+            self._lay_out(min(span.start + max(0, into), span.end))
+        return True
 
     def clear(self) -> None:
         """Show nothing."""
@@ -138,7 +156,7 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
     def section_in_view(self) -> str | None:
         """Return the id of the section at the top of the view, None where nothing is shown."""
         line = self.line_in_view()
-        if self._library is None or self._stretch is None or line is None:
+        if self._library is None or self._stretch is None or self._stretch.is_made or line is None:
             return self._section_id
         found = self._library.section_at(self._stretch.document.key, max(line.start, self._stretch.start))
         return found or self._section_id
@@ -150,6 +168,12 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
         if selected and selected[0]:
             return selected[0]
         return self._stretch.text if self._stretch else ""
+
+    @property
+    def sideways(self) -> str:
+        """Signs of where lines go on: ``◂``, ``▸`` or both; empty where all is in view."""
+        left = "◂" if self.scroll_offset.x > 0 else ""
+        return left + ("▸" if self.scroll_offset.x + self.view_size.width < self.virtual_size.width else "")
 
     def breadcrumb(self) -> str:
         """Return the titles from the top down to the section in view, on one line."""
@@ -179,6 +203,17 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
         if seen_id is not None and seen_id != self._seen_id:
             self._seen_id = seen_id
             self.post_message(self.SectionChanged(seen_id))
+        self._note_sideways()
+
+    def _note_sideways(self) -> None:
+        if self.sideways != self._sideways:
+            self._sideways = self.sideways
+            self.post_message(self.SidewaysChanged())
+
+    @override
+    def watch_scroll_x(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_x(old_value, new_value)
+        self._note_sideways()
 
     @override
     def width_changed(self) -> None:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
+from roamtui.document.parse import parse_document
 from roamtui.document.plain import plain_line
+from roamtui.document.titles import strip_anchor
 from roamtui.tui.reader.chunks import Chunk, split_chunks, split_lines
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ class Stretch:
     document: Document
     start: int
     end: int
+    is_made: bool = False
+    """Whether the document is words in place of a text that is not there, as of a folder."""
 
     @property
     def text(self) -> str:
@@ -64,11 +68,22 @@ def find_stretch(library: Library, section_id: str) -> Stretch:
     Raises:
         UnknownSectionError: No loaded node has this id, nor is it the library's own.
     """
+    words = "" if section_id == library.root_id else _say_instead(library, section_id)
+    if words:
+        return Stretch(document=parse_document(words), start=0, end=len(words), is_made=True)
     document = library.root if section_id == library.root_id else library.grafts.get(section_id)
     if document is not None and (section_id == library.root_id or not _has_own_text(library, section_id)):
         return Stretch(document=document, start=0, end=len(document.text))
     span = library.span(section_id)
     return Stretch(document=library.locate(section_id)[0], start=span.start, end=span.end)
+
+
+def _say_instead(library: Library, section_id: str) -> str:
+    """Return what stands in place of the text of a folder or of what could not be read, else an empty string."""
+    node = library.node(section_id)
+    if node.kind is NodeKind.FOLDER:
+        return "\n".join(name_node(library, child) for child in library.children(section_id)) + "\n"
+    return f"{node.problem}\n" if node.problem else ""
 
 
 def _has_own_text(library: Library, section_id: str) -> bool:
@@ -78,7 +93,7 @@ def _has_own_text(library: Library, section_id: str) -> bool:
 
 def name_node(library: Library, section_id: str) -> str:
     """Return a node's title on one line, or words in its place where it has none."""
-    title = plain_line(library.title_of(section_id))
+    title = strip_anchor(plain_line(library.title_of(section_id)))
     if title:
         return title
     document, row = library.locate(section_id)

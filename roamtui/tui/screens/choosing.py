@@ -24,8 +24,8 @@ _NO_OFFERS = (
 )
 
 
-def choose_theme(app: App[None]) -> None:
-    """Let a person choose a theme; each shows itself as they go over it."""
+def choose_theme(app: App[None], keep: Callable[[str], None]) -> None:
+    """Let a person choose a theme; each shows itself as they go over it, and `keep` is called with their choice."""
     before = app.theme
     themes = [theme for theme in app.available_themes.values() if not theme.ansi]
     themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
@@ -36,6 +36,8 @@ def choose_theme(app: App[None]) -> None:
 
     def finish(name: str | None) -> None:
         app.theme = name or before
+        if name is not None and name != before:
+            keep(name)
 
     app.push_screen(PickerScreen("Theme", choices, before, preview=preview), finish)
 
@@ -47,7 +49,7 @@ def choose_model(
     use: Callable[[Model], None],
     complain: Callable[[str], None],
 ) -> None:
-    """Let a person choose a model, and ask once more before text goes to it.
+    """Let a person choose a model, and ask once more before text goes to a provider that they have not agreed to.
 
     Args:
         app: Shows the screens.
@@ -72,8 +74,22 @@ def choose_model(
                 except RoamtuiError as error:
                     complain(str(error))
 
-        question = f"Use {offer.name}? It gets your questions and the sections that are opened."
+        if not offer.provider:
+            agree(True)  # noqa: FBT003 - as if a person had said it
+            return
+        question = f"Use {offer.name}? Your questions and the sections that are opened go to {offer.provider}."
         app.push_screen(ConfirmScreen(question, offer.note, yes="Use it"), agree)
 
     foot = "enter chooses, esc leaves" if len(choices) > 1 else _NO_OFFERS
     app.push_screen(PickerScreen("Model", choices, current, foot=foot), take)
+
+
+def ask_to_keep_model(app: App[None], name: str, keep: Callable[[str], None]) -> None:
+    """Ask whether a model is to be used from now on, and call `keep` with its name where it is."""
+
+    def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+        if answer:
+            keep(name)
+
+    question = "Use this model at the next start too? Then config.toml names it."
+    app.push_screen(ConfirmScreen(question, name, yes="From now on", no="This time"), take)

@@ -2,80 +2,54 @@
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import on
-from textual.worker import Worker, WorkerState
-from typing_extensions import override
 
-from roamtui.errors import RoamtuiError
 from roamtui.tui.actions import Action, Scope
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.narration import name_section
-from roamtui.tui.chat.notice_view import NoticeKind
 from roamtui.tui.chat.targets import EarlierTarget, ExampleTarget, SectionTarget, TargetChosen
-from roamtui.tui.commands import AskAboutWanted, CommandWanted, MakeCommand
-from roamtui.tui.conversing import Conversing
+from roamtui.tui.commands import CommandWanted
 from roamtui.tui.copying import CopyWanted
-from roamtui.tui.dispatch import EventDispatcher
+from roamtui.tui.header_line import HeaderLine
 from roamtui.tui.model_label import label_model
 from roamtui.tui.panes.reader_pane import ReaderPane
-from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
+from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.reader.reader import Reader
-from roamtui.tui.screens.approving import AskingApprover
-from roamtui.tui.screens.choosing import choose_model, choose_theme
+from roamtui.tui.screens.asking import AskingScreen
+from roamtui.tui.screens.choosing import ask_to_keep_model, choose_model, choose_theme
+from roamtui.tui.screens.following import Following
 from roamtui.tui.screens.help import HelpScreen
-from roamtui.tui.screens.next_question import Aim, NextQuestion
-from roamtui.tui.screens.panes import PanesScreen
 from roamtui.tui.screens.reading import Reading
+from roamtui.tui.screens.reloading import Reloading
+from roamtui.tui.screens.turning import Turn, begin_anew, branch_off, choose_conversation
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
+    from roamtui.document.library import Library
     from roamtui.models.base import Model
     from roamtui.tui.context import AppContext
     from roamtui.tui.keys import Keys
 
+_LOOK_SECONDS = 2.0
+"""Between two looks at the document on disk; each costs one question to the file system."""
 
-class MainScreen(PanesScreen):
+
+class MainScreen(AskingScreen):
     """Carries out what a person wants of the panes."""
 
     def __init__(self, context: AppContext, keys: Keys, problems: tuple[str, ...] = ()) -> None:
         """Show `context`, and `problems` of the configuration in sentences."""
-        super().__init__(context, keys)
-        self._problems = problems
-        self.app_context = context
-        dispatcher = EventDispatcher(self.session, self.tree_pane, self.chat_log, self.status_line)
-        self._conversing = Conversing(context.agent, dispatcher)
+        super().__init__(context, keys, problems)
         self._reading = Reading(self.session, self.tree_pane, self.reader_pane, self.switch, self.send)
-        context.agent.approver = AskingApprover(self)
-        self._asking: Worker[None] | None = None
-        self._next = NextQuestion(self.question_box, self.status_line)
+        self._following = Following(self, self._reading, self.switch)
+        self._reloading = Reloading(context, self._conversing, self.status_line, keys)
 
-    @on(ChatLog.Ready)
-    def _show_past(self, event: ChatLog.Ready) -> None:
-        """Show what was there before: what could not be used, notes on the document, a saved conversation."""
-        event.stop()
-        state = self.session.state
-        self.status_line.show_state(state)
-        for problem in self._problems:
-            self.warn(problem)
-        for note in self.app_context.notes:
-            self.chat_log.add_notice(note)
-        self.chat_log.restore()
-        for happened in self.session.opening_events:
-            self._conversing.show(happened)
-        self.call_after_refresh(self._warm_up)
-
-    def _warm_up(self) -> None:
-        self.run_worker(self._conversing.warm_up(), group="warming", exit_on_error=False)
-
-    def warn(self, text: str) -> None:
-        """Say in the conversation that something is not as it should be."""
-        self.chat_log.add_notice(text, NoticeKind.WARNING)
-
-    def send(self, make: MakeCommand) -> None:
-        """Dispatch a command in its turn."""
-        self.run_worker(self._conversing.dispatch(make), group="commands", exit_on_error=False)
+    def on_mount(self) -> None:
+        """Look at the document on disk from time to time."""
+        self.set_interval(_LOOK_SECONDS, self.look_at_source)
 
     async def run_chosen(self, action: Action) -> None:
         """Go where an action belongs and carry it out, as the command palette does."""
@@ -86,57 +60,31 @@ class MainScreen(PanesScreen):
                 self.switch.go_log()
             case Scope.READER:
                 self.action_go_reader()
-            case Scope.GLOBAL | Scope.INPUT:
+            case Scope.GLOBAL | Scope.INPUT | Scope.CONVERSATIONS:
                 pass
         await self.app.run_action(action.method, self.find_owner(action.scope))
 
-    @on(QuestionBox.Sent)
-    def _ask(self, event: QuestionBox.Sent) -> None:
+    @on(ChatLog.ForkWanted)
+    def _branch_off(self, event: ChatLog.ForkWanted) -> None:
         event.stop()
-        if self.is_asking:
-            self.notify("An answer is under way. ctrl+c stops it.", markup=False)
-            return
-        self.question_box.clear()
-        self.question_box.remember(event.question)
+        if not self.is_busy():
+            self._turn(branch_off(self.session.state.transcript.exchanges[event.number - 1]))
+
+    def _turn(self, turn: Turn) -> None:
+        self.run_worker(self._turn_to(turn), group="commands", exit_on_error=False)
+
+    async def _turn_to(self, turn: Turn) -> None:
+        """Bring another conversation onto the screen, ready for its next question."""
+        await self._conversing.turn_to(turn.make)
+        self._next.leave()
+        for exchange in self.session.state.transcript.exchanges:
+            self.question_box.remember(exchange.question)
+        self._reading.resume()
         self.switch.show_chat()
-        self._start_asking(event.question, self._next.take())
-
-    def _start_asking(self, question: str, aim: Aim) -> None:
-        asking = self._conversing.ask(question, instead_of=aim.instead_of, within=aim.within)
-        self._asking = self.run_worker(asking, group="asking", exit_on_error=False)
-
-    @on(ChatLog.AgainWanted)
-    def _ask_again(self, event: ChatLog.AgainWanted) -> None:
-        event.stop()
-        exchanges = self.session.state.transcript.exchanges
-        if self.is_asking or not exchanges:
-            return
-        if not event.is_edited:
-            self._start_asking(exchanges[-1].question, Aim(instead_of=exchanges[-1].number))
-            return
-        self._next.change(exchanges[-1])
         self.switch.go_box()
-
-    @on(AskAboutWanted)
-    def _ask_about(self, event: AskAboutWanted) -> None:
-        event.stop()
-        self._next.narrow(event.section_id, name_section(event.section_id, self.session.state.library))
-        self.switch.go_box()
-
-    @property
-    def is_asking(self) -> bool:
-        """Whether an answer is under way."""
-        return self._asking is not None and not self._asking.is_finished
-
-    @on(QuestionBox.PasteRefused)
-    def _refuse_paste(self, event: QuestionBox.PasteRefused) -> None:
-        event.stop()
-        self.notify(
-            f"That paste has {event.length:,} characters; a question may have {PASTE_LENGTH_MAX:,}. Nothing was"
-            " pasted. Save it as a file and open that instead.",
-            severity="warning",
-            markup=False,
-        )
+        if turn.question:
+            self.question_box.fill(turn.question)
+        self.status_line.change(message=turn.message)
 
     @on(CommandWanted)
     def _dispatch(self, event: CommandWanted) -> None:
@@ -153,12 +101,45 @@ class MainScreen(PanesScreen):
             case EarlierTarget():
                 self.chat_log.show_earlier()
             case SectionTarget():
-                self._complain(self._reading.jump(event.target, came_from=self.chat_log))
+                self.complain(self._reading.jump(event.target, came_from=self.chat_log))
 
     @on(OutlineTree.NodeActivated)
     def _read(self, event: OutlineTree.NodeActivated) -> None:
         event.stop()
         self._reading.read(event.section_id, came_from=self.tree_pane.outline)
+
+    @on(TreePane.Grown)
+    def _show_grown(self, event: TreePane.Grown) -> None:
+        event.stop()
+        self._reading.show_loaded(event.section_ids)
+
+    @on(TreePane.HitChosen)
+    def _show_hit(self, event: TreePane.HitChosen) -> None:
+        event.stop()
+        self._reading.read_beside(event.section_id)
+
+    @on(TreePane.SearchEnded)
+    def _unmark_hits(self, event: TreePane.SearchEnded) -> None:
+        event.stop()
+        self.reader_pane.mark("")
+
+    @on(OutlineTree.CursorMoved)
+    def _follow_cursor(self, event: OutlineTree.CursorMoved) -> None:
+        event.stop()
+        self._following.note_cursor(event.section_id, has_focus=self.focused is self.tree_pane.outline)
+
+    @on(TreePane.BatchShown)
+    def _follow_model(self, event: TreePane.BatchShown) -> None:
+        event.stop()
+        self._following.note_opened(event.section_id)
+
+    def action_follow(self) -> None:
+        """Let the reader follow the outline, or stay."""
+        is_following = self._following.toggle()
+        self.reader_pane.show_following(is_following=is_following)
+        self.status_line.change(message="the reader follows the outline" if is_following else "the reader stays")
+        if is_following and self.tree_pane.outline.cursor_id is not None:
+            self._reading.read_beside(self.tree_pane.outline.cursor_id)
 
     @on(ReaderPane.WentBack)
     def _note_reading(self, event: ReaderPane.WentBack) -> None:
@@ -168,45 +149,18 @@ class MainScreen(PanesScreen):
     @on(Reader.LinkClicked)
     def _follow_link(self, event: Reader.LinkClicked) -> None:
         event.stop()
-        self._complain(self._reading.follow(event.href, self.app))
+        self.complain(self._reading.follow(event.href, self.app))
 
     @on(ReaderPane.EditWanted)
     def _edit(self, event: ReaderPane.EditWanted) -> None:
         event.stop()
-        self._complain(self._reading.edit(event.section_id, self.app))
+        self.complain(self._reading.edit(event.section_id, self.app))
 
     @on(CopyWanted)
     def _copy(self, event: CopyWanted) -> None:
         event.stop()
         self.app.copy_to_clipboard(event.text)
         self.notify(f"Copied {event.what}.", markup=False, timeout=2)
-
-    def _complain(self, reason: str | None) -> None:
-        if reason is not None:
-            self.notify(reason, severity="warning", markup=False)
-
-    @on(Worker.StateChanged)
-    def _tell_failure(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            self.chat_log.add_notice(describe_failure(event.worker.error), NoticeKind.ERROR)
-
-    @override
-    def action_step_out(self) -> None:
-        if self.focused is not self.question_box or not self._next.leave():
-            super().action_step_out()
-
-    def action_copy_or_cancel(self) -> None:
-        """Copy the selection; without one, stop the answer under way."""
-        selected = self.question_box.selected_text if self.focused is self.question_box else ""
-        selected = selected or self.get_selected_text() or ""
-        if selected:
-            self.post_message(CopyWanted(selected, "the selection"))
-            self.clear_selection()
-        elif self._asking is not None and self.is_asking:
-            self._asking.cancel()
-        else:
-            quit_key = self._keys.show_first("global.quit")
-            self.notify(f"Nothing is selected and nothing is under way. {quit_key} quits.", markup=False)
 
     def action_palette(self) -> None:
         """Find a command by its name."""
@@ -218,13 +172,50 @@ class MainScreen(PanesScreen):
 
     def action_choose_theme(self) -> None:
         """Choose the colours."""
-        choose_theme(self.app)
+        choose_theme(self.app, partial(self._keep, "theme"))
+
+    def _keep(self, setting: str, value: str) -> None:
+        """Write a choice down for the next start."""
+        save = self.app_context.options.save_setting
+        if save is not None:
+            self.run_worker(asyncio.to_thread(save, setting, value), group="keeping", exit_on_error=False)
+
+    def action_conversations(self) -> None:
+        """List the saved conversations."""
+        if not self.is_busy():
+            self.complain(choose_conversation(self.app, self.session, self._keys, self._turn))
+
+    def action_new_conversation(self) -> None:
+        """Begin a new conversation."""
+        if not self.is_busy():
+            self._turn(begin_anew())
+
+    def look_at_source(self) -> None:
+        """Look whether the document has changed on disk."""
+        self.run_worker(self._look_at_source(), group="looking", exclusive=True, exit_on_error=False)
+
+    async def _look_at_source(self) -> None:
+        library = await self._reloading.look()
+        if library is not None:
+            self._show_library(library)
+
+    def action_reload(self) -> None:
+        """Read the document again."""
+        if not self.is_busy():
+            self.run_worker(self._reload(), group="reloading", exclusive=True, exit_on_error=False)
+
+    async def _reload(self) -> None:
+        library = await self._reloading.reload()
+        if library is not None:
+            self._show_library(library)
+
+    def _show_library(self, library: Library) -> None:
+        self.query_one(HeaderLine).show(library.title, library.source)
+        self.reader_pane.show_again(library)
 
     def action_choose_model(self) -> None:
         """Choose the model that answers."""
-        if self.is_asking:
-            self.notify("An answer is under way. Choose another model when it has ended.", markup=False)
-        else:
+        if not self.is_busy():
             agent = self.app_context.agent
             offers = self.app_context.options.model_offers
             choose_model(self.app, agent.model.name, offers, self._use_model, self.warn)
@@ -237,15 +228,9 @@ class MainScreen(PanesScreen):
         self._welcome.show_model(label)
         self.run_worker(before.close(), group="closing", exit_on_error=False)
         self._warm_up()
+        if self.app_context.options.save_setting is not None and self.app_context.options.may_save_model:
+            ask_to_keep_model(self.app, model.name, partial(self._keep, "model"))
 
     def action_quit(self) -> None:
         """Leave the program."""
         self.app.exit()
-
-
-def describe_failure(error: BaseException | None) -> str:
-    """Return a failure in one sentence; our own errors are sentences already."""
-    if isinstance(error, RoamtuiError):
-        return str(error)
-    kind = type(error).__name__
-    return f"Something went wrong inside roamtui ({kind}: {error}). The conversation goes on; ask again."

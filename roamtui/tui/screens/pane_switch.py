@@ -94,6 +94,13 @@ class PaneSwitch:
         if Pane.READER not in self.visible:
             self.go_reader(came_from=came_from)
 
+    def show_reader_beside(self) -> None:
+        """Bring the reader into view beside the outline, the focus unchanged; where one pane fits it stays hidden."""
+        if self.active is Pane.TREE:
+            self._before_reader = self._tree.outline
+        self.main = Pane.READER
+        self._show()
+
     def leave_reader(self) -> None:
         """Go back to where the reader was called from; the conversation takes its place again."""
         self.main = Pane.CHAT

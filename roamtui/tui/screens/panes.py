@@ -102,7 +102,7 @@ class PanesScreen(Screen[None], inherit_bindings=False):
         yield self._hints
 
     def find_owner(self, scope: Scope) -> Widget:
-        """Return the widget that carries out the actions of a scope."""
+        """Return the widget of this screen that carries out the actions of a scope."""
         owners: dict[Scope, Widget] = {
             Scope.GLOBAL: self,
             Scope.TREE: self.tree_pane,
@@ -119,7 +119,8 @@ class PanesScreen(Screen[None], inherit_bindings=False):
 
     def _scope_of(self, widget: Widget) -> Scope:
         ancestors = widget.ancestors_with_self
-        scopes = (scope for scope in Scope if scope is not Scope.GLOBAL and self.find_owner(scope) in ancestors)
+        inside = (Scope.TREE, Scope.CHAT, Scope.READER, Scope.INPUT)
+        scopes = (scope for scope in inside if self.find_owner(scope) in ancestors)
         return next(scopes, Scope.GLOBAL)
 
     @on(PaneTitle.PaneChosen)
@@ -164,7 +165,7 @@ class PanesScreen(Screen[None], inherit_bindings=False):
         """Leave what the focus is in, one step."""
         match self.switch.active:
             case Pane.TREE:
-                if not self.tree_pane.end_filter():
+                if not self.tree_pane.end_fields():
                     self.switch.go_box()
             case Pane.READER:
                 if not self.reader_pane.end_search():

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import App, SuspendNotSupported
 
+from roamtui.agent.quotes import find_quote
 from roamtui.conversation.commands import Command, ReadSection
-from roamtui.tui.editor import build_editor_command, choose_editor
+from roamtui.document.node import Span
+from roamtui.tui.editor import build_editor_command, choose_editor, find_source_file
 from roamtui.tui.links import DeadLink, SectionLink, WebLink, resolve_link
 from roamtui.tui.screens.confirm import ConfirmScreen
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from roamtui.conversation.session import Session
     from roamtui.conversation.state import ConversationState
     from roamtui.conversation.transcript import Citation
-    from roamtui.document.node import Span
     from roamtui.tui.chat.targets import SectionTarget
     from roamtui.tui.commands import MakeCommand
     from roamtui.tui.panes.reader_pane import ReaderPane
@@ -64,12 +64,30 @@ class Reading:
             return
         place = (section_id, highlight)
         self._reader.show_section(library, section_id, highlight=highlight)
+        if highlight is None:
+            self._reader.mark(self._tree.text_pattern)
         if place == self._place:
             self._switch.go_reader(came_from=came_from)
         else:
             self._switch.show_reader(came_from=came_from)
         self._place = place
         self._note_reading(section_id)
+
+    def read_beside(self, section_id: str, *, is_noted: bool = True) -> None:
+        """Show a section in the reader, beside the outline where there is room, without going there.
+
+        Args:
+            section_id: Nothing happens where it is shown already, or where there is no such section.
+            is_noted: Whether it counts as what the person reads.
+        """
+        library = self._session.state.library
+        if section_id in library and section_id != self._reader.section_id:
+            self._reader.show_section(library, section_id, with_way_back=False)
+            self._place = (section_id, None)
+            if is_noted:
+                self._note_reading(section_id)
+        self._reader.mark(self._tree.text_pattern)
+        self._switch.show_reader_beside()
 
     def jump(self, target: SectionTarget, *, came_from: Widget | None) -> str | None:
         """Show what the conversation names, in outline and reader; return why not, where it cannot be.
@@ -86,6 +104,19 @@ class Reading:
         self._tree.go_to(section_id)
         self.read(section_id, came_from=came_from, highlight=span)
         return None
+
+    def resume(self) -> None:
+        """Show what the conversation that was turned to was reading last, without going there."""
+        state = self._session.state
+        self._place = None
+        if state.reading is not None and state.reading in state.library:
+            self._reader.show_section(state.library, state.reading)
+
+    def show_loaded(self, section_ids: tuple[str, ...]) -> None:
+        """Show the file that is read, once it is loaded, in place of the word that it is not."""
+        section_id = self._reader.section_id
+        if section_id is not None and section_id in section_ids:
+            self._reader.show_section(self._session.state.library, section_id)
 
     def refresh(self) -> None:
         """Say which section is read now, after going back."""
@@ -115,8 +146,8 @@ class Reading:
     def edit(self, section_id: str, app: App[None]) -> str | None:
         """Open the document in the person's editor at a section; return a sentence where that cannot be."""
         library = self._session.state.library
-        file = Path(library.source)
-        if not file.is_file():
+        file = find_source_file(library, section_id)
+        if file is None:
             return "Only a document that is a file on this machine can be edited."
         editor = choose_editor(os.environ)
         if editor is None:
@@ -147,4 +178,14 @@ def find_span(citation: Citation | None, state: ConversationState) -> Span | Non
         document = state.library.document(citation.span.doc)
     except KeyError:
         return None
-    return citation.span if citation.span.end <= len(document.text) else None
+    span, quote = citation.span, citation.quote
+    if quote is None or find_quote(quote, document.text[span.start : span.end]) is not None:
+        return span if span.end <= len(document.text) else None
+    # The document has changed since: the words may have moved within their section.
+    if citation.section_id not in state.library:
+        return None
+    section = state.library.span(citation.section_id)
+    moved = find_quote(quote, state.library.text_at(section))
+    if moved is None:
+        return None
+    return Span(doc=section.doc, start=section.start + moved.start, end=section.start + moved.end)

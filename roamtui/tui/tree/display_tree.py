@@ -25,7 +25,6 @@ Rank = tuple[float, ...]
 
 _ROW_BITS = 32
 _ROW_MASK = (1 << _ROW_BITS) - 1
-_LOADABLE = frozenset({NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER})
 
 
 class DisplayTree:
@@ -34,7 +33,6 @@ class DisplayTree:
     def __init__(self, library: Library, before: DisplayTree | None = None) -> None:
         self.library = library
         self.documents: tuple[Document, ...] = library.documents
-        self._keys: dict[str, Key] = {}
         self._hosts: list[Key | None] = [None]
         self._grafts: dict[Key, int] = {}
         self._prefixes: list[Rank] = [()]
@@ -43,6 +41,7 @@ class DisplayTree:
         self._known_slots = len(before.documents) if before is not None and self.grows else 1
         title_id = library.title_id()
         self.title: Key | None = None if title_id is None else library.root.rows_by_id[title_id]
+        self._slots = {id(document): slot for slot, document in reversed([*enumerate(self.documents)])}
         for slot, host_id in enumerate(library.grafts, start=1):
             host = self.find(host_id)
             self._hosts.append(host)
@@ -67,14 +66,10 @@ class DisplayTree:
 
     def find(self, section_id: str) -> Key | None:
         """Return the key of the node with this id, None where there is none."""
-        key = self._keys.get(section_id)
-        if key is None:
-            for slot, document in enumerate(self.documents):
-                row = document.rows_by_id.get(section_id)
-                if row is not None:
-                    key = self._keys[section_id] = slot << _ROW_BITS | row
-                    break
-        return key
+        if section_id not in self.library:
+            return None
+        document, row = self.library.locate(section_id)
+        return self._slots[id(document)] << _ROW_BITS | row
 
     def id_of(self, key: Key) -> str:
         """Return the id of a node."""
@@ -91,14 +86,15 @@ class DisplayTree:
     def tokens_of(self, key: Key) -> int:
         """Return about how many tokens a node and all below it have; costs little, however long they are."""
         document, row = self.documents[key >> _ROW_BITS], key & _ROW_MASK
+        if document.columns.kinds[row] is NodeKind.FOLDER:
+            return self.library.node(document.ids[row]).tokens if self._is_whole else 0
         slot = self._grafts.get(key)
         grafted = 0 if slot is None else estimate_rows(self.documents[slot], 0, None)
         return grafted + estimate_rows(document, row, document.columns.ends[row])
 
     def is_loaded(self, key: Key) -> bool:
         """Return whether the children of a node are known."""
-        columns, row = self.documents[key >> _ROW_BITS].columns, key & _ROW_MASK
-        return columns.kinds[row] not in _LOADABLE or columns.ends[row] - row > 1 or key in self._grafts
+        return self.library.is_loaded(self.id_of(key))
 
     def parent(self, key: Key) -> Key | None:
         """Return the node above, None at the top."""
@@ -190,6 +186,11 @@ class DisplayTree:
         document = self.documents[slot]
         starts = document.columns.starts
         return bool(document.text[starts[row] : starts[row + 1]].strip())
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether all files are loaded, so that the sizes of folders are known."""
+        return not self.library.list_unloaded()
 
     @cached_property
     def folded_titles(self) -> tuple[tuple[str, ...], ...]:

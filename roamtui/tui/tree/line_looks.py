@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line
+from roamtui.document.titles import strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.tui.tree.line_look import LineLook
 from roamtui.tui.tree.title_filter import find_matched_ranges
@@ -54,7 +55,7 @@ class LineLooks:
         key = self._lines.key_at(line)
         section_id = tree.id_of(key)
         shape = self._lines.shape_at(line)
-        title = plain_line(tree.title_of(key)[:_TITLE_LENGTH_MAX])
+        title = strip_anchor(plain_line(tree.title_of(key)[:_TITLE_LENGTH_MAX]))
         stand_in = "(opening text)" if tree.kind_of(key) is NodeKind.PREAMBLE else "(untitled)"
         section = self._open.get(key)
         tokens = tree.tokens_of(key) if tree.is_loaded(key) else 0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from itertools import pairwise
 
 import pytest
+from typing_extensions import override
 
 from roamtui.conversation.transcript import QuoteState, Stopped
-from roamtui.models.base import CallMade, Request, TextDelta
+from roamtui.models.base import CallMade, ModelEvent, Request, TextDelta
 from roamtui.models.offline.model import OfflineModel
 from tests.models.offline.talking import FERRY, make_talk
 
@@ -90,20 +92,25 @@ async def test_a_document_that_imitates_a_section_is_not_believed() -> None:
     assert "deadbeef" not in {citation.section_id for citation in answer.citations}
 
 
-async def test_its_requests_are_sent_like_any_other() -> None:
+class RecordingModel(OfflineModel):
+    """Keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+
+    @override
+    async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
+        self.requests.append(request)
+        async for event in super().stream(request):
+            yield event
+
+
+async def test_each_of_its_requests_begins_with_the_one_before() -> None:
     talk = make_talk()
-    requests: list[Request] = []
-
-    class Recording(OfflineModel):
-        async def stream(self, request: Request):  # type: ignore[no-untyped-def] # noqa: ANN202
-            requests.append(request)
-            async for event in super().stream(request):
-                yield event
-
-    talk.agent.model = Recording()
+    talk.agent.model = model = RecordingModel()
     await talk.ask("How much does a car cost?")
     await talk.ask("And a bicycle?")
-    assert all(after.messages[: len(before.messages)] == before.messages for before, after in pairwise(requests))
+    assert all(after.messages[: len(before.messages)] == before.messages for before, after in pairwise(model.requests))
 
 
 async def test_told_to_make_no_calls_it_answers() -> None:

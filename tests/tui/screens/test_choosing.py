@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+import pytest
 from textual.widgets import OptionList
 
 from roamtui.errors import RoamtuiError
@@ -13,7 +16,7 @@ from roamtui.tui.context import ModelOffer, TuiOptions
 from roamtui.tui.screens.confirm import ConfirmScreen
 from roamtui.tui.screens.picker import PickerScreen
 from roamtui.tui.themes import DEFAULT_THEME
-from tests.tui.driving import ask, make_app, screen_text
+from tests.tui.driving import ask, make_app, screen_text, wait_until
 
 
 def refuse() -> Model:
@@ -23,7 +26,7 @@ def refuse() -> Model:
 def make_offering_app() -> RoamApp:
     other = ScriptedModel([ScriptedReply(text="Other.")], name="openai/[b]other")
     offers = (
-        ModelOffer(name="openai/[b]other", note="key found", choose=lambda: other),
+        ModelOffer(name="openai/[b]other", note="key found", choose=lambda: other, provider="OpenAI"),
         ModelOffer(name="broken", note="key gone", choose=refuse),
     )
     return make_app([ScriptedReply(text="First.")], options=TuiOptions(model_offers=offers))
@@ -75,6 +78,7 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
         await pilot.pause()
         assert isinstance(app.screen, ConfirmScreen)
         assert "openai/[b]other" in screen_text(app)
+        assert "OpenAI." in screen_text(app)
         await pilot.press("enter")
         await pilot.pause()
         assert app.app_context.agent.model is before, "the button with the focus says no"
@@ -90,7 +94,7 @@ async def test_a_model_that_cannot_be_used_is_told() -> None:
     app = make_offering_app()
     async with app.run_test(size=(100, 30)) as pilot:
         before = app.app_context.agent.model
-        await pilot.press("f2", "j", "j", "enter", "y")
+        await pilot.press("f2", "j", "j", "enter")
         await pilot.pause()
         assert app.app_context.agent.model is before
         assert [notice.text for notice in app.screen.query(NoticeView)] == ["The key is gone."]
@@ -105,3 +109,65 @@ async def test_without_offers_the_list_says_how_to_get_some() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert app.screen is app.main
+
+
+async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and_is_rebuilt_once() -> None:
+    replies = [ScriptedReply(text=f"Other {number}.") for number in range(3)]
+    other = ScriptedModel(replies, name="local")
+    offers = (ModelOffer(name="local", note="on this machine", choose=lambda: other),)
+    app = make_app([ScriptedReply(text="First.")], options=TuiOptions(model_offers=offers))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await ask(pilot, "One?")
+        await pilot.press("f2", "j", "enter")
+        await wait_until(pilot, lambda: app.main.status_line.status.model == "local")
+        assert app.screen is app.main, "nobody else gets the text, so nobody is asked"
+        for question in ("Two?", "Three?", "Four?"):
+            await ask(pilot, question)
+        exchanges = app.main.session.state.transcript.exchanges
+    assert [exchange.model for exchange in exchanges] == ["scripted", "local", "local", "local"]
+    sent = [request.messages for request in other.requests]
+    assert len(sent) == 3
+    assert "First." in [message.text for message in sent[0]]
+    for before, after in pairwise(sent):
+        assert after[: len(before)] == before, "after one rebuild each request begins with the one before"
+
+
+async def test_a_chosen_theme_is_kept_and_one_that_was_only_looked_at_is_not() -> None:
+    kept: list[tuple[str, str]] = []
+    app = make_app(options=TuiOptions(save_setting=lambda key, value: kept.append((key, value))))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("f3", "home", "escape", "f3", "enter")
+        await pilot.pause()
+        assert kept == []
+        await pilot.press("f3", "home", "enter")
+        await wait_until(pilot, lambda: kept == [("theme", "beacon")])
+
+
+@pytest.mark.parametrize(("key", "expected"), [("n", []), ("y", [("model", "local")])])
+async def test_a_model_is_kept_only_after_a_question(key: str, expected: list[tuple[str, str]]) -> None:
+    kept: list[tuple[str, str]] = []
+    offers = (ModelOffer(name="local", note="here", choose=lambda: ScriptedModel(name="local")),)
+    options = TuiOptions(
+        model_offers=offers, save_setting=lambda key, value: kept.append((key, value)), may_save_model=True
+    )
+    app = make_app(options=options)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("f2", "j", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        assert kept == []
+        await pilot.press(key)
+        await wait_until(pilot, lambda: app.screen is app.main and kept == expected)
+        assert app.app_context.agent.model.name == "local"
+
+
+async def test_a_choice_that_cannot_be_kept_is_told_and_stays_for_now() -> None:
+    def refuse_to_save(_key: str, _value: str) -> None:
+        raise RoamtuiError("The disk is full.")
+
+    app = make_app(options=TuiOptions(save_setting=refuse_to_save))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("f3", "home", "enter")
+        await wait_until(
+            pilot, lambda: [notice.text for notice in app.screen.query(NoticeView)] == ["The disk is full."]
+        )
+        assert app.theme == "beacon"

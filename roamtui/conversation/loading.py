@@ -1,0 +1,108 @@
+"""Which files or pages a command needs, and what a state is once they are loaded. Pure, like `update`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, assert_never
+
+from roamtui.conversation.commands import (
+    CloseAgentSections,
+    CollapseSections,
+    Command,
+    ExpandSections,
+    FoldNodes,
+    PinSections,
+    ReadSection,
+    UndoBatch,
+    UnfoldNodes,
+)
+from roamtui.conversation.events import NodesLoaded
+from roamtui.document.loader import can_load
+from roamtui.document.node import NodeKind
+from roamtui.outline.ranges import parse_reference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from roamtui.conversation.state import ConversationState
+    from roamtui.document.document import Document
+    from roamtui.document.library import Library
+
+
+def find_first_unfolded(library: Library) -> tuple[str, ...]:
+    """Return what is unfolded at first: the heading that holds everything, or folders that hold nothing but one."""
+    title_id = library.title_id()
+    if title_id is not None:
+        return (title_id,)
+    unfolded: list[str] = []
+    below = library.children(library.root_id)
+    while len(below) == 1 and library.node(below[0]).kind is NodeKind.FOLDER:
+        unfolded.append(below[0])
+        below = library.children(below[0])
+    return tuple(unfolded)
+
+
+def find_needed(library: Library, command: Command) -> tuple[str, ...]:
+    """Return the nodes that must be loaded before `update` can carry out a command."""
+    return tuple(node_id for node_id in dict.fromkeys(_list_named(command)) if can_load(library, node_id))
+
+
+def _list_named(command: Command) -> tuple[str, ...]:
+    match command:
+        case ExpandSections(section_ids=requested):
+            references = map(parse_reference, requested)
+            return tuple(reference.section_id for reference in references if reference is not None)
+        case PinSections(section_ids=ids, is_pinned=True) | UnfoldNodes(section_ids=ids):
+            return ids
+        case ReadSection(section_id=str(section_id)):
+            return (section_id,)
+        case CollapseSections() | PinSections() | FoldNodes() | ReadSection() | UndoBatch() | CloseAgentSections():
+            return ()
+        case _:
+            assert_never(command)
+
+
+def grow(state: ConversationState, documents: Mapping[str, Document]) -> tuple[ConversationState, NodesLoaded]:
+    """Return the state with documents below its nodes, and the event that tells of them.
+
+    What was loaded meanwhile stays. Where a document had to take other ids, because a new one has the older right to
+    them, the state follows.
+    """
+    before = state.library
+    new = {node_id: document for node_id, document in documents.items() if can_load(before, node_id)}
+    library = before.graft_all(new)
+    problems = tuple((node_id, document.problem) for node_id, document in new.items() if document.problem)
+    event = NodesLoaded(section_ids=tuple(new), problems=problems)
+    moved = _find_moved(before, library)
+    return replace(_move_ids(state, moved) if moved else state, library=library), event
+
+
+def _find_moved(before: Library, after: Library) -> dict[str, str]:
+    """Return the new id of each node whose id is another now."""
+    moved: dict[str, str] = {}
+    for node_id, old in before.grafts.items():
+        new = after.grafts[node_id]
+        if new is not old and new.columns is old.columns:
+            moved.update(zip(old.ids, new.ids, strict=True))
+    return moved
+
+
+def _move_ids(state: ConversationState, moved: Mapping[str, str]) -> ConversationState:
+    def move(section_id: str) -> str:
+        return moved.get(section_id, section_id)
+
+    return replace(
+        state,
+        open=tuple(replace(section, section_id=move(section.section_id)) for section in state.open),
+        unfolded=frozenset(map(move, state.unfolded)),
+        reading=move(state.reading) if state.reading is not None else None,
+        batches=tuple(
+            replace(
+                batch,
+                opened_ids=tuple(map(move, batch.opened_ids)),
+                unfolded_ids=tuple(map(move, batch.unfolded_ids)),
+            )
+            for batch in state.batches
+        ),
+        needs_rebuild=True,
+    )

@@ -1,0 +1,55 @@
+"""`Loader`: reads what stands below a node that is not loaded yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from roamtui.document.node import NodeKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from roamtui.document.document import Document
+    from roamtui.document.library import Library
+
+_LOADED_ON_DEMAND = frozenset({NodeKind.FILE, NodeKind.LINK})
+
+
+class Loader(Protocol):
+    """Reads the files, or fetches the pages, of one source."""
+
+    def load(self, library: Library, node_id: str) -> Document:
+        """Return the document that belongs below a node; called in a thread, for several nodes at a time.
+
+        What cannot be read is a document with a `problem`, never an exception.
+
+        Args:
+            library: Holds the node.
+            node_id: A file or a link.
+        """
+        ...
+
+
+def can_load(library: Library, node_id: str) -> bool:
+    """Return whether a node is a file or a link that is not loaded, or could not be."""
+    if node_id not in library or library.is_loaded(node_id):
+        return False
+    document, row = library.locate(node_id)
+    return document.columns.kinds[row] in _LOADED_ON_DEMAND
+
+
+def load_files(library: Library, loader: Loader, report: Callable[[int, int], None] | None = None) -> Library:
+    """Return a library in which all files of the listing are loaded.
+
+    Args:
+        library: Of a folder; any other is returned as it is.
+        loader: Reads its files.
+        report: Told how many are read, and how many there are.
+    """
+    node_ids = library.list_unloaded()
+    documents: dict[str, Document] = {}
+    for done, node_id in enumerate(node_ids, start=1):
+        documents[node_id] = loader.load(library, node_id)
+        if report is not None:
+            report(done, len(node_ids))
+    return library.graft_all(documents) if documents else library

@@ -1,0 +1,146 @@
+r"""Patterns for lines that could begin or end a block, and what follows from one line alone.
+
+Every pattern of a line begins with a literal ``\n``, which `re` looks for much faster than for a class or an anchor.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from markdown_it.common.utils import MD_TRIM_CHARS
+from markdown_it.rules_block.html_block import HTML_SEQUENCES
+
+_LINE = (
+    r"(?:( {1,3})(?=[#`~<=\-])|(?=[#`~<=\-]))"
+    r"(?:(#{1,6})((?:[ \t][^\n]*)?)$|(`{3,}(?=[^`\n]*$)|~{3,})|(<)[A-Za-z/!?]|(=+|-+)[ \t]*$)"
+)
+INDENT, HASHES, REST, FENCE, HTML, UNDERLINE = range(1, 7)
+"""Groups of a candidate. The last one that took part tells its kind; without indent the first took no part."""
+
+CANDIDATE = re.compile(rf"\n{_LINE}", re.MULTILINE)
+"""A line that could be a heading or hide one: ATX, fence, HTML block, or what underlines a heading."""
+FIRST_CANDIDATE = re.compile(_LINE, re.MULTILINE)
+"""The same for a line without a line end before it."""
+
+_LIST_MARKER = re.compile(r"^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
+_BLANK_LINE = re.compile(r"\n[ \t]*$", re.MULTILINE)
+_PLAIN = r"(?:[^\s#`~<=>|:+*_\-\[\d]|\*{1,2}[^\s*]|\d+(?![\d.)]))"
+"""How a line of prose may begin: with nothing that could be a mark of a block."""
+_PLAIN_AFTER_BLANK = re.compile(rf"\n\n(?={_PLAIN})")
+_PLAIN_START = re.compile(_PLAIN)
+_PROSE = re.compile(rf"(?:=[^\n|]*\n)?(?:{_PLAIN}[^\n|]*\n)*")
+_OUTDENTED = tuple(re.compile(rf"\n(?! {{{indent}}}| *\t|[ \t]*$)", re.MULTILINE) for indent in range(4))
+
+
+def trim(content: str) -> str:
+    """Strip what markdown-it-py strips from the ends of inline source."""
+    return content.strip(MD_TRIM_CHARS)
+
+
+def trim_heading(rest: str) -> str:
+    """Return the content of an ATX heading from what follows its opening sequence on the line."""
+    if rest.endswith(("#", " ", "\t")):
+        rest = rest.rstrip(" \t")
+        unclosed = rest.rstrip("#")
+        if unclosed.endswith((" ", "\t")):
+            rest = unclosed
+    return rest.strip(MD_TRIM_CHARS)
+
+
+def is_plain(text: str, start: int) -> bool:
+    """Tell whether a line begins with nothing that could be a mark of a block."""
+    return _PLAIN_START.match(text, start) is not None
+
+
+def is_prose(text: str, start: int, stop: int) -> bool:
+    """Tell whether no line of a range begins with a mark of a block or holds a bar; the first may begin with ``=``."""
+    return _PROSE.fullmatch(text, start, stop) is not None
+
+
+def has_list_marker(text: str, start: int, stop: int) -> bool:
+    """Tell whether a line of a range begins with a list marker."""
+    return _LIST_MARKER.search(text, start, stop) is not None
+
+
+def is_blank_before(text: str, start: int) -> bool:
+    """Tell whether the line before the one at `start` is blank or missing."""
+    if start < 2 or text[start - 2] == "\n":
+        return True
+    previous = text.rfind("\n", 0, start - 1) + 1
+    return text[start - 2] in " \t" and not text[previous : start - 1].strip(" \t")
+
+
+def find_blank(text: str, start: int) -> int:
+    """Return where the first blank line after the line at `start` begins, else the length of `text`."""
+    found = _BLANK_LINE.search(text, start)
+    return found.start() + 1 if found else len(text)
+
+
+def find_plain_after_blank(text: str, start: int) -> int:
+    """Return the next line after a blank one that begins with no mark, else the length of `text`."""
+    found = _PLAIN_AFTER_BLANK.search(text, start)
+    return found.end() if found else len(text)
+
+
+def find_fence_end(text: str, start: int, marker: str) -> int:
+    """Return the end of the line that closes a fence, without its line end; the length of `text` if none does.
+
+    Args:
+        text: The text.
+        start: Offset after the marker that opens the fence.
+        marker: That marker.
+    """
+    first = text.find(marker, start)
+    if first < 0:
+        return len(text)
+    end = first + len(marker)
+    if text[first - 1] == "\n" and text[end : end + 1] == "\n":
+        return end
+    found = make_closing(marker).search(text, start)
+    return found.end() if found else len(text)
+
+
+@lru_cache(maxsize=64)
+def make_closing(marker: str) -> re.Pattern[str]:
+    """Return what finds a line that closes a fence begun with `marker`, from the line end before it."""
+    return re.compile(rf"\n {{0,3}}{marker[0]}{{{len(marker)},}}[ \t]*$", re.MULTILINE)
+
+
+def match_html(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
+    """Return what ends the HTML block that a line begins, and whether it may interrupt a paragraph; None if it is none.
+
+    What ends it is None where that is a blank line.
+    """
+    for opening, closing, may_interrupt in HTML_SEQUENCES:
+        if opening.search(line):
+            return (None if closing.search("") else closing), may_interrupt
+    return None
+
+
+def has_interruption(text: str, start: int, stop: int) -> bool:
+    """Tell whether a range holds a candidate other than HTML that may not interrupt a paragraph.
+
+    Args:
+        text: The text.
+        start: Offset of the line end before the first line.
+        stop: Where a line begins, or the end.
+    """
+    for candidate in CANDIDATE.finditer(text, start, stop):
+        if candidate.lastindex != HTML:
+            return True
+        opening = match_html(text[candidate.start(HTML) : next_line(text, candidate.end())].removesuffix("\n"))
+        if opening is not None and opening[1]:
+            return True
+    return False
+
+
+def next_line(text: str, offset: int) -> int:
+    """Return where the line after the one that holds `offset` begins; the length of `text` after the last."""
+    end = text.find("\n", offset)
+    return len(text) if end < 0 else end + 1
+
+
+def is_indented(text: str, start: int, stop: int, indent: int) -> bool:
+    r"""Tell whether every line that is not blank has `indent` columns of indent, the one at `start` left out."""
+    return _OUTDENTED[indent].search(text, start, stop) is None

@@ -1,0 +1,171 @@
+"""Per-question results as lines of a file, so that a run that was stopped goes on where it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from roamtui.errors import SourceError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunKey:
+    """What makes two results comparable."""
+
+    set: str
+    """Name of the question set."""
+    scope: str
+    mode: str
+    model: str
+    """Empty where search alone is measured."""
+    with_history: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentScore:
+    """What the agent did with a question."""
+
+    gold_opened: bool
+    gold_cited: bool
+    relaxed_opened: bool
+    relaxed_cited: bool
+    quotes: int
+    verified: int
+    opened: int
+    """Sections opened."""
+    tokens: int
+    """Estimated tokens of section text delivered."""
+    steps: int
+    seconds: float
+    stopped: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRow:
+    """The result of one question."""
+
+    id: str
+    question: str
+    rank: int | None
+    """Place of the first hit, None where there is none among the first ten."""
+    relaxed_rank: int | None
+    hits: tuple[str, ...]
+    """Ids found, the best first."""
+    ms: float
+    """How long the search took."""
+    agent: AgentScore | None = None
+
+
+def describe_row(row: QuestionRow, key: RunKey) -> dict[str, Any]:
+    """Return a result with what it belongs to, as the file has it."""
+    value = {**asdict(key), **asdict(row)}
+    agent = value.pop("agent")
+    return {**value, **(agent or {})}
+
+
+def read_rows(path: Path) -> tuple[dict[RunKey, dict[str, QuestionRow]], tuple[str, ...]]:
+    """Return the results of a file by run and question, and a sentence for each line that is none.
+
+    Raises:
+        SourceError: It cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}. Name a file that --questions-out wrote.") from None
+    runs: dict[RunKey, dict[str, QuestionRow]] = {}
+    problems = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line.decode("utf-8"))
+            key, row = _parse_row(value)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            problems.append(f"{path.name} line {number} is no result of a question; it is left out.")
+        else:
+            runs.setdefault(key, {})[row.id] = row
+    return runs, tuple(problems)
+
+
+def read_run(path: Path) -> tuple[RunKey, dict[str, QuestionRow]]:
+    """Return the only run of a file.
+
+    Raises:
+        SourceError: It cannot be read.
+        UsageError: It holds none, or several.
+    """
+    runs, _ = read_rows(path)
+    if len(runs) != 1:
+        raise UsageError(f"{path} holds {len(runs) or 'no'} runs; one that --questions-out wrote holds one.")
+    return next(iter(runs.items()))
+
+
+class RowFile:
+    """The file of one run: results that are there already, and new ones added line by line."""
+
+    def __init__(self, path: Path, key: RunKey) -> None:
+        """Read what is there.
+
+        Raises:
+            SourceError: It cannot be read or written.
+            UsageError: It holds results of another run.
+        """
+        self._path = path
+        self._key = key
+        self.done: dict[str, QuestionRow] = {}
+        """Results by question."""
+        self.problems: tuple[str, ...] = ()
+        if path.exists():
+            runs, self.problems = read_rows(path)
+            if runs.keys() - {key} or (self.problems and not runs):
+                raise UsageError(f"{path} holds something else than results of this run. Name another file.")
+            self.done = runs.get(key, {})
+            self._end_last_line()
+
+    def add(self, row: QuestionRow) -> None:
+        """Write one more result."""
+        line = json.dumps(describe_row(row, self._key), ensure_ascii=False)
+        self._append(line.encode("utf-8", "surrogatepass") + b"\n")
+
+    def _end_last_line(self) -> None:
+        """End a line that was cut when a run was stopped."""
+        data = self._path.read_bytes()
+        if data and not data.endswith(b"\n"):
+            self._append(b"\n")
+
+    def _append(self, data: bytes) -> None:
+        try:
+            with self._path.open("ab") as file:
+                file.write(data)
+        except OSError as error:
+            raise SourceError(f"{self._path} cannot be written: {error.strerror}. Name another file.") from None
+
+
+def _parse_row(value: dict[str, Any]) -> tuple[RunKey, QuestionRow]:
+    key = RunKey(**{field.name: value[field.name] for field in fields(RunKey)})
+    agent = None
+    if key.model:
+        agent = AgentScore(**{field.name: value[field.name] for field in fields(AgentScore)})
+    row = QuestionRow(
+        id=_require(value["id"], str),
+        question=_require(value["question"], str),
+        rank=_require(value["rank"], int | None),
+        relaxed_rank=_require(value["relaxed_rank"], int | None),
+        hits=tuple(value["hits"]),
+        ms=float(value["ms"]),
+        agent=agent,
+    )
+    hash(key)
+    return key, row
+
+
+def _require(value: Any, kind: Any) -> Any:  # noqa: ANN401 - what a file holds
+    if not isinstance(value, kind):
+        raise TypeError
+    return value

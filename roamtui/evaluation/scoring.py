@@ -1,0 +1,125 @@
+"""Results of questions into the numbers of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from roamtui.evaluation.intervals import Difference, Measure, compare_measures, find_intervals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from roamtui.evaluation.rows import AgentScore, QuestionRow, RunKey
+
+RANK_MAX = 10
+"""How many hits are looked at."""
+_PLACES = (1, 5, 10)
+_RELAXED = "relaxed_"
+_RANK_NAMES = (*(f"hit_at_{place}" for place in _PLACES), "mrr")
+AGENT_NAMES = (
+    "gold_opened",
+    "gold_cited",
+    "quotes_verified",
+    "opened_per_question",
+    "tokens_per_question",
+    "median_tokens",
+    "steps_per_question",
+)
+"""What is measured where a model answers, as the command line names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunScore:
+    """The numbers of one run; None is what it cannot say."""
+
+    key: RunKey
+    questions: int
+    values: Mapping[str, float | None]
+    """By name; those that count the section above as found begin with ``relaxed_``."""
+    intervals: Mapping[str, tuple[float, float]]
+
+
+def score_run(key: RunKey, rows: Sequence[QuestionRow], *, seed: int = 0) -> RunScore:
+    """Return the numbers of a run with their intervals."""
+    measures = list_measures(key, rows)
+    return RunScore(
+        key=key,
+        questions=len(rows),
+        values={measure.name: measure.compute() for measure in measures},
+        intervals=find_intervals(measures, seed=seed),
+    )
+
+
+def compare_runs(
+    before: Mapping[str, QuestionRow], after: Mapping[str, QuestionRow], keys: tuple[RunKey, RunKey], *, seed: int = 0
+) -> tuple[int, tuple[Difference, ...]]:
+    """Return how many questions two runs share, and what each measure gains over these."""
+    shared = [question_id for question_id in before if question_id in after]
+    first = list_measures(keys[0], [before[question_id] for question_id in shared])
+    second = list_measures(keys[1], [after[question_id] for question_id in shared])
+    return len(shared), compare_measures(first, second, seed=seed)
+
+
+def list_measures(key: RunKey, rows: Sequence[QuestionRow]) -> list[Measure]:
+    """Return what is measured in a run."""
+    measures: list[Measure] = []
+    if key.mode != "off":
+        measures += _list_rank_measures("", [row.rank for row in rows])
+        measures += _list_rank_measures(_RELAXED, [row.relaxed_rank for row in rows])
+        measures.append(Measure(name="median_ms", values=tuple(row.ms for row in rows), is_median=True))
+    agents = [row.agent for row in rows if row.agent is not None]
+    if key.model and len(agents) == len(rows):
+        measures += _list_agent_measures(agents)
+    return measures
+
+
+def describe_score(score: RunScore) -> dict[str, Any]:
+    """Return the numbers of a run as the command line's JSON has them."""
+    relaxed = {name.removeprefix(_RELAXED): value for name, value in score.values.items() if name.startswith(_RELAXED)}
+    described: dict[str, Any] = {
+        "questions": score.questions,
+        "scope": score.key.scope,
+        "mode": score.key.mode,
+        **{name: score.values.get(name) for name in _RANK_NAMES},
+        "relaxed": {name: relaxed.get(name) for name in _RANK_NAMES} | relaxed,
+        "median_ms": score.values.get("median_ms"),
+    }
+    if score.key.model:
+        described |= {"model": score.key.model, **{name: score.values.get(name) for name in AGENT_NAMES}}
+    described["intervals"] = {name: list(interval) for name, interval in score.intervals.items()}
+    return described
+
+
+def _list_rank_measures(prefix: str, ranks: Sequence[int | None]) -> list[Measure]:
+    hits = [
+        Measure(
+            name=f"{prefix}hit_at_{place}",
+            values=tuple(float(rank is not None and rank <= place) for rank in ranks),
+        )
+        for place in _PLACES
+    ]
+    reciprocal = tuple(1 / rank if rank is not None else 0.0 for rank in ranks)
+    return [*hits, Measure(name=f"{prefix}mrr", values=reciprocal)]
+
+
+def _list_agent_measures(agents: Sequence[AgentScore]) -> list[Measure]:
+    def take(read: Callable[[AgentScore], float]) -> tuple[float, ...]:
+        return tuple(map(read, agents))
+
+    tokens = take(lambda agent: agent.tokens)
+    return [
+        Measure(name="gold_opened", values=take(lambda agent: agent.gold_opened)),
+        Measure(name="gold_cited", values=take(lambda agent: agent.gold_cited)),
+        Measure(
+            name="quotes_verified",
+            values=take(lambda agent: agent.verified),
+            weights=take(lambda agent: agent.quotes),
+        ),
+        Measure(name="opened_per_question", values=take(lambda agent: agent.opened)),
+        Measure(name="tokens_per_question", values=tokens),
+        Measure(name="median_tokens", values=tokens, is_median=True),
+        Measure(name="steps_per_question", values=take(lambda agent: agent.steps)),
+        Measure(name=f"{_RELAXED}gold_opened", values=take(lambda agent: agent.relaxed_opened)),
+        Measure(name=f"{_RELAXED}gold_cited", values=take(lambda agent: agent.relaxed_cited)),
+    ]

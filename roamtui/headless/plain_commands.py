@@ -1,0 +1,179 @@
+"""Commands of the plain chat: a line that begins with a slash."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from roamtui.conversation.commands import (
+    CollapseSections,
+    Command,
+    ExpandSections,
+    Origin,
+    PinSections,
+    ReadSection,
+    UnfoldNodes,
+)
+from roamtui.document.loader import can_load
+from roamtui.errors import RoamtuiError
+from roamtui.headless.narration import narrate_event
+from roamtui.headless.plain_outline import describe_children, describe_open, describe_text, describe_unknown
+from roamtui.headless.search import describe_hits
+from roamtui.models.choose import find_usable_models
+from roamtui.outline.ranges import parse_reference
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from roamtui.agent.loop import Agent
+    from roamtui.models.base import Model
+
+_SEPARATORS = re.compile(r"[\s,]+")
+_HITS_MAX = 10
+LEAVE = ("/quit", "/exit")
+"""Commands that end the chat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainCommand:
+    """One command."""
+
+    usage: str
+    help: str
+    run: Callable[[CommandContext, str], Awaitable[str]]
+    """Takes what follows the command's name; returns what is told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandContext:
+    """What commands act on."""
+
+    agent: Agent
+    choose_model: Callable[[str], Model]
+    """Makes the model with a name."""
+
+
+async def run_plain_command(context: CommandContext, line: str) -> str:
+    """Carry out a line that begins with a slash, and return what to tell; what a person did wrong is told too."""
+    name, _, rest = line.strip().partition(" ")
+    command = COMMANDS.get(name.lower())
+    if command is None:
+        return f"There is no command {name}. /help lists them; a space before the slash makes the line a question."
+    try:
+        return await command.run(context, rest.strip())
+    except RoamtuiError as error:
+        return str(error)
+
+
+def _find_sections(agent: Agent, text: str) -> tuple[list[str], list[str]]:
+    """Return the sections that are named, and a sentence for each name of none."""
+    library = agent.session.state.library
+    found, problems = [], []
+    for word in filter(None, _SEPARATORS.split(text)):
+        reference = parse_reference(word)
+        if reference is None or reference.section_id not in library:
+            problems.append(describe_unknown(library, word))
+        else:
+            found.append(reference.section_id)
+    if not found and not problems:
+        problems.append("Name a section by its id: /outline and /search show ids.")
+    return list(dict.fromkeys(found)), problems
+
+
+async def _dispatch(agent: Agent, command: Command) -> list[str]:
+    session = agent.session
+    return [line async for event in session.dispatch(command) if (line := narrate_event(event, session.state.library))]
+
+
+async def _open(context: CommandContext, text: str) -> str:
+    ids, told = _find_sections(context.agent, text)
+    if ids:
+        lines = await _dispatch(context.agent, ExpandSections(section_ids=tuple(ids), origin=Origin.PERSON))
+        told += lines or ["already open"]
+    return "\n".join(told)
+
+
+async def _close(context: CommandContext, text: str) -> str:
+    ids, told = _find_sections(context.agent, text)
+    if ids:
+        told += await _dispatch(context.agent, CollapseSections(section_ids=tuple(ids), origin=Origin.PERSON))
+    return "\n".join(told)
+
+
+async def _pin(context: CommandContext, text: str) -> str:
+    ids, told = _find_sections(context.agent, text)
+    if ids:
+        found = [context.agent.session.state.find_open(section_id) for section_id in ids]
+        are_pinned = all(section is not None and section.is_pinned for section in found)
+        told += await _dispatch(context.agent, PinSections(section_ids=tuple(ids), is_pinned=not are_pinned))
+    return "\n".join(told)
+
+
+async def _read(context: CommandContext, text: str) -> str:
+    ids, told = _find_sections(context.agent, text)
+    for section_id in ids:
+        told += await _dispatch(context.agent, ReadSection(section_id=section_id))
+        told.append(describe_text(context.agent.session.state.library, section_id))
+    return "\n".join(told)
+
+
+async def _outline(context: CommandContext, text: str) -> str:
+    session = context.agent.session
+    reference = parse_reference(text)
+    told: list[str] = []
+    if reference is not None and can_load(session.state.library, reference.section_id):
+        told = await _dispatch(context.agent, UnfoldNodes(section_ids=(reference.section_id,)))
+    return "\n".join((*told, describe_children(session.state.library, text)))
+
+
+async def _search(context: CommandContext, text: str) -> str:
+    searcher = context.agent.searcher
+    if searcher is None:
+        return "Search is off. Set retrieval.mode in config.toml to keyword."
+    if not text:
+        return "Say what to search for: /search late fee"
+    hits = searcher.search(text, limit=_HITS_MAX)
+    return describe_hits(context.agent.session.state.library, hits) if hits else "Nothing found. Try other words."
+
+
+async def _list_open(context: CommandContext, _text: str) -> str:
+    return describe_open(context.agent.session.state)
+
+
+async def _choose_model(context: CommandContext, name: str) -> str:
+    agent = context.agent
+    if not name:
+        offers = [f"{offer.name}: {offer.reason}" for offer in find_usable_models()]
+        return "\n".join((f"{agent.model.name} answers. Usable here:", *offers))
+    before = agent.model
+    agent.model = context.choose_model(name)
+    await before.close()
+    return f"{agent.model.name} answers from now on."
+
+
+async def _help(_context: CommandContext, _text: str) -> str:
+    lines = [f"{command.usage}: {command.help}" for command in COMMANDS.values()]
+    return "\n".join(("Any other line is a question.", *lines, "/quit: Leave; ctrl+d does too.", _CANCEL))
+
+
+_CANCEL = "ctrl+c stops the answer that is under way; what came so far is kept."
+COMMANDS: dict[str, PlainCommand] = {
+    "/outline": PlainCommand(
+        usage="/outline [ID]", help="List the sections at the top, or those below one.", run=_outline
+    ),
+    "/read": PlainCommand(usage="/read ID", help="Show the text of a section. Reading costs nothing.", run=_read),
+    "/search": PlainCommand(usage="/search WORDS", help="Find sections.", run=_search),
+    "/open": PlainCommand(
+        usage="/open ID...", help="Open sections: the model gets their text with your next question.", run=_open
+    ),
+    "/close": PlainCommand(usage="/close ID...", help="Close sections: the model forgets their text.", run=_close),
+    "/pin": PlainCommand(
+        usage="/pin ID...", help="Keep sections open whatever happens; once more lets go of them.", run=_pin
+    ),
+    "/sections": PlainCommand(usage="/sections", help="List what is open.", run=_list_open),
+    "/model": PlainCommand(
+        usage="/model [NAME]", help="Say which model answers, or choose another.", run=_choose_model
+    ),
+    "/help": PlainCommand(usage="/help", help="List the commands.", run=_help),
+}

@@ -1,0 +1,76 @@
+"""An outline in lines for a person: what lies at the top or below a section, each with its id."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamtui.conversation.commands import Origin
+from roamtui.document.plain import plain_text
+from roamtui.outline.expansion import WHOLE_TOKENS_MAX
+from roamtui.outline.labels import describe_size, name_node, name_path
+from roamtui.outline.nearest import find_nearest
+from roamtui.outline.ranges import LISTED_MAX, Reference, find_range, list_ranges, parse_reference
+
+if TYPE_CHECKING:
+    from roamtui.conversation.state import ConversationState
+    from roamtui.document.library import Library
+
+
+def describe_children(library: Library, text: str) -> str:
+    """Return a line for each section directly below a node, in ranges where there are too many for one page.
+
+    Args:
+        library: What is outlined.
+        text: An id, a range such as ``07f3277d:c2``, or nothing for the top.
+    """
+    title_id = library.title_id()
+    reference = parse_reference(text) if text.strip() else Reference(section_id=title_id or library.root_id)
+    if reference is None or (reference.section_id != library.root_id and reference.section_id not in library):
+        return describe_unknown(library, text)
+    children = library.children(reference.section_id)
+    bounds = find_range(len(children), reference.steps)
+    if bounds is None:
+        return f"There is no range {text.strip()}."
+    head = library.title if reference.section_id == library.root_id else _describe_node(library, reference.section_id)
+    if not children:
+        return f"{head}\nNothing lies below it."
+    listed = children[slice(*bounds)]
+    if len(listed) > LISTED_MAX:
+        return "\n".join((head, *list_ranges(library, reference.section_id, reference.steps)))
+    return "\n".join((head, *(f"- {_describe_node(library, section_id)}" for section_id in listed)))
+
+
+def describe_text(library: Library, section_id: str) -> str:
+    """Return the text of a section, with all below it where that is short, else with a word on what lies below."""
+    node = library.node(section_id)
+    if node.tokens <= WHOLE_TOKENS_MAX or not node.descendants:
+        return plain_text(library.text(section_id)).rstrip()
+    count = f"{node.descendants} section{'' if node.descendants == 1 else 's'}"
+    own = plain_text(library.own_text(section_id)).rstrip()
+    return f"{own}\n\n(Below it: {count}. /outline {section_id} lists them.)"
+
+
+def describe_open(state: ConversationState) -> str:
+    """Return a line for each open section: where it stands, who opened it, whether it is pinned."""
+    if not state.open:
+        return "No section is open."
+    lines = []
+    for section in state.open:
+        marks = ["opened by you" if section.opened_by is Origin.PERSON else "opened by the model"]
+        marks += ["pinned"] if section.is_pinned else []
+        marks += ["the model gets its text with your next question"] if not section.deliveries else []
+        lines.append(f"[{section.section_id}] {name_path(state.library, section.section_id)}, {', '.join(marks)}")
+    lines.append(f"{len(lines)} open, ~{state.open_tokens:,} tokens")
+    return "\n".join(lines)
+
+
+def describe_unknown(library: Library, text: str) -> str:
+    """Return that an id names nothing, with the sections that may have been meant."""
+    nearest = [f"[{section_id}] {library.title_of(section_id)}" for section_id in find_nearest(library, text)]
+    meant = f" Did you mean {', '.join(nearest)}?" if nearest else ""
+    return f'There is no section "{text.strip()}".{meant}'
+
+
+def _describe_node(library: Library, section_id: str) -> str:
+    node = library.node(section_id)
+    return f"[{section_id}] {name_node(node)} ({describe_size(node)})"

@@ -1,0 +1,62 @@
+"""Opens what a person named, and loads as much of it as a command needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamtui.document.build import open_sources
+from roamtui.document.loader import load_files
+from roamtui.errors import UsageError
+from roamtui.headless.output import write_note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from roamtui.document.library import Library
+    from roamtui.document.loader import Loader
+
+_LOADED_AT_START_BYTES = 1_000_000
+"""A folder up to this size is loaded before the app shows it: that takes no longer than anyone notices."""
+_FILES_TOLD = 200
+"""Files from which on reading them is worth a line."""
+_NOTES_SHOWN = 5
+
+
+def open_library(sources: Sequence[str]) -> Library:
+    """Return the library of what the person named, all of its files loaded.
+
+    Raises:
+        UsageError: Nothing was named, or things that are not opened together.
+        SourceError: It cannot be read.
+    """
+    return open_partly(sources, is_whole=True)[0]
+
+
+def open_partly(sources: Sequence[str], *, is_whole: bool = False) -> tuple[Library, Loader | None]:
+    """Return the library of what the person named, of a large folder listed alone, and what loads the rest.
+
+    Args:
+        sources: What the person named.
+        is_whole: Whether all is needed at the start, as to go on with a conversation.
+
+    Raises:
+        UsageError: Nothing was named, or things that are not opened together.
+        SourceError: It cannot be read.
+    """
+    if not sources:
+        raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
+    library, loader = open_sources(sources)
+    if loader is None:
+        return library, None
+    if is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES:
+        count = len(library.list_unloaded())
+        if count >= _FILES_TOLD:
+            write_note(f"Reading {count:,} files…")
+        library = load_files(library, loader)
+    return library, loader
+
+
+def shorten_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first notes, and how many more there are."""
+    more = len(notes) - _NOTES_SHOWN
+    return (*notes[:_NOTES_SHOWN], f"{more} more notes on the files.") if more > 1 else notes

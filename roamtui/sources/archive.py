@@ -1,0 +1,121 @@
+"""Opens a zip archive of documents, in memory and for reading alone: nothing is ever unpacked to disk."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import stat
+import zipfile
+import zlib
+from functools import partial
+from typing import TYPE_CHECKING
+
+from roamtui.errors import SourceError
+from roamtui.sources.decode import decode_text
+from roamtui.sources.listing import (
+    DEPTH_MAX,
+    FILE_BYTES_MAX,
+    FILES_MAX,
+    Listing,
+    describe_left_out,
+    is_document_name,
+    is_skipped_folder,
+    nest,
+    sort_paths,
+)
+from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import has_headings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+ARCHIVE_BYTES_MAX = 200_000_000
+"""Of the archive, and of all documents in it together when unpacked."""
+_MEMBERS_MAX = 200_000
+"""Files of any kind in an archive."""
+_DRIVE = re.compile(r"^[A-Za-z]:")
+_ENCRYPTED = 1
+_FAILURES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
+
+
+def list_archive(path: Path) -> Listing:
+    """Return what a zip archive holds for readers.
+
+    Raises:
+        SourceError: It cannot be read, is too large, or holds no document.
+    """
+    archive = _open(path)
+    members: dict[tuple[str, ...], zipfile.ZipInfo] = {}
+    outside: list[str] = []
+    for info in archive.infolist():
+        names = _split_name(info)
+        if names is None:
+            outside.append(ascii(info.filename)[:80])
+        elif _is_document(info, names):
+            members[names] = info
+    if not members:
+        raise SourceError(f"{path} holds no Markdown or text file. Name another archive, a folder or a file.")
+    bytes_total = sum(info.file_size for info in members.values())
+    if len(members) > FILES_MAX or bytes_total > ARCHIVE_BYTES_MAX:
+        raise SourceError(
+            f"{path} holds more than {FILES_MAX:,} documents or {ARCHIVE_BYTES_MAX // 1_000_000} MB of them. "
+            "Unpack it and name a folder in it."
+        )
+    return Listing(
+        source=os.path.abspath(path),  # noqa: PTH100 - the name that the person gave, as for files
+        name=path.name,
+        entries=nest(sort_paths(members)),
+        bytes_total=bytes_total,
+        read=partial(_read_member, archive, {"/".join(names): info for names, info in members.items()}),
+        notes=describe_left_out(outside, "names that lead out of the archive"),
+    )
+
+
+def _open(path: Path) -> zipfile.ZipFile:
+    try:
+        if path.stat().st_size > ARCHIVE_BYTES_MAX:
+            size = ARCHIVE_BYTES_MAX // 1_000_000
+            raise SourceError(f"{path} is larger than {size} MB. Unpack it and name a folder in it.")
+        archive = zipfile.ZipFile(io.BytesIO(path.read_bytes()))
+    except zipfile.BadZipFile:
+        raise SourceError(f"{path} is no zip archive, or a damaged one. Name another file.") from None
+    except _FAILURES as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise SourceError(f"{path} cannot be read: {reason}. Name another file.") from None
+    if len(archive.infolist()) > _MEMBERS_MAX:
+        raise SourceError(f"{path} holds more than {_MEMBERS_MAX:,} files. Unpack it and name a folder in it.")
+    return archive
+
+
+def _split_name(info: zipfile.ZipInfo) -> tuple[str, ...] | None:
+    """Return the names down to a member, None where it leads out of the archive."""
+    name = info.filename
+    if name.startswith(("/", "\\")) or "\\" in name or "\0" in name or _DRIVE.match(name):
+        return None
+    names = tuple(part for part in name.split("/") if part not in ("", "."))
+    return None if ".." in names else names
+
+
+def _is_document(info: zipfile.ZipInfo, names: tuple[str, ...]) -> bool:
+    is_link = stat.S_ISLNK(info.external_attr >> 16)
+    if info.is_dir() or is_link or not names or len(names) > DEPTH_MAX:
+        return False
+    return is_document_name(names[-1]) and not any(map(is_skipped_folder, names[:-1]))
+
+
+def _read_member(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], key: str) -> RawText:
+    info = members[key]
+    if info.flag_bits & _ENCRYPTED:
+        raise SourceError(f"{key} is encrypted. Unpack the archive and name the folder.")
+    if info.file_size > FILE_BYTES_MAX:
+        raise SourceError(f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Unpack it and open it by itself.")
+    try:
+        with archive.open(info) as member:
+            data = member.read(FILE_BYTES_MAX + 1)
+    except _FAILURES as error:
+        raise SourceError(f"{key} cannot be unpacked: {error}. The archive may be damaged.") from None
+    name = key.rpartition("/")[2]
+    text, notes = decode_text(data, name)
+    return RawText(text=text, source=key, name=name, is_markdown=has_headings(name), notes=notes)

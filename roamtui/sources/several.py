@@ -1,0 +1,80 @@
+"""Several sources as one: files, folders and archives that a person named together."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamtui.sources.archive import list_archive
+from roamtui.sources.folder import list_folder
+from roamtui.sources.listing import FILES_MAX, Listing, nest, show_name
+from roamtui.sources.read import check_file, read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from roamtui.sources.raw_text import RawText
+
+_ARCHIVE_SUFFIX = ".zip"
+_NAMED_MAX = 3
+
+
+def is_listed(path: Path) -> bool:
+    """Return whether a path names a source of many files: a folder or a zip archive."""
+    return os.path.isdir(path) or (path.suffix.lower() == _ARCHIVE_SUFFIX and os.path.isfile(path))  # noqa: PTH112, PTH113 - these two never raise
+
+
+def list_source(path: Path) -> Listing:
+    """Return what a folder or a zip archive holds.
+
+    Raises:
+        SourceError: It cannot be read, or holds no document.
+    """
+    return list_archive(path) if path.suffix.lower() == _ARCHIVE_SUFFIX and path.is_file() else list_folder(path)
+
+
+def list_sources(paths: Sequence[Path]) -> Listing:
+    """Return several sources as one, below the folder that holds them all, in the order given.
+
+    Raises:
+        SourceError: One of them is missing, or holds no document.
+    """
+    absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
+    top = os.path.commonpath([path.parent for path in absolute])
+    readers: dict[tuple[str, ...], Callable[[], RawText]] = {}
+    notes: list[str] = []
+    bytes_total = 0
+    for path in absolute:
+        names = tuple(map(show_name, path.relative_to(top).parts))
+        if is_listed(path):
+            listing = list_source(path)
+            notes.extend(listing.notes)
+            bytes_total += listing.bytes_total
+            for entry in listing.entries:
+                if not entry.is_folder:
+                    readers.setdefault((*names, *entry.path), partial(listing.read, entry.key))
+        else:
+            bytes_total += check_file(path)
+            readers.setdefault(names, partial(read_file, path))
+    shown = list(readers)[:FILES_MAX]
+    if len(shown) < len(readers):
+        notes.append(f"More than {FILES_MAX:,} files: the others are left out. Name fewer.")
+    return Listing(
+        source=", ".join(map(str, absolute)),
+        name=_name_together([show_name(path.name) for path in absolute]),
+        entries=nest(shown),
+        bytes_total=bytes_total,
+        read=partial(_read_by_key, {"/".join(names): readers[names] for names in shown}),
+        notes=tuple(notes),
+    )
+
+
+def _name_together(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
+    return ", ".join(names[:_NAMED_MAX]) + more
+
+
+def _read_by_key(readers: Mapping[str, Callable[[], RawText]], key: str) -> RawText:
+    return readers[key]()

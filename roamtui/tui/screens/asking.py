@@ -1,0 +1,149 @@
+"""The main screen as far as asking goes: questions, commands on sections, and what fails on the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.worker import Worker, WorkerState
+from typing_extensions import override
+
+from roamtui.tui.chat.chat_log import ChatLog
+from roamtui.tui.chat.narration import name_section
+from roamtui.tui.chat.notice_view import NoticeKind
+from roamtui.tui.commands import AskAboutWanted, MakeCommand
+from roamtui.tui.conversing import Conversing
+from roamtui.tui.copying import CopyWanted
+from roamtui.tui.dispatch import EventDispatcher
+from roamtui.tui.failure import describe_failure
+from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
+from roamtui.tui.screens.approving import AskingApprover
+from roamtui.tui.screens.next_question import Aim, NextQuestion
+from roamtui.tui.screens.panes import PanesScreen
+
+if TYPE_CHECKING:
+    from roamtui.tui.context import AppContext
+    from roamtui.tui.keys import Keys
+
+
+class AskingScreen(PanesScreen):
+    """Asks what a person wants to know, and shows what happens."""
+
+    def __init__(self, context: AppContext, keys: Keys, problems: tuple[str, ...] = ()) -> None:
+        """Show `context`, and `problems` of the configuration in sentences."""
+        super().__init__(context, keys)
+        self._problems = problems
+        self.app_context = context
+        dispatcher = EventDispatcher(self.session, self.tree_pane, self.chat_log, self.status_line)
+        self._conversing = Conversing(context.agent, dispatcher)
+        context.agent.approver = AskingApprover(self)
+        self._asking: Worker[None] | None = None
+        self._next = NextQuestion(self.question_box, self.status_line)
+
+    @on(ChatLog.Ready)
+    def _show_past(self, event: ChatLog.Ready) -> None:
+        """Show what was there before: what could not be used, notes on the document, a saved conversation."""
+        event.stop()
+        state = self.session.state
+        self.status_line.show_state(state)
+        for problem in self._problems:
+            self.warn(problem)
+        for note in self.app_context.notes:
+            self.chat_log.add_notice(note)
+        self.chat_log.restore()
+        for happened in self.session.opening_events:
+            self._conversing.show(happened)
+        self.call_after_refresh(self._warm_up)
+
+    def _warm_up(self) -> None:
+        self.run_worker(self._conversing.warm_up(), group="warming", exit_on_error=False)
+
+    def warn(self, text: str) -> None:
+        """Say in the conversation that something is not as it should be."""
+        self.chat_log.add_notice(text, NoticeKind.WARNING)
+
+    def send(self, make: MakeCommand) -> None:
+        """Dispatch a command in its turn."""
+        self.run_worker(self._conversing.dispatch(make), group="commands", exit_on_error=False)
+
+    @on(QuestionBox.Sent)
+    def _ask(self, event: QuestionBox.Sent) -> None:
+        event.stop()
+        if self.is_busy():
+            return
+        self.question_box.clear()
+        self.question_box.remember(event.question)
+        self.switch.show_chat()
+        self._start_asking(event.question, self._next.take())
+
+    def _start_asking(self, question: str, aim: Aim) -> None:
+        asking = self._conversing.ask(question, instead_of=aim.instead_of, within=aim.within)
+        self._asking = self.run_worker(asking, group="asking", exit_on_error=False)
+
+    @on(ChatLog.AgainWanted)
+    def _ask_again(self, event: ChatLog.AgainWanted) -> None:
+        event.stop()
+        exchanges = self.session.state.transcript.exchanges
+        if self.is_asking or not exchanges:
+            return
+        if not event.is_edited:
+            self._start_asking(exchanges[-1].question, Aim(instead_of=exchanges[-1].number))
+            return
+        self._next.change(exchanges[-1])
+        self.switch.go_box()
+
+    @on(AskAboutWanted)
+    def _ask_about(self, event: AskAboutWanted) -> None:
+        event.stop()
+        self._next.narrow(event.section_id, name_section(event.section_id, self.session.state.library))
+        self.switch.go_box()
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether an answer is under way."""
+        return self._asking is not None and not self._asking.is_finished
+
+    @on(QuestionBox.PasteRefused)
+    def _refuse_paste(self, event: QuestionBox.PasteRefused) -> None:
+        event.stop()
+        self.notify(
+            f"That paste has {event.length:,} characters; a question may have {PASTE_LENGTH_MAX:,}. Nothing was"
+            " pasted. Save it as a file and open that instead.",
+            severity="warning",
+            markup=False,
+        )
+
+    def is_busy(self) -> bool:
+        """Return whether an answer is under way, and say so."""
+        if self.is_asking:
+            stop_key = self._keys.show_first("global.copy_or_cancel")
+            self.notify(f"An answer is under way. Wait for its end, or {stop_key} stops it.", markup=False)
+        return self.is_asking
+
+    def complain(self, reason: str | None) -> None:
+        """Say for a moment why something cannot be done; nothing for None."""
+        if reason is not None:
+            self.notify(reason, severity="warning", markup=False)
+
+    @on(Worker.StateChanged)
+    def _tell_failure(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self.chat_log.add_notice(describe_failure(event.worker.error), NoticeKind.ERROR)
+
+    @override
+    def action_step_out(self) -> None:
+        if self.focused is not self.question_box or not self._next.leave():
+            super().action_step_out()
+
+    def action_copy_or_cancel(self) -> None:
+        """Copy the selection; without one, stop the answer under way."""
+        selected = self.question_box.selected_text if self.focused is self.question_box else ""
+        selected = selected or self.get_selected_text() or ""
+        if selected:
+            self.post_message(CopyWanted(selected, "the selection"))
+            self.clear_selection()
+        elif self._asking is not None and self.is_asking:
+            self._asking.cancel()
+        else:
+            quit_key = self._keys.show_first("global.quit")
+            self.notify(f"Nothing is selected and nothing is under way. {quit_key} quits.", markup=False)

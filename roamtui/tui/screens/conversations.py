@@ -1,0 +1,296 @@
+"""The list of saved conversations: to go on with one, rename, delete or export it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+from textual.worker import Worker, WorkerState
+from typing_extensions import override
+
+from roamtui.conversation.store import identify_source
+from roamtui.errors import RoamtuiError, StoreError
+from roamtui.tui.actions import Scope, show_key
+from roamtui.tui.conversation_list import (
+    ConversationList,
+    describe_conversation,
+    name_conversation,
+    propose_file_name,
+)
+from roamtui.tui.exporting import export_conversation, find_path
+from roamtui.tui.failure import describe_failure
+from roamtui.tui.screens.confirm import ConfirmScreen
+from roamtui.tui.screens.prompt import PromptScreen
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from roamtui.conversation.session import Session
+    from roamtui.conversation.store import ConversationSummary, Store
+    from roamtui.tui.keys import Keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationChosen:
+    """What a person wants to go on with."""
+
+    conversation_id: str | None
+    """None for a new conversation."""
+
+
+class ConversationsScreen(ModalScreen[ConversationChosen | None]):
+    """Lists what is saved; what is deleted here can be brought back until it is left."""
+
+    AUTO_FOCUS = "OptionList"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave"),
+        Binding("j", "move(1)", "Down"),
+        Binding("k", "move(-1)", "Up"),
+    ]
+    DEFAULT_CSS = """
+    ConversationsScreen {
+        align: center middle;
+        background: $background 60%;
+        & > Vertical {
+            width: 96;
+            max-width: 96%;
+            height: 90%;
+            padding: 0 1;
+            background: $panel;
+            border: round $primary;
+        }
+        & Input {
+            height: 1;
+            margin: 1 0;
+            border: none;
+            padding: 0 1;
+            background: $background;
+            &:focus { border: none; background-tint: $panel 0%; }
+        }
+        & OptionList {
+            height: 1fr;
+            border: none;
+            padding: 0;
+            background: $panel;
+            scrollbar-size-vertical: 1;
+            &:focus { border: none; background-tint: $panel 0%; }
+        }
+        & .said { height: auto; color: $accent; }
+        & .foot { color: $muted; }
+    }
+    """
+
+    def __init__(self, session: Session, store: Store, keys: Keys) -> None:
+        super().__init__()
+        for key, binding in keys.bindings(Scope.CONVERSATIONS):
+            self._bindings.key_to_bindings.setdefault(key, []).insert(0, binding)
+        self._session = session
+        self._store = store
+        self._keys = keys
+        self._list = ConversationList(identify_source(session.state))
+        self._shown: tuple[ConversationSummary, ...] = ()
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(id="conversations-title")
+            yield Input(placeholder="search titles, questions and answers", select_on_focus=False)
+            yield OptionList()
+            yield Static(classes="said", id="conversations-said")
+            yield Static(self._draw_foot(), classes="foot")
+
+    def on_mount(self) -> None:
+        """Read what is saved."""
+        self._show()
+        self.run_worker(self._load(), exit_on_error=False)
+
+    def on_unmount(self) -> None:
+        """Delete what is left to delete, where the program ends from here."""
+        with suppress(StoreError):
+            self._delete_for_good()
+
+    async def _load(self) -> None:
+        self._list.summaries = await asyncio.to_thread(self._store.list)
+        self._show()
+        self._list.words = await asyncio.to_thread(self._store.read_words)
+        if self._list.pattern:
+            self._show()
+
+    def _show(self, chosen_id: str | None = None) -> None:
+        """List what is visible now, the cursor on one conversation, or as near as can be to where it was."""
+        options = self.query_one(OptionList)
+        chosen = chosen_id or (self._selected.id if self._selected else None)
+        line = options.highlighted or 0
+        self._shown = self._list.visible
+        options.clear_options()
+        options.add_options([Option(self._draw(summary)) for summary in self._shown])
+        if self._shown:
+            ids = [summary.id for summary in self._shown]
+            options.highlighted = ids.index(chosen) if chosen in ids else min(line, len(ids) - 1)
+        scope = "all documents" if self._list.is_all else "this document"
+        count = "no conversation" if not self._shown else f"{len(self._shown):,}"
+        title = Content.assemble(("Conversations", "bold $primary"), (f" · {scope} · {count}", "$muted"))
+        self.query_one("#conversations-title", Static).update(title)
+
+    def _draw(self, summary: ConversationSummary) -> Content:
+        is_current = summary.id == self._session.state.id
+        words = describe_conversation(summary, with_source=self._list.is_all)
+        sign = "  ● now" if is_current else ""
+        return Content.assemble((name_conversation(summary), "bold"), f"{sign}\n{words}")
+
+    def _draw_foot(self) -> Content:
+        hints = [
+            Content.assemble((show_key(action.keys[0]), "bold $accent"), f" {action.label}")
+            for action in self._keys.within(Scope.CONVERSATIONS)
+            if action.keys
+        ]
+        return Content("  ").join([*hints, Content.assemble(("esc", "bold $accent"), " leave")])
+
+    def _say(self, words: str) -> None:
+        self.query_one("#conversations-said", Static).update(Content(words))
+
+    @property
+    def _selected(self) -> ConversationSummary | None:
+        line = self.query_one(OptionList).highlighted
+        return self._shown[line] if line is not None and line < len(self._shown) else None
+
+    @on(Input.Changed)
+    def _search(self, event: Input.Changed) -> None:
+        self._list.pattern = event.value
+        self._show()
+
+    @on(Input.Submitted)
+    def _go_to_list(self) -> None:
+        self.query_one(OptionList).focus()
+
+    @on(OptionList.OptionSelected)
+    def _resume_chosen(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.action_resume()
+
+    @on(Worker.StateChanged)
+    def _tell_failure(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self._say(describe_failure(event.worker.error))
+
+    def action_leave(self) -> None:
+        """Leave the search, then the list."""
+        field = self.query_one(Input)
+        if field.has_focus or field.value:
+            field.value = ""
+            self.query_one(OptionList).focus()
+        else:
+            self._close(None)
+
+    def action_move(self, lines: int) -> None:
+        """Go up or down."""
+        options = self.query_one(OptionList)
+        if lines > 0:
+            options.action_cursor_down()
+        else:
+            options.action_cursor_up()
+
+    def action_resume(self) -> None:
+        """Go on with the conversation."""
+        summary = self._selected
+        if summary is None:
+            return
+        if self._list.is_here(summary):
+            self._close(ConversationChosen(conversation_id=summary.id))
+        else:
+            self._say(f'It is about another document: roamtui "{summary.source}" --conversation {summary.id}')
+
+    def action_create(self) -> None:
+        """Begin a new conversation."""
+        self._close(ConversationChosen(conversation_id=None))
+
+    def action_search(self) -> None:
+        """Search as you type."""
+        self.query_one(Input).focus()
+
+    def action_toggle_all(self) -> None:
+        """Show conversations about all documents, or this one's alone."""
+        self._list.is_all = not self._list.is_all
+        self._show()
+
+    def action_rename(self) -> None:
+        """Give the conversation another title."""
+        summary = self._selected
+        if summary is not None:
+            self.run_worker(self._rename(summary), exclusive=True, exit_on_error=False)
+
+    async def _rename(self, summary: ConversationSummary) -> None:
+        title = await self.app.push_screen_wait(PromptScreen("Title of the conversation", summary.title))
+        if title is None:
+            return
+        if summary.id == self._session.state.id:
+            await self._session.rename(title)
+        await asyncio.to_thread(self._store.rename, summary.id, title)
+        self._list.rename(summary.id, title)
+        self._show()
+        self._say(f"Renamed to “{title}”.")
+
+    def action_delete(self) -> None:
+        """Delete the conversation when the list is left."""
+        summary = self._selected
+        if summary is None:
+            return
+        if summary.id == self._session.state.id:
+            self._say("This is the conversation that goes on now. Begin a new one, then this can be deleted.")
+            return
+        self._list.delete(summary.id)
+        self._show()
+        undo = self._keys.show_first("conversations.undo")
+        self._say(f"Deleted “{name_conversation(summary)}”. {undo} brings it back until you leave this list.")
+
+    def action_undo(self) -> None:
+        """Bring back what was deleted last."""
+        brought_id = self._list.undo()
+        if brought_id is not None:
+            self._show(brought_id)
+            self._say("It is back.")
+
+    def action_export(self) -> None:
+        """Write the conversation into a file."""
+        summary = self._selected
+        if summary is not None:
+            self.run_worker(self._export(summary), exclusive=True, exit_on_error=False)
+
+    async def _export(self, summary: ConversationSummary) -> None:
+        proposal = str(Path.cwd() / propose_file_name(summary))
+        foot = "A name that ends in .json gives JSON, any other Markdown. enter writes it, esc leaves"
+        name = await self.app.push_screen_wait(PromptScreen("Write the conversation to this file", proposal, foot=foot))
+        if name is None:
+            return
+        path = find_path(name)
+        if not await asyncio.to_thread(export_conversation, self._store, summary.id, summary.source, path):
+            question = ConfirmScreen("There is a file with this name. Replace it?", str(path), yes="Replace")
+            if not await self.app.push_screen_wait(question):
+                self._say("Nothing was written.")
+                return
+            await asyncio.to_thread(
+                export_conversation, self._store, summary.id, summary.source, path, may_replace=True
+            )
+        self._say(f"Wrote {path}.")
+
+    def _close(self, chosen: ConversationChosen | None) -> None:
+        try:
+            self._delete_for_good()
+        except RoamtuiError as error:
+            self.app.notify(str(error), severity="warning", markup=False)
+        self.dismiss(chosen)
+
+    def _delete_for_good(self) -> None:
+        deleted_ids, self._list.deleted_ids = self._list.deleted_ids, ()
+        for conversation_id in deleted_ids:
+            self._store.delete(conversation_id)

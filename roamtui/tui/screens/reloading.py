@@ -1,0 +1,76 @@
+"""Reading the document again, because a person wants it or because it has changed on disk."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from roamtui.errors import RoamtuiError
+from roamtui.sources.stamp import stamp_source
+from roamtui.tui.source_watch import SourceWatch
+
+if TYPE_CHECKING:
+    from roamtui.document.library import Library
+    from roamtui.tui.context import AppContext
+    from roamtui.tui.conversing import Conversing
+    from roamtui.tui.keys import Keys
+    from roamtui.tui.status_line import StatusLine
+
+
+class Reloading:
+    """Brings the document of today into the conversation that goes on."""
+
+    def __init__(self, context: AppContext, conversing: Conversing, status: StatusLine, keys: Keys) -> None:
+        """Watch what `context` was started with, and tell of it in `status`."""
+        self._read_again = context.read_again
+        self._is_watching = context.is_watching
+        self._session = context.agent.session
+        self._conversing = conversing
+        self._status = status
+        self._keys = keys
+        self._source = self._session.state.library.source
+        self._watch = SourceWatch(self._source) if self._read_again is not None else None
+
+    async def look(self) -> Library | None:
+        """Look at the file; where it has changed say so, or read it again at once if the person wants that.
+
+        Returns:
+            The document as it is now, None where nothing was read.
+        """
+        if self._watch is None:
+            return None
+        is_new = await asyncio.to_thread(self._watch.look)
+        if self._is_watching and self._watch.is_stale:
+            return None if self._session.state.is_asking else await self.reload()
+        if is_new:
+            key = self._keys.show_first("global.reload")
+            self._status.change(alert=f"the document changed on disk; {key} reads it again")
+        return None
+
+    async def reload(self) -> Library | None:
+        """Read the document again and go on over it; what is open and where the person is stays.
+
+        Returns:
+            The document as it is now, None where it is the same or an answer is under way.
+
+        Raises:
+            RoamtuiError: It cannot be read; the one that was read before stays.
+        """
+        if self._read_again is None or self._watch is None:
+            raise RoamtuiError("This document cannot be read again: it did not come from a file.")
+        stamp = await asyncio.to_thread(stamp_source, self._source)
+        try:
+            library = await asyncio.to_thread(self._read_again)
+        finally:
+            self._watch.take(stamp)
+            self._status.change(alert="")
+        before = self._session.state.library
+        if library.content_hash == before.content_hash and len(library) == len(before):
+            self._status.change(message="the document is as it was")
+            return None
+        if not await self._conversing.reload(library):
+            self._watch.forget()
+            return None
+        count = len(library)
+        self._status.change(message=f"read again: {count:,} section{'' if count == 1 else 's'}")
+        return library

@@ -1,0 +1,120 @@
+"""`roamtui serve`: the app in a browser, for this machine alone."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from roamtui.document.plain import plain_line
+from roamtui.errors import RoamtuiError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from aiohttp import web
+    from textual_serve.server import Server
+
+HOST = "127.0.0.1"
+_MISSING = "`roamtui serve` needs the extra: pip install 'roamtui[serve]'"
+
+
+def serve_app(arguments: Sequence[str], *, port: int, title: str) -> None:
+    """Serve the app until ctrl+c; every page that is opened is a program of its own.
+
+    Args:
+        arguments: What the program is started with for each page.
+        port: On the loopback address.
+        title: Of the page while it loads.
+
+    Raises:
+        RoamtuiError: The extra is not installed, or the port is taken.
+    """
+    _check_port(port)
+    make_server(arguments, port=port, title=title).serve()
+
+
+def make_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
+    """Return the server, not started yet.
+
+    Raises:
+        RoamtuiError: The extra is not installed.
+    """
+    try:
+        from aiohttp import web  # noqa: PLC0415 - an extra
+        from textual_serve.server import Server  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise RoamtuiError(_MISSING) from None
+
+    @web.middleware
+    async def guard(
+        request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    ) -> web.StreamResponse:
+        if not _is_from_here(request.headers.get("Host"), request.headers.get("Origin"), port):
+            raise web.HTTPForbidden(text="This address is for pages of this server alone.")
+        return await handler(request)
+
+    async def seal(_request: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Content-Security-Policy"] = _write_policy(port)
+        response.headers["Referrer-Policy"] = "no-referrer"
+
+    class LoopbackServer(Server):
+        """Serves pages to this machine's own browser, and to no page of another site that runs in it."""
+
+        @override
+        async def _make_app(self) -> web.Application:
+            app = await super()._make_app()
+            app.middlewares.append(guard)
+            app.on_response_prepare.append(seal)
+            return app
+
+        @override
+        async def on_startup(self, app: web.Application) -> None:
+            """Say nothing yet: nobody listens before the port is open."""
+
+        @override
+        def serve(self, debug: bool = False) -> None:
+            """Serve until ctrl+c, and say where once the port is open."""
+            greeting = f"roamtui: {plain_line(title)} is at {self.public_url} (ctrl+c ends it).\n"
+
+            def greet(*_what: object) -> None:
+                sys.stdout.write(greeting)
+                sys.stdout.flush()
+
+            web.run_app(self._make_app(), host=self.host, port=self.port, print=greet, access_log=None)
+
+    command = [sys.executable, "-m", "roamtui", *arguments]
+    return LoopbackServer(shlex.join(command), host=HOST, port=port, title=plain_line(title))
+
+
+def _is_from_here(host: str | None, origin: str | None, port: int) -> bool:
+    """Return whether a request names this server, and comes from one of its own pages where it comes from a page.
+
+    A browser lets any site open a socket to this machine; only the origin tells them apart. The host is checked
+    because a site's name can be made to lead here.
+    """
+    hosts = (f"{HOST}:{port}", f"localhost:{port}")
+    return host in hosts and (origin is None or origin in [f"http://{name}" for name in hosts])
+
+
+def _write_policy(port: int) -> str:
+    """Return what a page may load: nothing that is not served here."""
+    own = "'self' 'unsafe-inline'"
+    sockets = f"ws://{HOST}:{port} ws://localhost:{port}"
+    return (
+        f"default-src 'self'; script-src {own}; style-src {own}; img-src 'self' data:; font-src 'self' data:; "
+        f"connect-src 'self' {sockets}; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
+    )
+
+
+def _check_port(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(os.name == "posix"))
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise RoamtuiError(f"port {port} cannot be used: {error.strerror}. Choose another with --port.") from None

@@ -1,0 +1,111 @@
+"""Records a conversation with a scripted model, and has it again from the trace."""
+
+from __future__ import annotations
+
+import re
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+
+from roamtui.agent.events import AgentEvent
+from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
+from roamtui.agent.tracing import TracedAgent
+from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.session import Session
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.errors import RoamtuiError
+from roamtui.models.base import Model
+from roamtui.models.recorded import RecordedModel
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.models.trace import TraceWriter
+from roamtui.search.base import SearchMode
+from roamtui.search.keyword import make_searcher
+from tests.agent.asking import DOCUMENT
+
+_NONCE = re.compile(r"<<<[0-9a-f]{8}|[0-9a-f]{8}>>>")
+OPTIONS = AgentOptions(steps_max=4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What a person does once."""
+
+    question: str
+    replies: tuple[ScriptedReply, ...]
+    opens: tuple[str, ...] = ()
+    """Sections that the person opens before."""
+    stops_after: int | None = None
+    """Events after which the person stops the question."""
+    within: str | None = None
+
+
+def make_library(text: str = DOCUMENT) -> Library:
+    """Return the document about birds, or another under its name."""
+    return Library(source="birds.md", root=parse_document(text, name="birds.md"))
+
+
+def make_replies(turns: tuple[Turn, ...]) -> list[ScriptedReply]:
+    """Return the script of a whole conversation."""
+    return [reply for turn in turns for reply in turn.replies]
+
+
+async def talk(agent: Agent, turns: tuple[Turn, ...]) -> list[list[str]]:
+    """Have a conversation and return its events, told as text without what differs by conversation.
+
+    What ends a question with an exception is its last event.
+    """
+    told = []
+    for turn in turns:
+        if turn.opens:
+            command = ExpandSections(section_ids=turn.opens, origin=Origin.PERSON)
+            _ = [event async for event in agent.session.dispatch(command)]
+        told.append(await _ask(agent, turn))
+    return told
+
+
+async def _ask(agent: Agent, turn: Turn) -> list[str]:
+    events: list[str] = []
+    try:
+        async with aclosing(agent.ask(turn.question, within=turn.within)) as stream:  # type: ignore[type-var]
+            async for event in stream:
+                events.append(_tell(event))
+                if len(events) == turn.stops_after:
+                    break
+    except RoamtuiError as error:
+        events.append(f"{type(error).__name__}: {error}")
+    return events
+
+
+def _tell(event: AgentEvent) -> str:
+    return _NONCE.sub("", repr(event))
+
+
+async def record(
+    path: Path, turns: tuple[Turn, ...], model: Model | None = None, environ: dict[str, str] | None = None
+) -> list[list[str]]:
+    """Have a conversation with a scripted model, or another, traced."""
+    writer = TraceWriter(path, environ or {})
+    library = make_library()
+    searcher = make_searcher(library, SearchMode.KEYWORD)
+    model = model or ScriptedModel(make_replies(turns))
+    agent = TracedAgent(Session.start(library), model, searcher, OPTIONS, writer=writer)
+    try:
+        return await talk(agent, turns)
+    finally:
+        writer.close()
+
+
+async def replay(
+    path: Path,
+    turns: tuple[Turn, ...],
+    *,
+    text: str = DOCUMENT,
+    options: AgentOptions = OPTIONS,
+    environ: dict[str, str] | None = None,
+) -> list[list[str]]:
+    """Have the conversation of a trace again."""
+    library = make_library(text)
+    searcher = make_searcher(library, SearchMode.KEYWORD)
+    return await talk(Agent(Session.start(library), RecordedModel(path, environ or {}), searcher, options), turns)

@@ -1,0 +1,135 @@
+"""The tree at 100,000 sections: the app's own work for keys, wide nodes, the agent's batches and the filter."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import runpy
+from collections.abc import Awaitable, Callable, Iterable
+from itertools import cycle, islice
+from statistics import quantiles
+from time import thread_time
+
+from textual.pilot import Pilot
+
+from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.events import SectionsExpanded
+from roamtui.tui.app import RoamApp
+from roamtui.tui.commands import unfold_subtree
+from tests.benchmarks.findings import Finding
+from tests.real_documents import find_data_dir
+from tests.tui.driving import make_app
+
+_SECTIONS = 100_000
+_WIDE = 10_000
+_BATCH = 20
+_PRESSES = 300
+_TURNS = 15
+_SIZE = (160, 48)
+_KEY_SECONDS_MAX = 0.016
+_BATCH_SECONDS_MAX = 0.03
+_PERCENT = 99
+
+
+def make_wide_text() -> str:
+    """Return a document of 100,000 sections: a tree of eight children each, then one node with 10,000."""
+    generate = runpy.run_path(str(find_data_dir() / "perf" / "gen_wide.py"))["gen"]
+    parts: Iterable[str] = generate(_SECTIONS - _WIDE - 1, "tree")
+    wide: Iterable[str] = generate(_WIDE + 1, "flat")
+    return "".join(parts) + "".join(wide)
+
+
+class TreeBench:
+    """Measures one running app."""
+
+    def __init__(self, pilot: Pilot[None], app: RoamApp) -> None:
+        self._pilot = pilot
+        self._screen = app.main
+        self._library = app.main.session.state.library
+
+    async def measure(self, work: Callable[[], Awaitable[None]]) -> float:
+        """Return the processor time of the screen's thread until all that `work` set off is painted."""
+        before = thread_time()
+        await work()
+        await self._pilot.pause()
+        return thread_time() - before
+
+    async def press(self, keys: Iterable[str]) -> list[float]:
+        """Return the time of each keypress."""
+        seconds = []
+        for key in keys:
+            seconds.append(await self.measure(lambda key=key: self._pilot.press(key)))  # type: ignore[misc]
+        return seconds
+
+    async def unfold_everything(self) -> None:
+        """Show all sections at once."""
+        for top in self._library.children(self._library.root_id):
+            self._screen.send(unfold_subtree(top))
+            await self._pilot.pause()
+
+    async def expand_batches(self) -> list[float]:
+        """Return the time of each batch of 20 that the agent opens, far from one another: openness, tree and repaint.
+
+        The line in the conversation that tells of it is left out.
+        """
+        ids = list(self._library.walk())
+        seconds = []
+        tree = self._screen.tree_pane
+        for turn in range(_TURNS):
+            batch = tuple(ids[(turn * 37 + number * 4_999) % len(ids)] for number in range(_BATCH))
+            command = ExpandSections(section_ids=batch, origin=Origin.AGENT)
+
+            async def work(command: ExpandSections = command) -> None:
+                async for event in self._screen.session.dispatch(command):
+                    tree.show(self._screen.session.state)
+                    if isinstance(event, SectionsExpanded) and event.opened_ids:
+                        tree.show_batch(event.opened_ids)
+
+            seconds.append(await self.measure(work))
+        return seconds
+
+
+async def _run() -> list[Finding]:
+    app = make_app(text=make_wide_text())
+    async with app.run_test(size=_SIZE) as pilot:
+        bench = TreeBench(pilot, app)
+        await pilot.pause()
+        await pilot.press("escape", "g")
+        _ = app.main.session.state.library.root.tokens_before
+        gc.freeze()
+        walk = islice(cycle(["j", "j", "l", "pagedown", "k", "space", "pageup", "j"]), _PRESSES)
+        folded = await bench.press(walk)
+        await pilot.press("G")
+        wide = [seconds for _ in range(_TURNS) for seconds in (await bench.press(["space", "space"]))[:1]]
+        batch = await bench.expand_batches()
+        await bench.unfold_everything()
+        await pilot.press("g")
+        walk = islice(cycle(["j", "j", "pagedown", "k", "space", "space", "pageup", "j", "pagedown"]), _PRESSES)
+        unfolded = await bench.press(walk)
+        batch_unfolded = await bench.expand_batches()
+        await pilot.press("s")
+        filtering = await bench.press([*"reader", "space", *"cursor"])
+        gc.unfreeze()
+    return [
+        _finding("a key in the tree, folded", folded, _KEY_SECONDS_MAX),
+        _finding("a key in the tree, all 100,000 unfolded", unfolded, _KEY_SECONDS_MAX),
+        _finding("unfold or fold a node with 10,000 children", wide, _KEY_SECONDS_MAX),
+        _finding(f"the agent's batch of {_BATCH}, folded", batch, _BATCH_SECONDS_MAX),
+        _finding(f"the agent's batch of {_BATCH}, all unfolded", batch_unfolded, _BATCH_SECONDS_MAX),
+        _finding("a letter typed into the filter", filtering, _KEY_SECONDS_MAX),
+    ]
+
+
+def _finding(what: str, seconds: list[float], seconds_max: float) -> Finding:
+    worst = quantiles(seconds, n=100, method="inclusive")[_PERCENT - 1]
+    return Finding(
+        what=f"{what}: p{_PERCENT} of own CPU",
+        value=f"{worst * 1_000:.1f} ms",
+        goal=f"≤ {seconds_max * 1_000:.0f} ms",
+        is_met=worst <= seconds_max,
+    )
+
+
+def bench_wide_tree() -> list[Finding]:
+    """Return the findings over one running app."""
+    return asyncio.run(_run())

@@ -1,0 +1,97 @@
+"""`roamtui doctor`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from roamtui.settings import cache_path, config_path, data_path
+from tests.fakes.tags_server import FakeTagsServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.cli.conftest import RunCommand
+
+KEY = "sk-0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeTagsServer]:
+    with FakeTagsServer("llama3.1:8b") as server:
+        monkeypatch.setenv("OLLAMA_API_BASE", server.url)
+        yield server
+
+
+def test_it_says_what_is_there_and_makes_nothing(run: RunCommand, home_dir: Path, ollama: FakeTagsServer) -> None:
+    result = run("doctor")
+    assert (result.code, result.err) == (0, "")
+    for word in ("roamtui ", "Python ", "Textual ", "litellm ", "SQLite ", "terminal ", "TERM="):
+        assert word in result.out
+    for path in (config_path(), data_path(), cache_path()):
+        assert f"{path} (not there yet, can be written)" in result.out
+    assert f"{ollama.url} has llama3.1:8b" in result.out
+    assert result.out.count("\n") <= 24
+    assert list(home_dir.rglob("*")) == []
+
+
+def test_keys_are_named_and_never_shown(run: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    out = run("doctor").out
+    assert "OPENAI_API_KEY is set" in out
+    assert "ANTHROPIC_API_KEY is not set" in out
+    assert KEY not in out + run("doctor", "--json").out
+
+
+def test_json_holds_the_same(run: RunCommand, ollama: FakeTagsServer) -> None:
+    data = run("doctor", "--json").json
+    assert set(data) == {"versions", "terminal", "places", "settings_problem", "models", "ollama", "model"}
+    assert [place["name"] for place in data["places"]] == ["settings", "conversations", "cache"]
+    assert all(place["writable"] and not place["exists"] for place in data["places"])
+    assert [model["name"] for model in data["models"] if model["usable"]] == ["offline"]
+    assert data["ollama"] == {"address": ollama.url, "models": ["llama3.1:8b"], "problem": ""}
+    assert (data["model"], data["settings_problem"]) == (None, None)
+
+
+def test_broken_settings_are_told_and_stop_nothing(run: RunCommand) -> None:
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text("modell = 'x'\n", "utf-8")
+    result = run("doctor")
+    assert result.code == 0
+    assert '"modell" is no setting' in result.out
+    assert '"modell" is no setting' in run("doctor", "--json").json["settings_problem"]
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "word"),
+    [
+        ("offline", 0, "it needs no key and no network"),
+        ("two words", 1, "is no name of a model"),
+        ("recorded:/nowhere.jsonl", 1, "There is no file /nowhere.jsonl to replay"),
+    ],
+)
+def test_the_exit_status_says_whether_a_model_is_usable(run: RunCommand, name: str, code: int, word: str) -> None:
+    result = run("doctor", "--model", name)
+    assert result.code == code
+    assert word in result.out
+    data = run("doctor", "--model", name, "--json").json
+    assert (data["model"]["usable"], data["model"]["name"]) == (code == 0, name)
+
+
+@pytest.mark.slow
+def test_a_model_of_a_provider_is_described(run: RunCommand) -> None:
+    result = run("doctor", "--model", "openai/gpt-4.1-mini")
+    assert result.code == 1
+    assert result.out.endswith(
+        "not usable     openai/gpt-4.1-mini  OPENAI_API_KEY is not set\n"
+        "  provider openai, window of 1,047,576 tokens, has tool calls\n"
+    )
+
+
+@pytest.mark.parametrize("arguments", [("x.md",), ("--nonsense",)])
+def test_wrong_use_is_one_sentence(run: RunCommand, arguments: tuple[str, ...]) -> None:
+    result = run("doctor", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.count("\n") == 1

@@ -1,0 +1,128 @@
+"""`roamtui eval`, from arguments to what is written."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.evaluation.folders import CANOE, JACKET, TYRE, write_folder, write_questions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import RunCommand
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "docs")
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    return write_questions(tmp_path / "questions.jsonl", CANOE, TYRE, JACKET)
+
+
+def test_search_is_measured_as_json(run: RunCommand, questions: Path, docs: Path) -> None:
+    result = run("eval", questions, "--docs", docs, "--scope", "all", "--json")
+    assert (result.code, result.err) == (0, "")
+    assert list(result.json)[:7] == ["questions", "scope", "mode", "hit_at_1", "hit_at_5", "hit_at_10", "mrr"]
+    assert result.json["questions"] == 3
+    assert result.json["hit_at_1"] == 1.0
+    assert result.json["relaxed"]["hit_at_1"] == 1.0
+    assert result.json["intervals"]["hit_at_1"] == [1.0, 1.0]
+    assert "model" not in result.json
+
+
+def test_the_agent_is_measured_with_a_model(run: RunCommand, questions: Path, docs: Path) -> None:
+    result = run("eval", questions, "--docs", docs, "--model", "offline", "--json")
+    assert result.json["model"] == "offline"
+    assert result.json["gold_opened"] == 1.0
+    assert result.json["quotes_verified"] == 1.0
+    assert result.json["steps_per_question"] == 3.0
+
+
+def test_text_has_the_intervals(run: RunCommand, questions: Path, docs: Path) -> None:
+    result = run("eval", questions, "--docs", docs, "--name", "boats")
+    assert result.out.startswith("boats, 3 questions, scope doc, mode keyword\n")
+    assert "Hit@1                      100.0 %  [100.0 %, 100.0 %]" in result.out
+
+
+def test_bad_lines_are_told_with_their_numbers_and_the_rest_is_measured(
+    run: RunCommand, tmp_path: Path, docs: Path
+) -> None:
+    questions = write_questions(tmp_path / "q.jsonl", CANOE, "{oops", {"question": "Why?"}, TYRE)
+    result = run("eval", questions, "--docs", docs, "--json")
+    assert result.code == 0
+    assert result.json["questions"] == 2
+    assert result.err.startswith("q.jsonl line 2 is no JSON; it is left out.\nq.jsonl line 3 needs ")
+    assert "Traceback" not in result.err
+
+
+def test_results_of_questions_are_kept_compared_and_reported(
+    run: RunCommand, tmp_path: Path, questions: Path, docs: Path
+) -> None:
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    run("eval", questions, "--docs", docs, "--questions-out", first)
+    run("eval", questions, "--docs", docs, "--scope", "all", "--questions-out", second)
+    again = run("eval", questions, "--docs", docs, "--questions-out", first)
+    compared = run("eval", "--compare", first, second, "--json")
+    report = tmp_path / "report.html"
+    reported = run("eval", "--report", report, "--rows", first, second)
+
+    rows = [json.loads(line) for line in first.read_text("utf-8").splitlines()]
+    assert again.code == 0
+    assert [row["id"] for row in rows] == ["canoe", "tyre", "jacket"]
+    assert {"id", "rank", "hits", "ms"} <= rows[0].keys()
+    assert compared.json["questions"] == 3
+    assert compared.json["differences"]["hit_at_1"]["gain"] == 0.0
+    assert reported.code == 0
+    assert all(f"· {scope} · keyword" in report.read_text("utf-8") for scope in ("doc", "all"))
+
+
+def test_a_sample_is_measured(run: RunCommand, questions: Path, docs: Path) -> None:
+    result = run("eval", questions, "--docs", docs, "--sample", "2", "--seed", "5", "--json")
+    assert result.json["questions"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ([], "name a file of questions"),
+        (["QUESTIONS"], "--docs"),
+        (["QUESTIONS", "--docs", "DOCS", "--mode", "off"], "search is off"),
+        (["QUESTIONS", "--docs", "DOCS", "--mode", "magic"], "no search mode"),
+        (["QUESTIONS", "--docs", "DOCS", "--report", "report.pdf"], ".html or an .md"),
+        (["QUESTIONS", "--docs", "DOCS", "--sample", "0"], "--sample"),
+        (["--report", "report.md"], "--rows"),
+    ],
+)
+def test_wrong_use_is_told_in_a_sentence(
+    run: RunCommand, questions: Path, docs: Path, arguments: list[str], word: str
+) -> None:
+    places = {"QUESTIONS": questions, "DOCS": docs}
+    result = run("eval", *(places.get(argument, argument) for argument in arguments))
+    assert result.code == 2
+    assert word in result.err
+    assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "docs_name", "word"),
+    [
+        ("none.jsonl", "docs", "cannot be read"),
+        ("questions.jsonl", "nowhere", "nowhere"),
+        ("empty.jsonl", "docs", "no usable"),
+    ],
+)
+@pytest.mark.usefixtures("docs", "questions")
+def test_what_cannot_be_measured_is_told_in_a_sentence(
+    run: RunCommand, tmp_path: Path, name: str, docs_name: str, word: str
+) -> None:
+    (tmp_path / "empty.jsonl").write_text("\n", "utf-8")
+    result = run("eval", tmp_path / name, "--docs", tmp_path / docs_name, "--scope", "all")
+    assert result.code == 1
+    assert word in result.err
+    assert result.err.count("\n") == 1

@@ -1,0 +1,147 @@
+"""Folders, several files and archives on the command line."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import GARDEN, RunCommand
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "manuals"
+    (root / "bees/old").mkdir(parents=True)
+    (root / "garden.md").write_text(GARDEN, "utf-8")
+    (root / "bees/hives.md").write_text("# Hives\n\nHives are opened at noon.\n\n## Plots\n\nNone.\n", "utf-8")
+    (root / "bees/old/log.csv").write_text("day,count\n1,2\n", "utf-8")
+    (root / "bees/picture.png").write_bytes(b"\x89PNG")
+    return root
+
+
+def test_json_lists_folders_files_and_all_sections(run: RunCommand, folder: Path) -> None:
+    data = run("outline", folder, "--json").json
+    assert (data["source"], data["title"]) == (str(folder), "manuals")
+    rows = [(row["kind"], row["doc"], row["path"]) for row in data["sections"]]
+    assert rows == [
+        ("folder", "bees", ["bees"]),
+        ("file", "bees/hives.md", ["bees", "hives.md"]),
+        ("section", "bees/hives.md", ["Hives"]),
+        ("section", "bees/hives.md", ["Hives", "Plots"]),
+        ("folder", "bees/old", ["bees", "old"]),
+        ("file", "bees/old/log.csv", ["bees", "old", "log.csv"]),
+        ("text", "bees/old/log.csv", ["day,count 1,2"]),
+        ("file", "garden.md", ["garden.md"]),
+        *(
+            ("section", "garden.md", path)
+            for path in (
+                ["Garden manual"],
+                ["Garden manual", "Plots"],
+                ["Garden manual", "Plots", "Watering"],
+                ["Garden manual", "Plots", "Compost"],
+                ["Garden manual", "Tools"],
+            )
+        ),
+    ]
+    parents = {row["id"]: row["parent"] for row in data["sections"]}
+    assert parents[data["sections"][2]["id"]] == data["sections"][1]["id"]
+    assert len(parents) == len(rows)
+
+
+def test_the_outline_lets_a_model_find_its_way(run: RunCommand, folder: Path) -> None:
+    text = run("outline", folder).out
+    for words in ("bees", "hives.md", "garden.md: Garden manual", "Compost", "Tools"):
+        assert words in text
+    short = run("outline", folder, "--budget", "150").out
+    assert "hives.md" in short
+    assert "Tools" in short
+
+
+def test_show_gives_the_text_of_sections_files_and_folders(run: RunCommand, folder: Path) -> None:
+    ids = {row["title"]: row["id"] for row in run("outline", folder, "--json").json["sections"]}
+    assert run("show", folder, ids["Tools"]).out == GARDEN[GARDEN.index("## Tools") :]
+    assert run("show", folder, ids["garden.md"]).out == GARDEN
+    assert run("show", folder, ids["bees"]).out == (
+        "# Hives\n\nHives are opened at noon.\n\n## Plots\n\nNone.\nday,count\n1,2\n"
+    )
+
+
+def test_search_finds_sections_in_all_files(run: RunCommand, folder: Path) -> None:
+    hits = run("search", folder, "when are hives opened", "--json").json["hits"]
+    assert (hits[0]["doc"], hits[0]["path"], hits[0]["start_line"]) == ("bees/hives.md", ["Hives"], 1)
+    docs = [hit["doc"] for hit in run("search", folder, "plots", "--json").json["hits"]]
+    assert set(docs) == {"garden.md", "bees/hives.md"}
+
+
+def test_ask_answers_from_any_file_and_goes_on_with_the_conversation(run: RunCommand, folder: Path) -> None:
+    data = run("ask", folder, "When are the hives opened?", "--json").json
+    (citation,) = [one for one in data["citations"] if one["doc"] == "bees/hives.md"]
+    assert citation["verified"]
+    assert citation["quote"] == "Hives are opened at noon."
+    again = run("ask", folder, "And when is compost turned?", "--json", "--continue").json
+    assert again["conversation"] == data["conversation"]
+    assert set(data["open"]) <= set(again["open"])
+    assert "garden.md" in {one["doc"] for one in again["citations"]}
+
+
+def test_a_conversation_goes_on_after_a_file_has_changed(run: RunCommand, folder: Path) -> None:
+    first = run("ask", folder, "When are the hives opened?", "--json").json
+    (folder / "bees/hives.md").write_text("# Other\n", "utf-8")
+    again = run("ask", folder, "When is compost turned?", "--json", "--continue")
+    assert again.code == 0
+    assert again.json["conversation"] == first["conversation"]
+
+
+def test_several_files_are_one_source(run: RunCommand, folder: Path) -> None:
+    data = run("outline", folder / "garden.md", folder / "bees/hives.md", "--json").json
+    files = [row["doc"] for row in data["sections"] if row["kind"] == "file"]
+    assert files == ["garden.md", "bees/hives.md"]
+    assert data["title"] == "garden.md, hives.md"
+
+
+def test_an_archive_holds_what_the_folder_holds(run: RunCommand, folder: Path, tmp_path: Path) -> None:
+    archive = shutil.make_archive(str(tmp_path / "manuals"), "zip", folder)
+    inside, outside = (run("outline", source, "--json").json["sections"] for source in (archive, folder))
+    assert inside == outside
+
+
+def test_an_evil_archive_is_opened_without_what_leads_out(run: RunCommand, tmp_path: Path) -> None:
+    path = tmp_path / "evil.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../out.md", "# Out\n")
+        archive.writestr("in.md", "# In\n")
+    result = run("outline", path)
+    assert "in.md" in result.out
+    assert "out.md" not in result.out
+    assert "names that lead out of the archive" in result.err
+    assert not (tmp_path.parent / "out.md").exists()
+
+
+def test_what_could_not_be_read_is_told_and_the_rest_is_there(run: RunCommand, folder: Path) -> None:
+    (folder / "bad.md").write_bytes(b"%PDF-1.7\n")
+    result = run("outline", folder, "--json")
+    assert "bad.md is a PDF" in result.err
+    bad = next(row for row in result.json["sections"] if row["title"] == "bad.md")
+    assert (bad["kind"], bad["tokens"]) == ("file", 0)
+    assert "could not be read" in run("outline", folder).out
+    shown = run("show", folder, bad["id"])
+    assert (shown.code, shown.out) == (1, "")
+
+
+def test_names_that_are_no_utf8_give_valid_json(run: RunCommand, folder: Path) -> None:
+    with open(bytes(folder) + b"/caf\xe9.md", "w") as file:  # noqa: PTH123 - a name of bytes
+        file.write("# Café\n")
+    assert "caf\\xe9.md" in {row["doc"] for row in run("outline", folder, "--json").json["sections"]}
+
+
+def test_an_empty_folder_and_wrong_company_are_told(run: RunCommand, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    empty = run("outline", tmp_path / "empty")
+    assert (empty.code, empty.out) == (1, "")
+    assert "holds no Markdown or text file" in empty.err
+    mixed = run("outline", folder, "-")
+    assert mixed.code == 2
+    assert "- is opened by itself" in mixed.err

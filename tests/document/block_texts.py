@@ -1,0 +1,213 @@
+"""Texts by seed: lines of every kind of block in random order, and mutations of the specifications' examples."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from random import Random
+from typing import TYPE_CHECKING
+
+from tests.real_documents import find_data_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HEADINGS = (
+    "# h",
+    "## h ##",
+    "#",
+    "#x",
+    "###### six",
+    "####### 7",
+    "# `a` b_c *d*",
+    "# `a",
+    "# \xa0",
+    "\\# n",
+    "# [r] x",
+)
+_UNDERLINES = ("===", "=", "---", "-", "--", "--- ", "===\t", "x\n---", "x\ny\n===", "\xa0\n===")
+_RULES = ("***", "___", "- - -", "* * *")
+_FENCES = ("```", "````", "~~~", "~~~~", "```py", "``` `", "~~~ `", "``` ```")
+_CONTAINERS = (
+    "> ",
+    "> q",
+    "> # q",
+    ">",
+    "- ",
+    "-",
+    "- x",
+    "* x",
+    "+ x",
+    "1. x",
+    "2. x",
+    "10) x",
+    "1)",
+    "- # x",
+    "> - x",
+)
+_NESTED = ("- ```", "1. ~~~", "- <div>", "- <!--", "- > x", "-    x", "-\tx", "  - x", "> ```", "> <pre>")
+_HTML = (
+    *("<div>", "</div>", "<!--", "-->", "<!-- c -->", "<?php", "?>", "<!X", ">", "<![CDATA[", "]]>", "<pre>", "</pre>"),
+    *("<script>", "</style>", "<span>", "<a href='x'>", "</span> ", "<x", "<b>t</b>", "<!-->"),
+)
+_TABLES = ("| a |", "|---|", "|a|b|", "--|--", "-|-", ":-:", "a | b", "|a", "a|", "-|")
+_DEFINITIONS = ("[r]: /u", "[r]:", "/u", "'t", "t'", '"t"', '[a]: <b> "', "[a", "b]: /x", "> [r]: /u", "[r\\]]: /u")
+_REFERENCES = ("[foo]", "# [foo]", "# ![r][] y", "# [x][r]", "# [r\\]]", "# [a b]")
+_PROSE = ("", "", "", "a", "text", "Title", "b | c", "x  ", "x\\", "&amp; x", "é", "½", "1", "1.", "10", "*x*", "**x**")
+_SPACES = ("\t", "    ", "    code", "\tcode", "\x0b", "\x0c# f", "\u2028# g", "\0# n", "\xa0")
+_LINES = (
+    *(*_HEADINGS, *_UNDERLINES, *_RULES, *_FENCES, *_CONTAINERS, *_NESTED, *_HTML, *_TABLES, *_DEFINITIONS),
+    *(*_REFERENCES, *_PROSE, *_PROSE, *_SPACES),
+)
+_FEW_LINES = (
+    *("", "a", "# h", "===", "---", "```", "  ```", "- x", "  # h", " ---", "<div>", "<!--", "-->", "  <!--", "  -->"),
+    *("> x", "[r]: /u", "a|", "-|", "|a", "   ```", "  x", " x", "    x", "~~~", " ~~~", "<b>", " <b>", "  <div>"),
+    *("1. x", "2. x", "-", "  ===", "-   x", "     ```", "x", "<?", "?>"),
+)
+_INDENTS = (
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    " ",
+    "  ",
+    "   ",
+    "    ",
+    "     ",
+    "\t",
+    " \t",
+    "> ",
+    ">",
+    "- ",
+    "  - ",
+    "1. ",
+    "> > ",
+)
+_MARKS = "#`~<>=-|[]: \t\\_*&!x1"
+_TITLE_PARTS = (
+    *(
+        "a",
+        "b c",
+        " ",
+        " ",
+        "`",
+        "`x`",
+        "` x `",
+        "``",
+        "*",
+        "**",
+        "_",
+        "__",
+        "*a*",
+        "**a b**",
+        "_a_",
+        "a_b",
+        "&",
+        "& ",
+        "&amp;",
+    ),
+    *(
+        "\\",
+        "\\*",
+        "\\_",
+        "\\[",
+        "\\]",
+        "\\\\",
+        "[",
+        "]",
+        "[a](/u)",
+        '[a](#u "t")',
+        "(",
+        ")",
+        "](",
+        "![a](/u)",
+        "[r]",
+        "!",
+    ),
+    *(
+        "<b>",
+        "<",
+        "<http://a.b>",
+        "\xa0",
+        "\u200b",
+        "é",
+        "#",
+        "1",
+        ".",
+        "-",
+        "\t",
+        "  ",
+        "https://a.b/c_d",
+        "[",
+        "](/u)",
+    ),
+)
+
+
+def list_texts(seed: int, count: int) -> Iterator[str]:
+    """Yield `count` texts that depend on the seed, and on the examples of the specifications where these are here."""
+    random = Random(seed)  # noqa: S311 - nothing here is secret
+    examples = _read_examples()
+    for _ in range(count):
+        kind = random.random()
+        if kind < 0.4:
+            yield _draw_blocks(random)
+        elif kind < 0.6:
+            yield "\n".join(random.choice(_FEW_LINES) for _ in range(random.randint(3, 9)))
+        elif kind < 0.75:
+            yield _draw_titles(random)
+        else:
+            yield _mutate(random, examples) if examples else _draw_blocks(random)
+
+
+def _draw_blocks(random: Random) -> str:
+    length = random.randint(1, random.choice((4, 8, 14, 22)))
+    lines = [random.choice(_INDENTS) + random.choice(_LINES) for _ in range(length)]
+    return "\n".join(lines) + random.choice(("", "\n"))
+
+
+def _draw_titles(random: Random) -> str:
+    lines = []
+    for _ in range(random.randint(1, 3)):
+        title = "".join(random.choice(_TITLE_PARTS) for _ in range(random.randint(1, 9)))
+        lines.append(
+            random.choice((f"# {title}", f"## {title} ##", f"{title}\n===", f"x{title}\n{title}\n---", "[r]: /u", ""))
+        )
+    return "\n".join(lines)
+
+
+def _mutate(random: Random, examples: tuple[str, ...]) -> str:
+    text = random.choice(examples)
+    if random.random() < 0.5:
+        text += random.choice(("", "\n")) + random.choice(examples)
+    lines = text.split("\n")
+    for _ in range(random.randint(1, 6)):
+        index = random.randrange(len(lines))
+        match random.randrange(8):
+            case 0 | 1:
+                lines.insert(index, random.choice(_INDENTS) + random.choice(_LINES))
+            case 2 if len(lines) > 1:
+                del lines[index]
+            case 3:
+                lines[index] = random.choice(_INDENTS) + lines[index]
+            case 4:
+                lines[index] = lines[index].lstrip()
+            case 5:
+                lines.insert(index, random.choice(("", lines[index])))
+            case 6 if lines[index]:
+                at = random.randrange(len(lines[index]))
+                lines[index] = lines[index][:at] + random.choice(_MARKS) + lines[index][at + random.randint(0, 1) :]
+            case _:
+                lines[index] = random.choice(random.choice(examples).split("\n"))
+    return "\n".join(lines)
+
+
+@lru_cache(maxsize=1)
+def _read_examples() -> tuple[str, ...]:
+    folder = find_data_dir() / "spec"
+    if not folder.is_dir():
+        return ()
+    cases = [case for path in sorted(folder.glob("*.json")) for case in json.loads(path.read_text("utf-8"))]
+    return tuple(case["markdown"].replace("\r\n", "\n").replace("\r", "\n") for case in cases)

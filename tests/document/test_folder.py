@@ -1,0 +1,180 @@
+"""A folder as a library: folders, files, sections. Files are read when they are loaded; one that cannot be says why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+
+from roamtui.document.build import open_sources
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader, can_load, load_files
+from roamtui.document.node import NodeKind
+from roamtui.errors import UsageError
+
+GUIDE = "# Guide\n\nHow to begin.\n\n## First steps\n\nTake one.\n\n## First steps\n\nTake two.\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "docs"
+    (root / "b/c").mkdir(parents=True)
+    (root / "README.md").write_text(GUIDE, "utf-8")
+    (root / "b/one.md").write_text("---\ntitle: x\n---\n# One\n\nOnly text.\n", "utf-8")
+    (root / "b/c/two.txt").write_text("no headings at all\n", "utf-8")
+    (root / "b/three.md").write_text("# A\n\n# B\n", "utf-8")
+    return root
+
+
+def open_folder(folder: Path) -> tuple[Library, Loader]:
+    library, loader = open_sources([str(folder)])
+    assert loader is not None
+    return library, loader
+
+
+def load_whole(folder: Path) -> Library:
+    return load_files(*open_folder(folder))
+
+
+def find(library: Library, title: str) -> str:
+    return next(node_id for node_id in library.walk() if library.title_of(node_id) == title)
+
+
+def test_a_folder_is_listed_without_reading_a_file(folder: Path) -> None:
+    library, _ = open_folder(folder)
+    nodes = [library.node(node_id) for node_id in library.walk()]
+    assert [(node.kind.value, node.doc) for node in nodes] == [
+        ("file", "README.md"),
+        ("folder", "b"),
+        ("folder", "b/c"),
+        ("file", "b/c/two.txt"),
+        ("file", "b/one.md"),
+        ("file", "b/three.md"),
+    ]
+    assert [node.path for node in nodes][3] == ("b", "c", "two.txt")
+    assert [node.is_loaded for node in nodes] == [False, True, True, False, False, False]
+    assert (library.title, library.source) == ("docs", str(folder))
+
+
+def test_a_file_that_is_loaded_has_its_sections_below_it(folder: Path) -> None:
+    library, loader = open_folder(folder)
+    file_id = find(library, "README.md")
+    library = library.graft(file_id, loader.load(library, file_id))
+    assert library.node(file_id).is_loaded
+    assert [library.title_of(node_id) for node_id in library.walk(file_id)] == [
+        *("README.md", "Guide", "First steps", "First steps"),
+    ]
+    guide = library.node(find(library, "Guide"))
+    assert (guide.doc, guide.path, guide.parent, guide.start_line) == ("README.md", ("Guide",), file_id, 1)
+    assert not library.node(find(library, "three.md")).is_loaded
+
+
+def test_ids_follow_the_rule_from_what_the_node_itself_says(folder: Path) -> None:
+    library = load_whole(folder)
+    counts: Counter[tuple[str, ...]] = Counter()
+    for node_id in library.walk():
+        node = library.node(node_id)
+        number = counts[node.doc, *node.path]
+        counts[node.doc, *node.path] += 1
+        text = "\x1f".join([node.doc, *node.path, str(number)])
+        assert node_id == blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def test_a_file_alone_and_in_a_folder_differ_in_ids_and_doc_alone(folder: Path) -> None:
+    alone, loader = open_sources([str(folder / "README.md")])
+    assert loader is None
+    inside = load_whole(folder)
+    ids = [i for i in inside.walk() if inside.node(i).doc == "README.md" and inside.node(i).kind is NodeKind.SECTION]
+    for one, other in zip(alone.walk(), ids, strict=True):
+        first, second = alone.node(one), inside.node(other)
+        names = ("kind", "level", "title", "path", "start_line", "end_line", "own_end_line", "tokens", "own_tokens")
+        assert [getattr(first, name) for name in names] == [getattr(second, name) for name in names]
+        assert alone.text(one) == inside.text(other)
+        assert (first.doc, second.doc) == ("", "README.md")
+
+
+def test_a_file_stands_for_all_of_its_text_and_its_own_is_what_comes_before_its_sections(folder: Path) -> None:
+    library = load_whole(folder)
+    file_id = find(library, "README.md")
+    assert library.text(file_id) == GUIDE
+    assert library.own_text(file_id) == "# Guide\n\nHow to begin.\n\n"
+    node = library.node(file_id)
+    assert (node.start_line, node.own_end_line, node.end_line) == (1, 4, 11)
+    assert library.own_text(find(library, "one.md")) == library.text(find(library, "one.md"))
+    assert library.own_text(find(library, "three.md")) == ""
+
+
+def test_what_cannot_be_read_is_a_node_that_says_why_and_can_be_tried_again(folder: Path) -> None:
+    library, loader = open_folder(folder)
+    (folder / "b/one.md").rename(folder / "b/kept")
+    (folder / "b/three.md").write_bytes(b"%PDF-1.7\n")
+    whole = load_files(library, loader)
+    one, three = find(whole, "one.md"), find(whole, "three.md")
+    assert whole.problem_of(one).startswith("There is no file ")
+    assert "is a PDF" in whole.node(three).problem
+    assert len(whole.notes) == 2
+    assert not whole.is_loaded(one)
+    assert can_load(whole, one)
+    assert list(whole.walk(one)) == [one]
+    (folder / "b/kept").rename(folder / "b/one.md")
+    again = whole.graft(one, loader.load(whole, one))
+    assert again.is_loaded(one)
+    assert again.problem_of(one) == ""
+
+
+def test_a_folder_that_vanishes_leaves_nodes_that_say_why(folder: Path) -> None:
+    library, loader = open_folder(folder)
+    folder.rename(folder.with_name("gone"))
+    whole = load_files(library, loader)
+    assert len(whole) == len(library)
+    assert all(whole.problem_of(node_id) for node_id in library.list_unloaded())
+
+
+def test_what_was_replaced_in_a_file_is_told_with_its_path(folder: Path) -> None:
+    (folder / "b/one.md").write_bytes(b"# A\xff\n")
+    assert load_whole(folder).notes == ("b/one.md: 1 characters are not valid UTF-8 and show as \ufffd.",)
+
+
+def test_the_digest_follows_texts_and_names(folder: Path) -> None:
+    before = load_whole(folder).content_hash
+    assert load_whole(folder).content_hash == before
+    (folder / "README.md").rename(folder / "README2.md")
+    renamed = load_whole(folder).content_hash
+    (folder / "README2.md").write_text("# Other\n", "utf-8")
+    assert len({before, renamed, load_whole(folder).content_hash, open_folder(folder)[0].content_hash}) == 4
+    alone, _ = open_sources([str(folder / "README2.md")])
+    assert alone.content_hash == alone.root.content_hash
+
+
+@pytest.mark.slow
+def test_five_thousand_files_with_the_same_titles_have_ids_of_their_own(tmp_path: Path) -> None:
+    for number in range(5_000):
+        path = tmp_path / str(number % 50) / f"{number}.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("# Title\n\n## Usage\n\nWords.\n", "utf-8")
+    library = load_whole(tmp_path)
+    assert len(library) == 50 + 3 * 5_000
+    assert len(set(library.walk())) == len(library)
+    last = [*library.walk()][-1]
+    assert [library.title_of(node_id) for node_id in library.ancestors(last)] == ["49", "4999.md", "Title"]
+
+
+def test_loading_one_by_one_and_all_at_once_give_the_same_ids(folder: Path) -> None:
+    library, loader = open_folder(folder)
+    for node_id in reversed(library.list_unloaded()):
+        library = library.graft(node_id, loader.load(library, node_id))
+    assert list(library.walk()) == list(load_whole(folder).walk())
+
+
+def test_progress_is_told(folder: Path) -> None:
+    told: list[tuple[int, int]] = []
+    load_files(*open_folder(folder), lambda done, total: told.append((done, total)))
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+@pytest.mark.parametrize("name", ["-", "https://example.org/llms.txt"])
+def test_only_paths_are_opened_together(folder: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="is opened by itself"):
+        open_sources([str(folder), name])

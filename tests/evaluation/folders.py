@@ -1,0 +1,68 @@
+"""A small folder of documents with questions about them, and their files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+BOATS = """\
+# Boats
+
+How to hire a boat.
+
+## Prices
+
+Prices depend on the season.
+
+### Rowing boat
+
+A rowing boat costs 6 crowns an hour.
+
+### Canoe
+
+A canoe costs 9 crowns an hour.
+
+## Safety
+
+Everybody wears a life jacket.
+"""
+BIKES = """\
+# Bicycles
+
+How to hire a bicycle.
+
+## Prices
+
+A bicycle costs 12 crowns a day.
+
+## Repairs
+
+A flat tyre is mended for nothing.
+"""
+
+
+def write_folder(folder: Path) -> Path:
+    """Write the documents below `folder` and return it."""
+    (folder / "hire").mkdir(parents=True)
+    (folder / "hire" / "boats.md").write_text(BOATS, "utf-8")
+    (folder / "bikes.md").write_text(BIKES, "utf-8")
+    return folder
+
+
+def write_questions(path: Path, *questions: dict[str, Any] | str) -> Path:
+    """Write questions, or lines as they are, to a file and return it."""
+    lines = [question if isinstance(question, str) else json.dumps(question) for question in questions]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+CANOE = {
+    "id": "canoe",
+    "doc": "hire/boats.md",
+    "question": "What does a canoe cost an hour?",
+    "gold_section_titles_path": ["Boats", "Prices", "Canoe"],
+    "gold_line": 13,
+}
+TYRE = {"id": "tyre", "doc": "bikes.md", "question": "Who mends a flat tyre?", "line": 9}
+JACKET = {"id": "jacket", "doc": "hire/boats.md", "question": "Who wears a life jacket?", "path": ["Safety"]}

@@ -1,0 +1,96 @@
+"""What counts as a hit: a rule, a test."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from roamtui.document.document import Document
+from roamtui.document.parse import parse_document
+from roamtui.evaluation.golds import GoldError, find_gold_ids, find_rank
+from roamtui.evaluation.questions import EvalQuestion, Gold
+from tests.evaluation.folders import BIKES, BOATS
+
+_BOATS = parse_document(BOATS, key="boats.md")
+_BIKES = parse_document(BIKES, key="bikes.md")
+_DOCUMENTS = {"boats.md": _BOATS, "bikes.md": _BIKES}
+
+
+def _gold(*titles: str, doc: str = "boats.md", line: int | None = None) -> Gold:
+    return Gold(doc=doc, titles=titles, line=line)
+
+
+def _question(*golds: Gold, is_page: bool = False, is_own_only: bool = False) -> EvalQuestion:
+    return EvalQuestion(
+        id="q",
+        line_number=1,
+        doc=golds[0].doc,
+        question="?",
+        golds=golds,
+        is_page=is_page,
+        is_own_only=is_own_only,
+    )
+
+
+def _name(ids: frozenset[str], document: Document = _BOATS) -> set[str]:
+    return {document.columns.titles[row] for section_id, row in document.rows_by_id.items() if section_id in ids}
+
+
+def test_the_gold_section_and_what_lies_inside_it_are_hits() -> None:
+    golds = find_gold_ids(_question(_gold("Boats", "Prices")), _DOCUMENTS)
+    assert _name(golds.strict) == {"Prices", "Rowing boat", "Canoe"}
+
+
+def test_the_parent_is_a_relaxed_hit_and_no_other() -> None:
+    golds = find_gold_ids(_question(_gold("Boats", "Prices", "Canoe")), _DOCUMENTS)
+    assert _name(golds.strict) == {"Canoe"}
+    assert _name(golds.relaxed) == {"Canoe", "Prices"}
+
+
+def test_with_own_only_a_section_inside_is_no_hit() -> None:
+    golds = find_gold_ids(_question(_gold("Boats", "Prices"), is_own_only=True), _DOCUMENTS)
+    assert _name(golds.strict) == {"Prices"}
+
+
+def test_with_is_page_any_section_of_the_page_is_a_hit() -> None:
+    golds = find_gold_ids(_question(_gold("Boats", "Safety"), is_page=True), _DOCUMENTS)
+    assert golds.strict == frozenset(_BOATS.ids)
+
+
+def test_an_alternative_in_another_document_is_a_hit() -> None:
+    golds = find_gold_ids(_question(_gold("Safety"), _gold("Bicycles", "Prices", doc="bikes.md")), _DOCUMENTS)
+    assert _name(golds.strict) == {"Safety"}
+    assert _name(golds.strict, _BIKES) == {"Prices"}
+
+
+def test_an_alternative_in_a_document_that_is_not_searched_is_left_out() -> None:
+    question = _question(_gold("Safety"), _gold("Bicycles", "Prices", doc="bikes.md"))
+    assert _name(find_gold_ids(question, {"boats.md": _BOATS}).strict) == {"Safety"}
+
+
+def test_a_line_names_the_section_whose_own_text_holds_it() -> None:
+    assert _name(find_gold_ids(_question(_gold(line=11)), _DOCUMENTS).strict) == {"Rowing boat"}
+
+
+def test_the_line_decides_among_equal_headings() -> None:
+    document = parse_document("# A\n\n## X\n\none\n\n# B\n\n## X\n\ntwo\n", key="x.md")
+    gold = replace(_gold("X", doc="x.md"), line=9)
+    golds = find_gold_ids(_question(gold), {"x.md": document})
+    assert golds.strict == {document.ids[3]}
+
+
+def test_a_heading_that_has_moved_is_found_by_its_path() -> None:
+    golds = find_gold_ids(_question(_gold("Boats", "Safety", line=2)), _DOCUMENTS)
+    assert _name(golds.strict) == {"Safety"}
+
+
+@pytest.mark.parametrize("gold", [_gold("Boats", "Sails"), _gold(line=99), _gold("Safety", doc="none.md")])
+def test_a_gold_section_that_is_not_there_is_told(gold: Gold) -> None:
+    with pytest.raises(GoldError):
+        find_gold_ids(_question(gold), _DOCUMENTS)
+
+
+def test_the_rank_is_that_of_the_first_hit() -> None:
+    assert find_rank(["a", "b", "c"], frozenset({"c", "b"})) == 2
+    assert find_rank(["a"], frozenset({"c"})) is None

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from roamtui.errors import SourceError, UsageError
+from roamtui.evaluation.rows import QuestionRow, RowFile, RunKey, read_rows, read_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_KEY = RunKey(set="tiny", scope="all", mode="keyword", model="", with_history=True)
+_ROW = QuestionRow(id="a", question="Why?", rank=2, relaxed_rank=1, hits=("0000000a",), ms=1.5)
+
+
+def _write(path: Path, key: RunKey = _KEY) -> Path:
+    RowFile(path, key).add(_ROW)
+    return path
+
+
+def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+    path = _write(tmp_path / "rows.jsonl")
+    assert read_run(path) == (_KEY, {"a": _ROW})
+    assert RowFile(path, _KEY).done == {"a": _ROW}
+
+
+def test_a_cut_line_is_told_and_the_next_result_stands_on_its_own(tmp_path: Path) -> None:
+    path = _write(tmp_path / "rows.jsonl")
+    path.write_bytes(path.read_bytes() + b'{"id": "b", "ra')
+
+    file = RowFile(path, _KEY)
+    file.add(_ROW)
+
+    assert file.problems == ("rows.jsonl line 2 is no result of a question; it is left out.",)
+    assert read_run(path)[1] == {"a": _ROW}
+    assert path.read_bytes().count(b"\n") == 3
+
+
+@pytest.mark.parametrize("line", ["[]", "1", "{}", '{"set": []}', "null"])
+def test_a_line_that_is_no_result_is_told(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(line + "\n", "utf-8")
+    assert read_rows(path) == ({}, ("rows.jsonl line 1 is no result of a question; it is left out.",))
+
+
+def test_results_of_another_run_are_not_mixed(tmp_path: Path) -> None:
+    path = _write(tmp_path / "rows.jsonl")
+    other = RunKey(set="tiny", scope="doc", mode="keyword", model="", with_history=True)
+    with pytest.raises(UsageError, match="another file"):
+        RowFile(path, other)
+
+
+def test_a_file_of_something_else_is_not_written_to(tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text("my notes\n", "utf-8")
+    with pytest.raises(UsageError, match="another file"):
+        RowFile(path, _KEY)
+    assert path.read_text("utf-8") == "my notes\n"
+
+
+def test_a_file_without_results_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").touch()
+    with pytest.raises(UsageError, match="no runs"):
+        read_run(tmp_path / "rows.jsonl")
+    with pytest.raises(SourceError, match="cannot be read"):
+        read_run(tmp_path / "none.jsonl")

@@ -1,0 +1,105 @@
+"""Numbers of a run, computed by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.evaluation.rows import AgentScore, QuestionRow, RunKey
+from roamtui.evaluation.scoring import compare_runs, describe_score, score_run
+
+KEY = RunKey(set="tiny", scope="doc", mode="keyword", model="", with_history=True)
+
+
+def _row(
+    name: str, rank: int | None, relaxed_rank: int | None, ms: float, agent: AgentScore | None = None
+) -> QuestionRow:
+    return QuestionRow(
+        id=name, question="?", rank=rank, relaxed_rank=relaxed_rank, hits=("00000000",), ms=ms, agent=agent
+    )
+
+
+def _agent(*, opened: bool, cited: bool, quotes: tuple[int, int], tokens: int) -> AgentScore:
+    return AgentScore(
+        gold_opened=opened,
+        gold_cited=cited,
+        relaxed_opened=True,
+        relaxed_cited=cited,
+        quotes=quotes[1],
+        verified=quotes[0],
+        opened=2 if opened else 4,
+        tokens=tokens,
+        steps=3,
+        seconds=0.1,
+        stopped="answered",
+    )
+
+
+_ROWS = [_row("a", 1, 1, 3.0), _row("b", 4, 2, 1.0), _row("c", 10, 10, 9.0), _row("d", None, 5, 2.0)]
+
+
+def test_a_search_is_described_as_the_command_line_promises() -> None:
+    described = describe_score(score_run(KEY, _ROWS))
+    intervals = described.pop("intervals")
+    assert described == {
+        "questions": 4,
+        "scope": "doc",
+        "mode": "keyword",
+        "hit_at_1": 0.25,
+        "hit_at_5": 0.5,
+        "hit_at_10": 0.75,
+        "mrr": pytest.approx((1 + 1 / 4 + 1 / 10) / 4),
+        "relaxed": {
+            "hit_at_1": 0.25,
+            "hit_at_5": 0.75,
+            "hit_at_10": 1.0,
+            "mrr": pytest.approx((1 + 1 / 2 + 1 / 10 + 1 / 5) / 4),
+        },
+        "median_ms": 2.5,
+    }
+    assert intervals["hit_at_1"][0] <= 0.25 <= intervals["hit_at_1"][1]
+    assert set(intervals) > {"hit_at_5", "hit_at_10", "mrr", "relaxed_mrr", "median_ms"}
+
+
+def test_an_agent_is_described_as_the_command_line_promises() -> None:
+    key = RunKey(set="tiny", scope="doc", mode="keyword", model="offline", with_history=True)
+    first = _agent(opened=True, cited=True, quotes=(2, 3), tokens=100)
+    second = _agent(opened=False, cited=False, quotes=(1, 1), tokens=700)
+    described = describe_score(score_run(key, [_row("a", 1, 1, 3.0, first), _row("b", None, 1, 1.0, second)]))
+    names = list(described)
+    assert names[names.index("model") : -1] == [
+        "model",
+        "gold_opened",
+        "gold_cited",
+        "quotes_verified",
+        "opened_per_question",
+        "tokens_per_question",
+        "median_tokens",
+        "steps_per_question",
+    ]
+    assert described["gold_opened"] == 0.5
+    assert described["gold_cited"] == 0.5
+    assert described["quotes_verified"] == 0.75
+    assert described["opened_per_question"] == 3.0
+    assert described["tokens_per_question"] == 400.0
+    assert described["median_tokens"] == 400.0
+    assert described["steps_per_question"] == 3.0
+    assert described["relaxed"]["gold_opened"] == 1.0
+
+
+def test_without_search_there_are_no_hits_to_count() -> None:
+    key = RunKey(set="tiny", scope="doc", mode="off", model="offline", with_history=True)
+    agent = _agent(opened=True, cited=True, quotes=(0, 0), tokens=1)
+    described = describe_score(score_run(key, [_row("a", None, None, 0.0, agent)]))
+    assert described["hit_at_1"] is None
+    assert described["quotes_verified"] is None
+    assert described["gold_opened"] == 1.0
+
+
+def test_two_runs_are_compared_over_the_questions_that_both_have() -> None:
+    before = {row.id: row for row in _ROWS}
+    after = {"a": _row("a", 2, 2, 1.0), "b": _row("b", 1, 1, 1.0), "z": _row("z", 1, 1, 1.0)}
+    count, gains = compare_runs(before, after, (KEY, KEY))
+    by_name = {gain.name: gain for gain in gains}
+    assert count == 2
+    assert (by_name["hit_at_1"].before, by_name["hit_at_1"].after) == (0.5, 0.5)
+    assert by_name["mrr"].after - by_name["mrr"].before == pytest.approx((0.5 + 1 - 1 - 0.25) / 2)

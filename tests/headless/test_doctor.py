@@ -1,0 +1,98 @@
+"""`doctor` looks at files and at the terminal, and changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from roamtui.headless.doctor import diagnose, examine_place, examine_terminal, print_diagnosis
+from roamtui.models.inspecting import ModelReport
+from roamtui.models.ollama import OllamaReport
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_place_that_is_not_there_yet_can_be_made(tmp_path: Path) -> None:
+    place = examine_place("cache", tmp_path / "a" / "b" / "c")
+    assert (place.exists, place.is_writable) == (False, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_below_a_file_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    place = examine_place("cache", tmp_path / "a" / "b")
+    assert (place.exists, place.is_writable) == (False, False)
+    there = examine_place("settings", tmp_path / "a")
+    assert (there.exists, there.is_writable) == (True, True)
+
+
+def test_a_place_that_may_not_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda path, _: path != tmp_path)
+    assert not examine_place("cache", tmp_path / "a").is_writable
+    (tmp_path / "b").touch()
+    assert examine_place("cache", tmp_path / "b").is_writable
+
+
+@pytest.mark.parametrize(
+    ("environ", "colours"),
+    [
+        ({}, "no colours"),
+        ({"TERM": "dumb", "COLORTERM": "truecolor"}, "no colours"),
+        ({"TERM": "xterm"}, "16 colours"),
+        ({"TERM": "xterm-256color"}, "256 colours"),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, "16 million colours"),
+        ({"TERM": "xterm-direct"}, "16 million colours"),
+        ({"TERM": "xterm-256color", "NO_COLOR": "1"}, "no colours (NO_COLOR is set)"),
+        ({"TERM": "xterm-256color", "NO_COLOR": ""}, "256 colours"),
+    ],
+)
+def test_colours_are_read_from_the_environment(environ: dict[str, str], colours: str) -> None:
+    terminal = examine_terminal(environ)
+    assert terminal.colours == colours
+    assert terminal.term == environ.get("TERM", "")
+
+
+@pytest.fixture
+def closed_ollama(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1:9")
+
+
+@pytest.mark.usefixtures("closed_ollama")
+def test_all_fits_one_screen_and_obeys_no_foreign_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TERM", "x\x1b[31mterm")
+    found = diagnose({"settings": tmp_path / "c.toml", "cache": tmp_path}, "c.toml is no TOML.")
+    models = tuple(f"\x1b[2Jmodel-{number}" for number in range(9))
+    found = replace(
+        found,
+        ollama=OllamaReport(address="http://127.0.0.1:11434", models=models),
+        model=ModelReport(name="a/\x1b[1mb", is_usable=False, reason="no\x1b[0m", provider="a"),
+    )
+    print_diagnosis(found)
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert out.count("\n") <= 24
+    assert "c.toml is no TOML." in out
+    assert "model-4 and 4 more" in out
+    assert "provider a, window unknown, tool calls unknown" in out
+    assert not found.is_fine
+
+
+@pytest.mark.usefixtures("closed_ollama")
+def test_without_a_question_about_a_model_all_is_fine(tmp_path: Path) -> None:
+    found = diagnose({"cache": tmp_path})
+    assert found.model is None
+    assert found.is_fine
+    assert found.ollama.problem == "nothing answers there"
+    assert set(found.versions) == {"roamtui", "Python", "Textual", "litellm", "SQLite"}
+    assert "not installed" not in found.versions.values()
+
+
+@pytest.mark.usefixtures("closed_ollama")
+def test_a_package_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.headless.doctor._PACKAGES", {"Nonesuch": "roamtui-nonesuch"})
+    assert diagnose({"cache": tmp_path}).versions["Nonesuch"] == "not installed"

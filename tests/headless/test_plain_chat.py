@@ -1,0 +1,279 @@
+"""The conversation in lines: questions, commands, cancelling, and nothing that a terminal obeys."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import pytest
+from typing_extensions import override
+
+from roamtui.agent.approval import CostApproval
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.conversation.store import Store
+from roamtui.conversation.transcript import Role, Stopped
+from roamtui.document.build import build_library
+from roamtui.errors import ModelError, UsageError
+from roamtui.headless.plain_chat import AnswerWriter, PlainApprover, PlainContext, run_plain_chat
+from roamtui.models.base import Model, Request
+from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
+from roamtui.search.base import SearchMode
+from roamtui.search.keyword import make_searcher
+from roamtui.sources.raw_text import RawText
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = """# Harbour rules
+
+How boats come and go.
+
+## Moorings
+
+A mooring costs 12 euros a night.
+
+### Winter \x1b[31mmoorings
+
+In winter a mooring is free.
+
+## Noise
+
+Engines are off after ten.
+"""
+
+
+class Typed(io.StringIO):
+    """Input that says it comes from a keyboard."""
+
+    @override
+    def isatty(self) -> bool:
+        return True
+
+
+class Chat:
+    """One run of the plain chat over a small document."""
+
+    def __init__(self, replies: Iterable[Reply] = (), store: Store | None = None) -> None:
+        self.library = build_library(RawText(text=TEXT, source="harbour.md", name="harbour"))
+        self.model = ScriptedModel(replies)
+        self.session = Session.start(self.library, store=store)
+        self.agent = Agent(self.session, self.model, make_searcher(self.library, SearchMode.KEYWORD))
+        self.chosen: dict[str, Model] = {}
+
+    def id_of(self, title: str) -> str:
+        return next(i for i in self.library.walk() if self.library.title_of(i).startswith(title))
+
+    def choose(self, name: str) -> Model:
+        if name not in self.chosen:
+            raise UsageError(f'"{name}" is no name of a model.')
+        return self.chosen[name]
+
+    def run(self, stdin: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> int:
+        monkeypatch.setattr("sys.stdin", stdin)
+        monkeypatch.setenv("TERM", "xterm")
+        return run_plain_chat(PlainContext(agent=self.agent, choose_model=self.choose, examples=("Why?",)))
+
+
+Pipe = Callable[..., str]
+
+
+@pytest.fixture
+def pipe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Pipe:
+    """Return a function that sends lines through a pipe and returns what was written."""
+
+    def run(chat: Chat, *lines: str) -> str:
+        chat.run(io.StringIO("".join(f"{line}\n" for line in lines)), monkeypatch)
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_a_question_is_answered_with_progress_text_and_sources(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chat = Chat()
+    mooring = chat.id_of("Moorings")
+    chat.model.add_replies(
+        ScriptedReply(calls=(("expand_sections", {"section_ids": [mooring]}),)),
+        ScriptedReply(text=f'A night costs "12 euros a night" [{mooring}].'),
+    )
+    assert chat.run(io.StringIO("What does a night cost?\n"), monkeypatch) == 0
+    out, err = capsys.readouterr()
+    assert "Ask: What does a night cost?\n" in out
+    assert f'A night costs "12 euros a night" [{mooring}].\n' in out
+    assert f"Sources:\n[{mooring}] Harbour rules > Moorings, lines 7-7: verified\n1/1 quotes verified\n" in out
+    assert f"opened 1 section: Moorings [{mooring}]" in err
+    assert out.count("A night costs") == 1
+
+
+def test_a_draft_before_calls_and_what_code_adds_to_an_answer_are_shown_once(pipe: Pipe) -> None:
+    chat = Chat([ScriptedReply(text="Let me look.", calls=(("search_sections", {"query": "fish"}),))])
+    chat.model.add_replies(ScriptedReply(text="Not found: the rules say nothing about fish."))
+    out = pipe(chat, "May I fish from a mooring?")
+    assert out.count("Let me look.\n") == 1
+    assert out.count("Not found: the rules say nothing about fish.") == 1
+    assert out.count("Nearest sections: Harbour rules > Moorings") == 1
+
+
+def test_nothing_that_a_terminal_obeys_is_written(
+    monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    chat = Chat([ScriptedReply(text="It is \x1b[2J\x9b31m red \u202e. \x1b]52;c;eA==\x07", chunk_size=3)])
+    winter = chat.id_of("Winter")
+    lines = [f"/read {winter}", "/outline", f"/outline {chat.id_of('Moorings')}", "/search winter", f"/open {winter}"]
+    chat.run(io.StringIO("\n".join([*lines, "/sections", "/x\x1b[0m", "why \x1b[1m?", ""])), monkeypatch)
+    for stream in capsysbinary.readouterr():
+        text = stream.decode("utf-8")
+        assert not {"\x1b", "\x07", "\x9b", "\u202e", "\r"} & set(text)
+
+
+def test_sections_are_opened_pinned_read_and_closed_by_the_person(pipe: Pipe) -> None:
+    chat = Chat([ScriptedReply(text="Yes.")] * 3)
+    noise, winter = chat.id_of("Noise"), chat.id_of("Winter")
+    pipe(chat, f"/open {noise}, [{winter}]", f"/pin {noise}", f"/read {winter}", "Is it loud?")
+    request = chat.model.requests[0]
+    sent = "\n".join(message.text for message in request.messages if message.role is Role.USER)
+    assert "Engines are off after ten." in sent
+    assert f"The person is reading [{winter}]" in sent
+    found = chat.session.state.find_open(noise)
+    assert found is not None
+    assert found.is_pinned
+    out = pipe(chat, "/sections", f"/pin {noise}", f"/close {noise} {winter}", "/sections")
+    assert f"[{noise}] Harbour rules > Noise, opened by you, pinned" in out
+    assert "No section is open." in out
+    assert chat.session.state.open == ()
+
+
+def test_the_outline_is_listed_level_by_level(pipe: Pipe) -> None:
+    chat = Chat()
+    mooring = chat.id_of("Moorings")
+    top = pipe(chat, "/outline")
+    assert f"- [{mooring}] Moorings (+1 subsection" in top
+    assert "Winter" not in top
+    assert "Winter" in pipe(chat, f"/outline {mooring}")
+    assert "Nothing lies below it." in pipe(chat, f"/outline {chat.id_of('Noise')}")
+
+
+def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -> None:
+    chat = Chat()
+    text = "".join(f"# Part {number}\n\nText.\n\n" for number in range(200))
+    library = build_library(RawText(text=text, source="parts.md", name="parts"))
+    chat.session = Session.start(library)
+    chat.agent = Agent(chat.session, chat.model)
+    out = pipe(chat, "/outline", f"/outline {library.root_id}:c2")
+    assert f"[{library.root_id}:c1] Part 0 … Part" in out
+    listed = [line for line in out.splitlines() if line.startswith("- [") and ":c" not in line]
+    assert len(listed) >= 40
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/open", "Name a section by its id"),
+        ("/open nowhere", 'There is no section "nowhere".'),
+        ("/outline nowhere", 'There is no section "nowhere".'),
+        ("/search", "Say what to search for"),
+        ("/search zebra", "Nothing found."),
+        ("/jump", "There is no command /jump."),
+        ("/model nonsense", '"nonsense" is no name of a model.'),
+        ("/model", "scripted answers. Usable here:\noffline: "),
+        ("/help", "/outline [ID]: "),
+        ("/SECTIONS", "No section is open."),
+    ],
+)
+def test_wrong_and_right_commands_are_answered_in_a_sentence(line: str, told: str, pipe: Pipe) -> None:
+    chat = Chat()
+    assert told in pipe(chat, line)
+    assert chat.model.requests == []
+
+
+def test_a_space_before_a_slash_makes_it_a_question(pipe: Pipe) -> None:
+    chat = Chat([ScriptedReply(text="Yes.")] * 2)
+    pipe(chat, " /etc is what?")
+    assert chat.session.state.transcript.exchanges[0].question == "/etc is what?"
+
+
+def test_another_model_answers_the_next_question(pipe: Pipe) -> None:
+    chat = Chat([ScriptedReply(text="One.")] * 2)
+    other = ScriptedModel([ScriptedReply(text="Two.")] * 2, name="other")
+    chat.chosen["other"] = other
+    out = pipe(chat, "First?", "/model other", "Second?")
+    assert "other answers from now on." in out
+    assert other.requests
+    assert chat.model.is_closed
+
+
+def test_lines_after_quit_are_not_read(pipe: Pipe) -> None:
+    chat = Chat()
+    pipe(chat, "/quit", "What?")
+    assert chat.session.state.question_number == 0
+
+
+def test_a_failed_question_is_told_and_fails_a_script(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = ModelError("The server is away. Ask again.")
+    assert Chat([ScriptedReply(error=error)]).run(io.StringIO("Hm?\n"), monkeypatch) == 1
+    assert "roamtui: The server is away." in capsys.readouterr().err
+    assert Chat([ScriptedReply(error=error)]).run(Typed("Hm?\n"), monkeypatch) == 0
+
+
+def _interrupt(_request: Request) -> ScriptedReply:
+    signal.raise_signal(signal.SIGINT)
+    return ScriptedReply(text="The engines are loud at night, and then", chunk_size=4)
+
+
+def test_ctrl_c_keeps_the_partial_answer_and_the_chat_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    store = Store(tmp_path / "conversations.sqlite3")
+    chat = Chat([_interrupt, ScriptedReply(text="Quiet."), ScriptedReply(text="Quiet.")], store)
+    assert chat.run(Typed("How loud?\nAnd now?\n"), monkeypatch) == 0
+    assert "Stopped. What came so far is kept." in capsys.readouterr().out
+    saved = store.load(chat.session.state.id).transcript.exchanges
+    assert [exchange.stopped for exchange in saved] == [Stopped.CANCELLED, Stopped.ANSWERED]
+
+
+def test_ctrl_c_ends_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    chat = Chat([_interrupt])
+    with pytest.raises(KeyboardInterrupt):
+        chat.run(io.StringIO("How loud?\nAnd now?\n"), monkeypatch)
+    assert chat.session.state.question_number == 1
+    assert chat.model.is_closed
+
+
+def test_a_person_is_greeted_with_examples_and_a_saved_conversation_with_its_last_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chat = Chat([ScriptedReply(text="Engines stop at ten.")] * 2)
+    chat.run(Typed("Noise?\n"), monkeypatch)
+    first = capsys.readouterr().out
+    assert os.environ["TERM"] == "dumb"
+    assert first.startswith("Harbour rules, 4 sections. scripted answers.\nFor example:\n- Why?\n/help lists")
+    chat.run(Typed(""), monkeypatch)
+    second = capsys.readouterr().out
+    assert "The conversation goes on after question 1: Noise?\nEngines stop at ten.\n" in second
+
+
+@pytest.mark.parametrize("typed", ["y\n", "n\n", "\n", ""])
+async def test_spending_more_is_asked_first(
+    typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", Typed(typed))
+    assert await PlainApprover().approve(CostApproval(spent_usd=0.5, cap_usd=0.4)) is (typed == "y\n")
+    assert "$0.5000 spent, $0.40 allowed." in capsys.readouterr().out
+
+
+def test_an_answer_is_written_by_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    writer = AnswerWriter()
+    seen = []
+    for part in ("One", " is. T", "wo\n", "th", "ree"):
+        writer.add(part)
+        seen.append(capsys.readouterr().out)
+    writer.finish("One is. Two\nthree and four")
+    assert seen == ["", "One is. ", "Two\n", "", ""]
+    assert capsys.readouterr().out == "three\nand four\n"

@@ -1,0 +1,86 @@
+"""What a model reads of a folder: files with the titles below them; opening a file gives its text."""
+
+from __future__ import annotations
+
+from roamtui.document.library import Library
+from roamtui.document.node import Span
+from roamtui.outline.expansion import Block, expand
+from roamtui.outline.render import render_outline
+from tests.outline.documents import NONCE
+from tests.search.libraries import make_folder
+
+LONG = "Many words stand here. " * 400
+LIBRARY = make_folder(
+    {
+        "short.md": "# Short guide\n\nAll of it.\n",
+        "long-guide.md": f"# Long guide\n\nOpening.\n\n## First\n\n{LONG}\n\n## Second\n\n{LONG}\n",
+        "two.md": f"# One\n\n{LONG}\n\n# Two\n\n{LONG}\n",
+        "sole.md": f"# Sole\n\n{LONG}{LONG}{LONG}\n",
+        "empty.md": "",
+    }
+)
+
+
+def find(title: str) -> str:
+    return next(node_id for node_id in LIBRARY.walk() if LIBRARY.title_of(node_id) == title)
+
+
+def open_file(title: str, suffix: str = "", library: Library = LIBRARY) -> Block:
+    return expand(library, find(title) + suffix, delivered={}, nonce=NONCE)
+
+
+def test_a_file_and_its_title_are_one_line_that_says_each_thing_once() -> None:
+    outline = render_outline(LIBRARY, budget_tokens=100_000)
+    assert "# short.md: Short guide <!--" in outline
+    assert "# sole.md <!--" in outline
+    assert "# long-guide.md <!--" in outline
+    assert "## First..." in outline
+    assert find("Long guide") not in outline
+    assert find("One") in outline
+    assert "# empty.md <!-- Section collapsed - expand with expand_sections" in outline
+    assert "| empty -->" in outline
+
+
+def test_the_compact_form_lists_what_is_below_the_title_of_a_file() -> None:
+    lines = render_outline(LIBRARY, budget_tokens=180).split("\n")
+    line = next(line for line in lines if "long-guide.md" in line)
+    assert "First; Second" in line or "[" + find("First") + "]" in "\n".join(lines)
+
+
+def test_a_small_file_is_given_whole() -> None:
+    block = open_file("short.md")
+    assert block.section_id == find("short.md")
+    assert block.spans == (Span(doc="short.md", start=0, end=26),)
+    assert f"[{find('Short guide')}] Short guide" in block.text
+
+
+def test_a_long_file_gives_its_opening_and_lists_its_sections() -> None:
+    block = open_file("long-guide.md")
+    text = LIBRARY.document("long-guide.md").text
+    assert block.spans == (Span(doc="long-guide.md", start=0, end=text.index("## First")),)
+    assert all(f"[{find(title)}] {title}" in block.text for title in ("Long guide", "First", "Second"))
+    assert LONG not in block.text
+
+
+def test_a_long_file_of_several_titles_lists_them() -> None:
+    block = open_file("two.md")
+    assert block.is_listing
+    assert all(f"- [{find(title)}] {title} (" in block.text for title in ("One", "Two"))
+
+
+def test_a_long_file_of_one_title_is_given_in_pages() -> None:
+    first, second = open_file("sole.md"), open_file("sole.md", ":2")
+    assert "(Page 1 of 2" in first.text
+    assert (first.spans[0].start, first.spans[0].end) == (0, second.spans[0].start)
+    assert second.spans[0].end == len(LIBRARY.document("sole.md").text)
+
+
+def test_an_empty_file_says_so() -> None:
+    assert "is empty" in open_file("empty.md").text
+
+
+def test_a_file_that_was_given_is_not_given_again() -> None:
+    whole = {"short.md": [(0, 26)]}
+    block = expand(LIBRARY, find("Short guide"), delivered=whole, nonce=NONCE)
+    assert block.spans == ()
+    assert "open already" in block.text

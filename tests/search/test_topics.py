@@ -1,0 +1,106 @@
+"""A follow-up is searched with what the conversation is about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from roamtui.search.index import SectionIndex
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.topics import TopicTitles, favour_topics
+from tests.search.libraries import make_library
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TOWN = """\
+# Town guide
+
+## Hotel Anchor
+
+### Breakfast
+
+Breakfast is served until ten.
+
+### Dogs
+
+Dogs are welcome.
+
+## Golden Lion
+
+### Breakfast
+
+Breakfast is served until eleven.
+
+### Dogs
+
+Dogs stay outside.
+
+## Harbour Museum
+
+### Tickets
+
+A ticket costs 5 crowns.
+"""
+_LIBRARY = make_library(TOWN)
+
+
+def _find_paths(query: str, *earlier: str) -> list[tuple[str, ...]]:
+    hits = KeywordSearcher(_LIBRARY).search(query, earlier=earlier)
+    return [_LIBRARY.node(hit.section_id).path[1:] for hit in hits]
+
+
+def _name_topics(query: str, *earlier: str) -> Mapping[str, float]:
+    index = SectionIndex(_LIBRARY)
+    return {index.title(number): strength for number, strength in TopicTitles(index).carry_over(query, earlier).items()}
+
+
+@pytest.mark.parametrize("hotel", ["Hotel Anchor", "Golden Lion"])
+def test_a_follow_up_is_about_what_was_named_before(hotel: str) -> None:
+    assert _find_paths("Are dogs allowed?", f"Is there a room at the {hotel}?", "Yes.")[0] == (hotel, "Dogs")
+
+
+def test_what_was_named_last_counts_most() -> None:
+    turns = ("Tell me of the Golden Lion.", "It is full.", "And the Hotel Anchor?", "It has rooms.")
+    assert _find_paths("When is breakfast?", *turns)[0] == ("Hotel Anchor", "Breakfast")
+    assert list(_name_topics("When is breakfast?", *turns)) == ["Hotel Anchor", "Golden Lion"]
+
+
+def test_what_the_other_side_named_counts_too() -> None:
+    assert _find_paths("When is breakfast?", "A place to sleep?", "There is the Golden Lion.")[0][0] == "Golden Lion"
+
+
+def test_a_question_that_names_something_new_is_not_drawn_back() -> None:
+    assert _name_topics("What is a ticket to the Harbour Museum?", "Has the Golden Lion rooms?") == {}
+    assert (
+        _find_paths("What is a ticket to the Harbour Museum?", "Has the Golden Lion rooms?")[0][0] == "Harbour Museum"
+    )
+
+
+def test_half_a_title_names_little_and_less_than_that_nothing() -> None:
+    assert _name_topics("When is breakfast?", "We like the harbour.") == {
+        "Harbour Museum": pytest.approx(0.0644, abs=1e-3)
+    }
+    assert _name_topics("When is breakfast?", "We came by the coast, and are tired.") == {}
+
+
+def test_the_title_of_everything_is_no_topic() -> None:
+    assert _name_topics("When is breakfast?", "Is this the town guide?") == {}
+
+
+def test_without_earlier_turns_nothing_changes() -> None:
+    assert _find_paths("dogs") == _find_paths("dogs", "Hello.", "Good day.")
+
+
+def test_within_still_holds() -> None:
+    museum = next(i for i in _LIBRARY.walk() if _LIBRARY.title_of(i) == "Harbour Museum")
+    hits = KeywordSearcher(_LIBRARY).search("dogs tickets", within=museum, earlier=("Golden Lion",))
+    assert {_LIBRARY.node(hit.section_id).path[1] for hit in hits} == {"Harbour Museum"}
+
+
+def test_sections_gain_by_how_well_their_topic_answers() -> None:
+    index = SectionIndex(_LIBRARY)
+    lion = next(number for number in range(len(index)) if index.title(number) == "Golden Lion")
+    scores = {lion + 1: 2.0, lion + 2: 1.0, 1: 3.0}
+    assert favour_topics(scores, {lion: 0.5}, index, 2.0) == {lion + 1: 4.0, lion + 2: 3.0, 1: 3.0}

@@ -1,0 +1,118 @@
+"""Zip archives: read in memory, within limits, and nothing in them leads out of them."""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from roamtui.errors import SourceError
+from roamtui.sources import archive as archive_module
+from roamtui.sources.archive import list_archive
+from roamtui.sources.listing import Listing
+
+
+def make_zip(path: Path, members: Mapping[str, str | bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def keys(listing: Listing) -> list[str]:
+    return [entry.key for entry in listing.entries]
+
+
+def test_documents_in_an_archive_are_listed_and_read(tmp_path: Path) -> None:
+    members = {"b/x.md": "# X\n", "README.md": "# R\n", "b/y.csv": "# 1\n", "b/z.png": "", ".git/a.md": ""}
+    path = make_zip(tmp_path / "docs.zip", members)
+    listing = list_archive(path)
+    assert keys(listing) == ["README.md", "b", "b/x.md", "b/y.csv"]
+    assert (listing.source, listing.name, listing.bytes_total) == (str(path), "docs.zip", 12)
+    path.unlink()
+    assert listing.read("b/x.md").text == "# X\n"
+    assert [listing.read(key).is_markdown for key in ("b/x.md", "b/y.csv")] == [True, False]
+
+
+def test_names_that_lead_out_are_left_out_with_a_note(tmp_path: Path) -> None:
+    names = ["../up.md", "a/../../up.md", "/etc/x.md", "C:/x.md", "a\\b.md", "\\\\host\\x.md", "a/./b.md", "ok.md"]
+    listing = list_archive(make_zip(tmp_path / "evil.zip", dict.fromkeys(names, "# T\n")))
+    assert keys(listing) == ["a", "a/b.md", "ok.md"]
+    assert len(listing.notes) == 1
+    assert "and 3 more (names that lead out of the archive)" in listing.notes[0]
+    assert "'../up.md'" in listing.notes[0]
+
+
+def test_links_in_an_archive_are_left_out(tmp_path: Path) -> None:
+    path = make_zip(tmp_path / "a.zip", {"a.md": "# A\n"})
+    with zipfile.ZipFile(path, "a") as archive:
+        link = zipfile.ZipInfo("link.md")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+    assert keys(list_archive(path)) == ["a.md"]
+
+
+def test_an_archive_of_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make_zip(tmp_path / "bomb.zip", {f"{number}.md": "a" * 100_000 for number in range(4)})
+    assert path.stat().st_size < 5_000
+    monkeypatch.setattr(archive_module, "ARCHIVE_BYTES_MAX", 300_000)
+    with pytest.raises(SourceError, match="Unpack it and name a folder in it"):
+        list_archive(path)
+    monkeypatch.setattr(archive_module, "ARCHIVE_BYTES_MAX", 500_000)
+    assert len(list_archive(path).entries) == 4
+    monkeypatch.setattr(archive_module, "FILES_MAX", 3)
+    with pytest.raises(SourceError, match="more than 3 documents"):
+        list_archive(path)
+    monkeypatch.setattr(archive_module, "_MEMBERS_MAX", 3)
+    with pytest.raises(SourceError, match="more than 3 files"):
+        list_archive(path)
+
+
+def test_a_giant_archive_is_not_even_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make_zip(tmp_path / "a.zip", {"a.md": "# A\n"})
+    monkeypatch.setattr(archive_module, "ARCHIVE_BYTES_MAX", 50)
+    with pytest.raises(SourceError, match="is larger than"):
+        list_archive(path)
+
+
+def test_a_giant_member_is_refused_when_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make_zip(tmp_path / "a.zip", {"a.md": "# A\n" * 100, "b.md": "# B\n"})
+    listing = list_archive(path)
+    monkeypatch.setattr(archive_module, "FILE_BYTES_MAX", 50)
+    with pytest.raises(SourceError, match=r"a\.md is larger than"):
+        listing.read("a.md")
+    assert listing.read("b.md").text == "# B\n"
+
+
+def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
+    path = make_zip(tmp_path / "a.zip", {"a.md": "# A\n"})
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(data)
+    with pytest.raises(SourceError, match=r"a\.md is encrypted"):
+        list_archive(path).read("a.md")
+
+
+def test_a_damaged_member_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("a.md", "# Alpha\n")
+    path.write_bytes(path.read_bytes().replace(b"# Alpha", b"# Alphb"))
+    with pytest.raises(SourceError, match=r"a\.md cannot be unpacked"):
+        list_archive(path).read("a.md")
+
+
+@pytest.mark.parametrize("content", [b"", b"# no archive\n", b"PK\x03\x04" + bytes(64)])
+def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.zip"
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match="is no zip archive"):
+        list_archive(path)
+
+
+def test_an_archive_without_documents_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="holds no Markdown or text file"):
+        list_archive(make_zip(tmp_path / "a.zip", {"a.png": ""}))

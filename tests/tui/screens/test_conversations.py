@@ -1,0 +1,331 @@
+"""The list of saved conversations: going on, beginning anew, branching off, renaming, deleting, exporting."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Static
+
+from roamtui.conversation.session import Session
+from roamtui.conversation.store import Store
+from roamtui.document.build import build_library
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.sources.raw_text import RawText
+from roamtui.tui.app import RoamApp
+from roamtui.tui.screens.confirm import ConfirmScreen
+from roamtui.tui.screens.conversations import ConversationsScreen
+from roamtui.tui.screens.prompt import PromptScreen
+from tests.conversation.conversations import BRIEFING
+from tests.tui.driving import TEXT, app_of, ask, expand, find_id, make_app, make_context, screen_text, wait_until
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store(tmp_path / "conversations.sqlite3")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def app(store: Store) -> RoamApp:
+    return RoamApp(make_context(store=store))
+
+
+async def talk(pilot: Pilot[None], question: str, title: str) -> None:
+    """Ask a question for which the model opens and cites a section."""
+    app = app_of(pilot)
+    model = app.app_context.agent.model
+    assert isinstance(model, ScriptedModel)
+    section_id = find_id(app, title)
+    model.add_replies(expand(section_id), ScriptedReply(text=f"See [{section_id}]."))
+    await ask(pilot, question)
+
+
+async def make_two(pilot: Pilot[None]) -> None:
+    """Hold a conversation about steam, then one about the starter."""
+    await talk(pilot, "What of steam?", "Steam")
+    await pilot.press("ctrl+n")
+    await wait_until(pilot, lambda: not app_of(pilot).main.session.state.transcript.exchanges)
+    await talk(pilot, "What of the starter?", "Starter")
+
+
+async def open_list(pilot: Pilot[None]) -> None:
+    await pilot.press("f4")
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, ConversationsScreen))
+    await wait_until(pilot, lambda: pilot.app.screen.query_one(OptionList).option_count > 0)
+    await pilot.pause()
+
+
+def listed(app: RoamApp) -> list[str]:
+    options = app.screen.query_one(OptionList)
+    prompts = [str(options.get_option_at_index(index).prompt) for index in range(options.option_count)]
+    return [prompt.split("\n")[0] for prompt in prompts]
+
+
+async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, store: Store) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await talk(pilot, "What of steam?", "Steam")
+        first = app.main.session.state.id
+        await pilot.press("ctrl+n")
+        await wait_until(pilot, lambda: app.main.session.state.id != first)
+        await wait_until(pilot, lambda: "Try" in screen_text(app))
+        shown = screen_text(app)
+        assert "What of steam?" not in shown
+        assert "◇ nothing open" in shown
+        assert app.main.focused is app.main.question_box
+        assert [summary.id for summary in store.list()] == [first]
+
+
+async def test_a_conversation_goes_on_with_tree_chat_and_status(app: RoamApp) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        assert "◆ Starter" in screen_text(app)
+        await open_list(pilot)
+        assert listed(app) == ["What of the starter?  ● now", "What of steam?"]
+        await pilot.press("j", "enter")
+        await wait_until(pilot, lambda: "❯ What of steam?" in screen_text(app))
+        shown = screen_text(app)
+        assert "◆ Steam" in shown
+        assert "◆ Starter" not in shown
+        assert "What of the starter?" not in shown
+        assert "◆ 1 open" in shown
+        await talk(pilot, "And now?", "Dough")
+        exchanges = app.main.session.state.transcript.exchanges
+        assert [exchange.question for exchange in exchanges] == ["What of steam?", "And now?"]
+        assert "What of steam?" in screen_text(app)
+
+
+async def test_choosing_the_one_on_the_screen_changes_nothing(app: RoamApp) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        before = app.main.session.state
+        await open_list(pilot)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.screen is app.main
+        assert app.main.session.state is before
+
+
+async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        steam = find_id(app, "Steam")
+        await open_list(pilot)
+        await pilot.press("/", *steam)
+        await wait_until(pilot, lambda: listed(app) == ["What of steam?"])
+        await pilot.press("enter", "enter")
+        await wait_until(pilot, lambda: "❯ What of steam?" in screen_text(app))
+
+
+async def test_escape_leaves_the_search_first(app: RoamApp) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        await open_list(pilot)
+        await pilot.press("/", "z", "z", "escape")
+        await pilot.pause()
+        assert app.screen.query_one(Input).value == ""
+        assert len(listed(app)) == 2
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.screen is app.main
+
+
+async def test_a_deleted_conversation_can_be_brought_back_until_the_list_is_left(app: RoamApp, store: Store) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        await open_list(pilot)
+        await pilot.press("j", "d")
+        await pilot.pause()
+        assert listed(app) == ["What of the starter?  ● now"]
+        assert len(store.list()) == 2
+        assert "Deleted “What of steam?”. u brings it back" in screen_text(app)
+        await pilot.press("u")
+        await pilot.pause()
+        assert listed(app) == ["What of the starter?  ● now", "What of steam?"]
+        await pilot.press("d", "escape")
+        await pilot.pause()
+        assert [summary.title for summary in store.list()] == ["What of the starter?"]
+
+
+async def test_leaving_the_program_from_the_list_deletes_too(app: RoamApp, store: Store) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        await open_list(pilot)
+        await pilot.press("j", "d", "ctrl+q")
+    assert [summary.title for summary in store.list()] == ["What of the starter?"]
+
+
+async def test_the_conversation_on_the_screen_is_not_deleted(app: RoamApp, store: Store) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        await open_list(pilot)
+        await pilot.press("d")
+        await pilot.pause()
+        assert "Begin a new one, then this can be deleted." in screen_text(app)
+        await pilot.press("escape")
+        assert len(store.list()) == 2
+
+
+@pytest.mark.parametrize("downs", [0, 1])
+async def test_a_new_title_is_shown_and_saved(app: RoamApp, store: Store, downs: int) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        await open_list(pilot)
+        await pilot.press(*["j"] * downs, "r")
+        await wait_until(pilot, lambda: isinstance(app.screen, PromptScreen))
+        app.screen.query_one(Input).value = "[b]Mine[/b]"
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+        await wait_until(pilot, lambda: "[b]Mine[/b]" in " ".join(listed(app)))
+        renamed_id = store.list()[downs].id
+        assert store.load(renamed_id).title == "[b]Mine[/b]"
+        await pilot.press("escape")
+        await talk(pilot, "And?", "Dough")
+        assert store.load(renamed_id).title == "[b]Mine[/b]", "a save does not bring the old title back"
+
+
+async def type_path(pilot: Pilot[None], path: Path | None = None) -> None:
+    """Answer the prompt for a path with another one, or with the one that it proposes."""
+    await pilot.press("e")
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, PromptScreen))
+    if path is not None:
+        pilot.app.screen.query_one(Input).value = str(path)
+    await pilot.press("enter")
+    await pilot.pause()
+
+
+async def test_an_export_goes_to_a_file_that_is_proposed(
+    app: RoamApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        await open_list(pilot)
+        await type_path(pilot)
+        file = tmp_path / "what-of-the-starter.md"
+        await wait_until(pilot, lambda: file.exists() and "Wrote" in screen_text(app))
+    assert "## What of the starter?" in file.read_text("utf-8")
+
+
+async def test_an_export_as_json_has_every_citation(app: RoamApp, tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        await open_list(pilot)
+        await type_path(pilot, file)
+        await wait_until(pilot, lambda: "Wrote" in screen_text(app))
+        starter = find_id(app, "Starter")
+    exchanges = json.loads(file.read_text("utf-8"))["exchanges"]
+    assert [citation["section_id"] for citation in exchanges[0]["citations"]] == [starter]
+
+
+@pytest.mark.parametrize("key", ["n", "y"])
+async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path, key: str) -> None:
+    file = tmp_path / "mine.md"
+    file.write_text("mine", "utf-8")
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        await open_list(pilot)
+        await type_path(pilot, file)
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        assert file.read_text("utf-8") == "mine"
+        await pilot.press(key)
+        await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+        await wait_until(pilot, lambda: "Wrote" in screen_text(app) or "Nothing was written" in screen_text(app))
+    assert (file.read_text("utf-8") == "mine") is (key == "n")
+
+
+async def test_a_path_that_cannot_be_written_is_one_sentence(app: RoamApp, tmp_path: Path) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await make_two(pilot)
+        await open_list(pilot)
+        await type_path(pilot, tmp_path / "no" / "such.md")
+        await wait_until(pilot, lambda: "No such file or directory" in screen_text(app))
+        assert isinstance(app.screen, ConversationsScreen)
+
+
+async def test_of_other_documents_the_list_says_how_to_open_them(app: RoamApp, store: Store) -> None:
+    other = Session.start(build_library(RawText(text="# Other\n", source="/x/other.md", name="o")), store=store)
+    await other.begin_question("Elsewhere?", BRIEFING)
+    async with app.run_test(size=(120, 35)) as pilot:
+        await talk(pilot, "What of steam?", "Steam")
+        await open_list(pilot)
+        assert listed(app) == ["What of steam?  ● now"]
+        await pilot.press("t", "j")
+        await pilot.pause()
+        assert listed(app) == ["What of steam?  ● now", "Elsewhere?"]
+        await pilot.press("enter")
+        await pilot.pause()
+        assert f'roamtui "/x/other.md" --conversation {other.state.id}' in screen_text(app)
+
+
+async def test_during_an_answer_no_other_conversation_is_chosen(app: RoamApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        monkeypatch.setattr(type(app.main), "is_asking", property(lambda _screen: True))
+        before = app.main.session.state
+        for key in ("f4", "ctrl+n"):
+            await pilot.press(key)
+            await pilot.pause()
+            assert app.screen is app.main
+        assert app.main.session.state is before
+
+
+async def test_without_a_store_there_is_a_sentence_instead_of_a_list() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        await pilot.press("f4")
+        await wait_until(pilot, lambda: any("not saved here" in told.message for told in app._notifications))
+        assert app.screen is app.main
+
+
+async def test_a_list_that_cannot_be_read_is_one_sentence(app: RoamApp, store: Store) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        store.close()
+        await pilot.press("f4")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+        said = app.screen.query_one("#conversations-said", Static)
+        await wait_until(pilot, lambda: "cannot be read" in str(said.render()))
+
+
+async def test_a_branch_leaves_the_other_conversation_as_it_was(app: RoamApp, store: Store) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        for question, title in (("One?", "Steam"), ("Two?", "Starter"), ("Three?", "Dough")):
+            await talk(pilot, question, title)
+        trunk = app.main.session.state
+        app.main.switch.go_log()
+        await pilot.press("f")
+        await wait_until(pilot, lambda: app.main.session.state.id != trunk.id)
+        await wait_until(pilot, lambda: app.main.question_box.text == "Three?")
+        assert app.main.session.state.open_ids == trunk.open_ids[:2]
+        assert "Three?" not in screen_text(app).split("╭")[0]
+        await talk(pilot, "Otherwise?", "Deck oven")
+        questions = {s.id: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
+    assert questions == {
+        trunk.id: ["One?", "Two?", "Three?"],
+        app.main.session.state.id: ["One?", "Two?", "Otherwise?"],
+    }
+
+
+async def test_a_branch_begins_at_the_selected_question(app: RoamApp) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        for question, title in (("One?", "Steam"), ("Two?", "Starter"), ("Three?", "Dough")):
+            await talk(pilot, question, title)
+        trunk = app.main.session.state
+        app.main.switch.go_log()
+        await pilot.press("j", "k", "f")
+        await wait_until(pilot, lambda: app.main.session.state.id != trunk.id)
+        await wait_until(pilot, lambda: app.main.question_box.text == "Two?")
+        assert [exchange.question for exchange in app.main.session.state.transcript.exchanges] == ["One?"]
+
+
+async def test_a_document_named_like_markup_is_listed_as_it_is(store: Store) -> None:
+    app = RoamApp(make_context(store=store, text=TEXT))
+    async with app.run_test(size=(120, 35)) as pilot:
+        await talk(pilot, "[/red] [@click=app.quit]?", "Steam")
+        await open_list(pilot)
+        assert listed(app) == ["[/red] [@click=app.quit]?  ● now"]
+        assert "[@click=app.quit]" in screen_text(app)

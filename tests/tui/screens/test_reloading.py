@@ -1,0 +1,212 @@
+"""A document that changes on disk: noticed, read again by a key or by itself, with all that was open and in view."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.document.build import build_library
+from roamtui.document.library import Library
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.sources.read import read_source
+from roamtui.tui.app import RoamApp
+from roamtui.tui.chat.notice_view import NoticeView
+from roamtui.tui.context import AppContext
+from tests.tui.driving import TEXT, app_of, ask, expand, find_id, make_app, screen_text, wait_until
+
+CHANGED = TEXT.replace("ninety loaves", "a hundred loaves").replace("### Starter", "### Flour\n\nRye.\n\n### Starter")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "bakery.md"
+    path.write_text(TEXT, "utf-8")
+    return path
+
+
+def read(file: Path) -> Library:
+    return build_library(read_source(str(file)))
+
+
+def make_reading_app(file: Path, *, is_watching: bool = False) -> RoamApp:
+    library = read(file)
+    agent = Agent(Session.start(library), ScriptedModel(), KeywordSearcher(library))
+    return RoamApp(AppContext(agent=agent, read_again=partial(read, file), is_watching=is_watching))
+
+
+def write(file: Path, text: str) -> None:
+    """Write the file as an editor does, a while later."""
+    beside = file.with_suffix(".new")
+    beside.write_text(text, "utf-8")
+    os.utime(beside, ns=(7, 7))
+    beside.replace(file)
+
+
+def remove(file: Path) -> None:
+    file.unlink()
+
+
+async def look(pilot: Pilot[None]) -> None:
+    """Come back to the app, as from an editor."""
+    pilot.app.post_message(events.AppFocus())
+    await pilot.pause()
+
+
+async def open_deck(pilot: Pilot[None]) -> str:
+    """Ask a question for which the model opens and quotes the deck oven; return its id."""
+    app = app_of(pilot)
+    deck = find_id(app, "Deck oven")
+    model = app.app_context.agent.model
+    assert isinstance(model, ScriptedModel)
+    model.add_replies(expand(deck), ScriptedReply(text=f'"The deck oven takes ninety loaves" [{deck}].'))
+    await ask(pilot, "How many?")
+    return deck
+
+
+async def test_a_change_is_told_and_read_by_a_key(file: Path) -> None:
+    app = make_reading_app(file)
+    async with app.run_test(size=(120, 35)) as pilot:
+        deck = await open_deck(pilot)
+        write(file, CHANGED)
+        await look(pilot)
+        await wait_until(pilot, lambda: "the document changed on disk; f5 reads it again" in screen_text(app))
+        assert "Flour" not in screen_text(app)
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: "9 sections" in screen_text(app))
+        state = app.main.session.state
+        assert state.open_ids == (deck,)
+        assert "a hundred loaves" in state.library.text(deck)
+        assert "changed on disk" not in screen_text(app)
+        assert "◆ Deck oven" in screen_text(app)
+        searcher = app.app_context.agent.searcher
+        assert searcher is not None
+        assert searcher.search("rye flour")[0].section_id == find_id(app, "Flour")
+        model = app.app_context.agent.model
+        assert isinstance(model, ScriptedModel)
+        model.add_replies(ScriptedReply(text=f'"The deck oven takes a hundred loaves" [{deck}].'))
+        await ask(pilot, "And now?")
+        assert "a hundred loaves" in model.requests[-1].messages[-1].text
+        assert state.transcript.exchanges[0].citations[0].is_verified
+
+
+async def test_the_cursor_the_reader_and_what_is_unfolded_stay(file: Path) -> None:
+    long = "\n\n".join(f"Line {number} of the deck oven." for number in range(200))
+    text = TEXT.replace("The deck oven takes ninety loaves.", long)
+    write(file, text)
+    app = make_reading_app(file)
+    async with app.run_test(size=(160, 30)) as pilot:
+        deck = find_id(app, "Deck oven")
+        app.main.tree_pane.go_to(deck)
+        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == deck)
+        app.main.switch.go_tree()
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.main.reader_pane.section_id == deck)
+        app.main.reader_pane.reader.scroll_lines(100)
+        await pilot.pause()
+        line = app.main.reader_pane.reader.line_in_view()
+        assert line is not None
+        write(file, "Before all.\n\n" + text.replace("### Stone oven", "### Old oven"))
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: "Old oven" in screen_text(app))
+        assert app.main.tree_pane.outline.cursor_id == deck
+        assert app.main.reader_pane.section_id == deck
+        after = app.main.reader_pane.reader.line_in_view()
+        assert after is not None
+        assert after.text == line.text
+        assert app.main.focused is app.main.tree_pane.outline
+
+
+async def test_what_is_gone_is_told_and_the_reader_is_empty(file: Path) -> None:
+    app = make_reading_app(file)
+    async with app.run_test(size=(160, 35)) as pilot:
+        deck = await open_deck(pilot)
+        app.main.tree_pane.go_to(deck)
+        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == deck)
+        app.main.switch.go_tree()
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.main.reader_pane.section_id == deck)
+        write(file, "# Another\n\nNothing of it.\n\n## Part\n\nx\n")
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: "◇ nothing open" in screen_text(app))
+        assert app.main.reader_pane.section_id is None
+        notices = [notice.text for notice in app.screen.query(NoticeView)]
+        assert notices == ["Closed 1 section that the document of today no longer has."]
+        assert "◆ roamtui  Another" in screen_text(app)
+
+
+async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> None:
+    app = make_reading_app(file)
+    async with app.run_test(size=(160, 35)) as pilot:
+        await open_deck(pilot)
+        write(file, TEXT.replace("The deck oven takes", "It is old. The deck oven takes"))
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: "It is old" in app.main.session.state.library.root.text)
+        await wait_until(pilot, lambda: "read again" in screen_text(app))
+        app.main.switch.go_log()
+        await pilot.press("j", "j", "enter")
+        await wait_until(pilot, lambda: app.main.reader_pane.section_id is not None)
+        highlight = app.main.reader_pane.reader._markings.highlight
+        assert highlight is not None
+        assert app.main.session.state.library.text_at(highlight) == "The deck oven takes ninety loaves"
+
+
+async def test_watching_reads_a_change_by_itself(file: Path) -> None:
+    app = make_reading_app(file, is_watching=True)
+    async with app.run_test(size=(120, 35)) as pilot:
+        write(file, CHANGED)
+        await look(pilot)
+        await wait_until(pilot, lambda: "9 sections" in screen_text(app))
+        assert "changed on disk" not in screen_text(app)
+
+
+async def test_watching_waits_for_the_end_of_an_answer(file: Path) -> None:
+    app = make_reading_app(file, is_watching=True)
+    async with app.run_test(size=(120, 35)) as pilot:
+        session = app.main.session
+        session._state = replace(session.state, is_asking=True)
+        write(file, CHANGED)
+        for _ in range(3):
+            await look(pilot)
+        assert len(session.state.library) == 8
+        session._state = replace(session.state, is_asking=False)
+        await look(pilot)
+        await wait_until(pilot, lambda: len(session.state.library) == 9)
+
+
+async def test_a_file_that_is_away_for_a_moment_has_not_changed(file: Path) -> None:
+    app = make_reading_app(file)
+    async with app.run_test(size=(120, 35)) as pilot:
+        remove(file)
+        await look(pilot)
+        await look(pilot)
+        assert "changed on disk" not in screen_text(app)
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: len(app.screen.query(NoticeView)) > 0)
+        assert "There is no file" in app.screen.query_one(NoticeView).text
+        assert len(app.main.session.state.library) == 8
+
+
+async def test_the_same_text_again_changes_nothing(file: Path) -> None:
+    app = make_reading_app(file)
+    async with app.run_test(size=(120, 35)) as pilot:
+        before = app.main.session.state
+        write(file, TEXT)
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: "the document is as it was" in screen_text(app))
+        assert app.main.session.state is before
+
+
+async def test_what_came_from_no_file_cannot_be_read_again() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        await pilot.press("f5")
+        await wait_until(pilot, lambda: "cannot be read again" in screen_text(app))

@@ -1,0 +1,87 @@
+"""Which saved conversations are listed, and how they are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.conversation.store import ConversationSummary
+from roamtui.tui.conversation_list import (
+    ConversationList,
+    describe_conversation,
+    name_conversation,
+    propose_file_name,
+)
+
+
+def make_summary(name: str, *, source: str = "/docs/a.md", title: str = "", questions: int = 2) -> ConversationSummary:
+    return ConversationSummary(
+        id=name,
+        source=source,
+        title=title or f"About {name}?",
+        model="offline",
+        created_at="2026-01-01T00:00:00+00:00",
+        updated_at="2026-01-02T03:04:05+00:00",
+        questions=questions,
+    )
+
+
+def make_list() -> ConversationList:
+    summaries = (make_summary("one"), make_summary("two"), make_summary("three", source="/docs/b.md"))
+    return ConversationList("/docs/a.md", summaries)
+
+
+def show(conversations: ConversationList) -> list[str]:
+    return [summary.id for summary in conversations.visible]
+
+
+def test_only_those_about_this_document_are_listed_until_all_are_wanted() -> None:
+    conversations = make_list()
+    assert show(conversations) == ["one", "two"]
+    conversations.is_all = True
+    assert show(conversations) == ["one", "two", "three"]
+
+
+def test_each_typed_word_must_stand_somewhere_in_the_conversation() -> None:
+    conversations = make_list()
+    conversations.words = {"one": "How hot is the ÖFEN?\nVery.", "two": "How cold?"}
+    for pattern, found in (("how", ["one", "two"]), ("öfen ABOUT", ["one"]), ("two cold", ["two"]), ("gone", [])):
+        conversations.pattern = pattern
+        assert show(conversations) == found, pattern
+
+
+def test_titles_are_searched_before_the_rest_is_read() -> None:
+    conversations = make_list()
+    conversations.pattern = "two"
+    assert show(conversations) == ["two"]
+
+
+def test_what_is_deleted_comes_back_last_first() -> None:
+    conversations = make_list()
+    conversations.delete("one")
+    conversations.delete("two")
+    assert show(conversations) == []
+    assert [conversations.undo(), conversations.undo(), conversations.undo()] == ["two", "one", None]
+    assert show(conversations) == ["one", "two"]
+
+
+def test_a_conversation_is_told_on_one_safe_line() -> None:
+    summary = make_summary("x", title="[b]Evil\x1b[31m\nlines", source="/docs/\x1b]0;x\x07b.md", questions=1)
+    assert name_conversation(summary).startswith("[b]Evil")
+    told = name_conversation(summary) + describe_conversation(summary, with_source=True)
+    assert all(character.isprintable() for character in told)
+    assert describe_conversation(summary, with_source=False).startswith("1 question · 2026-01-0")
+    assert name_conversation(make_summary("x", title="\n")) == "(no question yet)"
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("How many loaves?", "how-many-loaves.md"),
+        ("../../etc/passwd", "etc-passwd.md"),
+        ("Größe: 標題", "größe-標題.md"),
+        ("???", "x.md"),
+        ("a" * 300, "a" * 60 + ".md"),
+    ],
+)
+def test_a_file_name_is_made_from_the_title(title: str, name: str) -> None:
+    assert propose_file_name(make_summary("x", title=title)) == name

@@ -1,0 +1,94 @@
+"""A folder in the app: files are read when a person or the model opens them, and all of them before a question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.document.build import open_sources
+from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext
+from roamtui.tui.tree.visible_lines import Fold
+from tests.tui.driving import ask, expand, find_id, wait_until
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "docs"
+    (root / "guides").mkdir(parents=True)
+    (root / "README.md").write_text("# Bakery\n\nHow it is run.\n\n## Ovens\n\nTwo ovens.\n", "utf-8")
+    (root / "guides/dough.md").write_text("# Dough\n\nMade in the evening.\n\n## Starter\n\nFeed it.\n", "utf-8")
+    (root / "guides/odd.md").write_text("# Odd [/red]\n\nText.\n", "utf-8")
+    return root
+
+
+def make_app(folder: Path, *replies: Reply) -> RoamApp:
+    library, loader = open_sources([str(folder)])
+    session = Session.start(library, loader=loader)
+    return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies))))
+
+
+def shown(app: RoamApp) -> list[str]:
+    lines = app.main.tree_pane.outline.lines
+    return [app.main.session.state.library.title_of(node_id) for node_id in lines]
+
+
+async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
+    app = make_app(folder)
+    async with app.run_test(size=(120, 30)) as pilot:
+        outline = app.main.tree_pane.outline
+        await wait_until(pilot, lambda: outline.size.height > 0)
+        assert shown(app) == ["README.md", "guides"]
+        assert outline.lines.fold_at(0) is Fold.UNLOADED
+        app.main.switch.go_tree()
+        await pilot.press("space")
+        await wait_until(pilot, lambda: len(shown(app)) == 4)
+        assert shown(app) == ["README.md", "Bakery", "Ovens", "guides"]
+        await pilot.press("G", "l")
+        await wait_until(pilot, lambda: "odd.md" in shown(app))
+        assert len(app.main.session.state.library.grafts) == 1
+
+
+async def test_a_file_is_read_and_shown_when_it_is_chosen(folder: Path) -> None:
+    app = make_app(folder)
+    async with app.run_test(size=(120, 30)) as pilot:
+        app.main.switch.go_tree()
+        await pilot.press("enter")
+        reader = app.main.reader_pane.reader
+        await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Bakery"))
+        assert app.main.session.state.reading == find_id(app, "README.md")
+        await pilot.press("1", "j", "enter")
+        await wait_until(pilot, lambda: reader.section_id == find_id(app, "guides"))
+        assert reader.selected_or_section_text() == "dough.md\nodd.md\n"
+
+
+async def test_a_file_that_cannot_be_read_says_why_in_reader_and_chat(folder: Path) -> None:
+    app = make_app(folder)
+    (folder / "README.md").unlink()
+    async with app.run_test(size=(120, 30)) as pilot:
+        app.main.switch.go_tree()
+        await pilot.press("enter")
+        reader = app.main.reader_pane.reader
+        await wait_until(pilot, lambda: "There is no file" in reader.selected_or_section_text())
+        (folder / "README.md").write_text("# Back\n", "utf-8")
+        await pilot.press("1", "space")
+        await wait_until(pilot, lambda: "Back" in shown(app))
+
+
+async def test_a_question_reads_all_files_and_what_the_model_opens_unfolds(folder: Path) -> None:
+    probe = make_app(folder)
+    guides, dough = find_id(probe, "guides"), find_id(probe, "dough.md")
+    answer = ScriptedReply(text=f'It is "Made in the evening." [{dough}]')
+    app = make_app(folder, expand(dough), answer)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await ask(pilot, "When is the dough made?")
+        state = app.main.session.state
+        assert len(state.library.grafts) == 3
+        assert state.open_ids == (dough,)
+        assert {guides, dough} <= state.unfolded
+        assert [citation.is_verified for citation in state.transcript.exchanges[-1].citations] == [True]
+        assert "Starter" in shown(app)

@@ -1,0 +1,77 @@
+"""A trace of the app is replayed in the app, which says what to know of a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamtui.agent.loop import Agent
+from roamtui.agent.tracing import TracedAgent
+from roamtui.conversation.session import Session
+from roamtui.document.build import build_library
+from roamtui.models.recorded import RecordedModel
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.models.trace import TraceWriter
+from roamtui.sources.raw_text import RawText
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext
+from tests.tui.driving import TEXT, ask, expand, find_id, screen_text, wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUESTIONS = ("How many loaves does the deck oven take?", "And the stone oven?")
+
+
+def start_session() -> Session:
+    return Session.start(build_library(RawText(text=TEXT, source="bakery.md", name="bakery")))
+
+
+async def converse(agent: Agent, script: ScriptedModel | None = None) -> tuple[str, ...]:
+    """Ask both questions in an app and return the answers, and what stands on the screen."""
+    app = RoamApp(AppContext(agent=agent))
+    async with app.run_test(size=(120, 40)) as pilot:
+        if script is not None:
+            deck, stone = find_id(app, "Deck oven"), find_id(app, "Stone oven")
+            script.add_replies(
+                expand(deck, stone),
+                ScriptedReply(text=f'It takes "ninety loaves" [{deck}].'),
+                ScriptedReply(text=f'It takes "forty loaves" [{stone}].'),
+            )
+        for question in QUESTIONS:
+            await ask(pilot, question)
+        screen = screen_text(app)
+        answers = [exchange.answer for exchange in app.main.session.state.transcript.exchanges]
+    return (*answers, screen)
+
+
+class NotedModel(ScriptedModel):
+    """A model of which there is something to know once it was started."""
+
+    note = ""
+
+    async def start(self) -> None:
+        """Find out."""
+        self.note = "It has no [b]tool calls[/b]."
+
+
+async def test_the_app_says_what_to_know_of_a_model_once() -> None:
+    app = RoamApp(AppContext(agent=Agent(start_session(), NotedModel([ScriptedReply(text="Not found: no.")]))))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await wait_until(pilot, lambda: "It has no [b]tool calls[/b]." in screen_text(app))
+        await ask(pilot, QUESTIONS[0])
+        assert screen_text(app).count("tool calls") == 1
+
+
+async def test_the_app_shows_the_recorded_answers_again(tmp_path: Path) -> None:
+    path = tmp_path / "app.jsonl"
+    script = ScriptedModel()
+    writer = TraceWriter(path, {})
+    recorded = await converse(TracedAgent(start_session(), script, writer=writer), script)
+    writer.close()
+    assert "ninety loaves" in recorded[0]
+    model = RecordedModel(path)
+    assert model.questions == QUESTIONS
+    replayed = await converse(Agent(start_session(), model))
+    assert replayed[:2] == recorded[:2]
+    assert "forty loaves" in replayed[2]
+    assert "opened" in replayed[2]

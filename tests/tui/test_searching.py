@@ -1,0 +1,168 @@
+"""Searching the whole document from the outline, and a reader that follows."""
+
+from __future__ import annotations
+
+import pytest
+from textual.pilot import Pilot
+
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.tui.reader.line_strips import Overlay
+from tests.tui.driving import app_of, ask, expand, find_id, make_app, screen_text, wait_until
+
+TEXT = """# Mill
+
+Rye comes by boat.
+
+## Stones
+
+Two stones.
+
+### Upper stone
+
+It grinds rye, and rye alone.
+
+## Store
+
+Wheat.
+
+### Loft
+
+Rye is dried here.
+"""
+
+
+async def search(pilot: Pilot[None], pattern: str) -> None:
+    await pilot.press("escape", "/", *pattern)
+    await wait_until(pilot, lambda: "match" in screen_text(app_of(pilot)))
+
+
+def cursor(pilot: Pilot[None]) -> str:
+    app = app_of(pilot)
+    section_id = app.main.tree_pane.outline.cursor_id
+    assert section_id is not None
+    return app.main.session.state.library.title_of(section_id)
+
+
+def read(pilot: Pilot[None]) -> str:
+    app = app_of(pilot)
+    section_id = app.main.reader_pane.section_id
+    return app.main.session.state.library.title_of(section_id) if section_id else ""
+
+
+def count_marks(pilot: Pilot[None]) -> int:
+    """Return how many matches are marked on the lines of the reader that are in view."""
+    reader = app_of(pilot).main.reader_pane.reader
+    assert reader.lines is not None
+    found = (reader.lines.line_at(y) for y in range(reader.size.height))
+    marks = [mark for line in found if line for mark in reader.markings_at(line[0])]
+    return sum(overlay is Overlay.MATCH for _, _, overlay in marks)
+
+
+async def test_matches_are_counted_as_typed_and_stepped_through() -> None:
+    app = make_app(text=TEXT)
+    async with app.run_test(size=(160, 30)) as pilot:
+        await search(pilot, "rye")
+        await wait_until(pilot, lambda: "3 sections · 4 matches" in screen_text(app))
+        assert read(pilot) == ""
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: read(pilot) == "Mill")
+        assert "3 sections · 4 matches · 1/3" in screen_text(app)
+        assert app.main.focused is app.main.tree_pane.outline
+        for key, title in (("n", "Upper stone"), ("n", "Loft"), ("n", "Mill"), ("N", "Loft"), ("N", "Upper stone")):
+            await pilot.press(key)
+            await wait_until(pilot, lambda title=title: cursor(pilot) == read(pilot) == title)  # type: ignore[misc]
+        assert count_marks(pilot) == 2
+        await pilot.press("escape")
+        await pilot.pause()
+        assert count_marks(pilot) == 0
+        assert "5 sections" in screen_text(app)
+        assert cursor(pilot) == "Upper stone"
+
+
+async def test_in_two_panes_the_reader_comes_beside_the_outline() -> None:
+    app = make_app(text=TEXT)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await search(pilot, "dried")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Rye is dried here." in screen_text(app))
+        assert app.main.focused is app.main.tree_pane.outline
+        await pilot.press("escape", "escape")
+        await wait_until(pilot, lambda: app.main.focused is app.main.question_box)
+
+
+async def test_in_one_pane_the_reader_waits_with_its_marks() -> None:
+    app = make_app(text=TEXT)
+    async with app.run_test(size=(50, 24)) as pilot:
+        await search(pilot, "dried")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: cursor(pilot) == "Loft")
+        assert app.main.focused is app.main.tree_pane.outline
+        await pilot.press("3")
+        await wait_until(pilot, lambda: "Rye is dried here." in screen_text(app))
+        assert count_marks(pilot) == 1
+
+
+async def test_words_apart_and_no_words() -> None:
+    app = make_app(text=TEXT)
+    async with app.run_test(size=(160, 30)) as pilot:
+        await search(pilot, "alone grinds")
+        await wait_until(pilot, lambda: "1 section · 1 match" in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: read(pilot) == "Upper stone")
+        await pilot.press("/", "x", "x", "enter", "n")
+        await wait_until(pilot, lambda: "no match" in screen_text(app))
+        assert cursor(pilot) == "Upper stone"
+
+
+async def test_filter_and_search_take_each_others_place() -> None:
+    app = make_app(text=TEXT)
+    async with app.run_test(size=(160, 30)) as pilot:
+        await search(pilot, "rye")
+        await pilot.press("enter", "s", "s", "t", "o")
+        await wait_until(pilot, lambda: "2 matches" in screen_text(app) or "3 matches" in screen_text(app))
+        await pilot.press("enter")
+        before = cursor(pilot)
+        await pilot.press("n")
+        await pilot.pause()
+        assert cursor(pilot) != before
+        assert app.main.tree_pane.text_pattern == ""
+        await pilot.press("/")
+        await pilot.pause()
+        assert app.main.tree_pane.outline.filter_pattern == ""
+
+
+async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
+    app = make_app(text=TEXT)
+    async with app.run_test(size=(160, 30)) as pilot:
+        await pilot.press("escape", "f8")
+        await wait_until(pilot, lambda: read(pilot) == "Mill")
+        assert "follows · Mill" in screen_text(app)
+        await pilot.press("j")
+        await wait_until(pilot, lambda: read(pilot) == "Stones")
+        assert app.main.focused is app.main.tree_pane.outline
+        assert app.main.session.state.library.title_of(app.main.session.state.reading or "") == "Stones"
+        await pilot.press("f8", "j")
+        await pilot.pause(0.1)
+        assert (cursor(pilot), read(pilot)) == ("Store", "Stones")
+        assert "follows" not in screen_text(app).split("\n")[1]
+        await pilot.press("3", "backspace")
+        await pilot.pause()
+        assert read(pilot) == "Stones", "what only passed by is no way back"
+
+
+@pytest.mark.parametrize(("width", "is_shown"), [(160, True), (100, False)])
+async def test_the_reader_follows_the_model_where_it_does_not_hide_the_answer(width: int, *, is_shown: bool) -> None:
+    app = make_app(text=TEXT)
+    async with app.run_test(size=(width, 30)) as pilot:
+        await pilot.press("f8")
+        await pilot.press("2")
+        await pilot.pause()
+        reading = app.main.session.state.reading
+        loft = find_id(app, "Loft")
+        model = app.app_context.agent.model
+        assert isinstance(model, ScriptedModel)
+        model.add_replies(expand(loft), ScriptedReply(text="Dried."))
+        await ask(pilot, "Where?")
+        assert (read(pilot) == "Loft") is is_shown
+        assert app.main.session.state.reading == reading, "the person did not choose it"
+        assert "Dried." in screen_text(app)
