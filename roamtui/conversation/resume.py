@@ -68,7 +68,7 @@ def _match_sections(
     """Find each open section again; its text is delivered anew before the next question where its file has changed."""
     library = state.library
     exchanges = tuple(replace(e, open_before=_forget_texts(e.open_before)) for e in state.transcript.exchanges)
-    ids_by_hash = {hash_own_text(library, section_id): section_id for section_id in reversed([*library.walk()])}
+    ids_by_hash = _hash_sections(library) if any(open_id not in library for open_id in state.open_ids) else {}
     found: dict[str, OpenSection] = {}
     lost: list[str] = []
     for section in state.open:
@@ -103,3 +103,8 @@ def _match_sections(
 def _forget_texts(sections: tuple[OpenSection, ...]) -> tuple[OpenSection, ...]:
     """Return what was open before a question without ranges, which are those of the document as it was then."""
     return tuple(replace(section, deliveries=()) for section in sections)
+
+
+def _hash_sections(library: Library) -> dict[str, str]:
+    """Return the first section with each text; takes a while in a large library."""
+    return {hash_own_text(library, section_id): section_id for section_id in reversed([*library.walk()])}

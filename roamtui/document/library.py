@@ -118,10 +118,8 @@ class Library:
 
     def _find_lines(self, section_id: str) -> tuple[int, int, int]:
         """Return the first line of a node, the last of its subtree and the last of its own text."""
-        own = self.own_span(section_id)
-        first, own_last = self.lines_of(own)
-        _, last = self.lines_of(self.span(section_id))
-        return first, last, own_last
+        first, own_last = self.lines_of(self.own_span(section_id))
+        return first, self.lines_of(self.span(section_id))[1], own_last
 
     def is_loaded(self, section_id: str) -> bool:
         """Return whether what stands below a node is known; what could not be read may be tried again."""
@@ -192,23 +190,10 @@ class Library:
     def walk(self, section_id: str | None = None) -> Iterator[str]:
         """Yield the ids of all loaded nodes in order, or of one node and those below it."""
         if section_id is None:
-            yield from self._walk_rows(self.root, 0, len(self.root.columns))
+            yield from self._places.walk(self.root, 0, len(self.root.columns))
             return
         document, row = self.locate(section_id)
-        yield from self._walk_rows(document, row, document.columns.ends[row])
-
-    def _walk_rows(self, document: Document, start: int, end: int) -> Iterator[str]:
-        pending: list[tuple[int, Document]] = []
-        ids = document.ids
-        for row in range(start, end):
-            while pending and pending[-1][0] <= row:
-                graft = pending.pop()[1]
-                yield from self._walk_rows(graft, 0, len(graft.columns))
-            yield ids[row]
-            if self.grafts and ids[row] in self.grafts:
-                pending.append((document.columns.ends[row], self.grafts[ids[row]]))
-        for _, graft in reversed(pending):
-            yield from self._walk_rows(graft, 0, len(graft.columns))
+        yield from self._places.walk(document, row, document.columns.ends[row])
 
     def own_span(self, section_id: str) -> Span:
         """Return where the own text of a node stands; of a file, all before its first section below the title."""

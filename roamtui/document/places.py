@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from roamtui.document.document import Document
 
@@ -62,6 +62,20 @@ class Places:
                 counts[document.key] = rows, nodes, tokens
             totals[node_id] = len(document.columns) + nodes[-1], document.tokens_before[-1] + tokens[-1]
         return counts
+
+    def walk(self, document: Document, start: int, end: int) -> Iterator[str]:
+        """Yield the ids of the rows `start` to `end` of a document and of all that stands below them, in order."""
+        pending: list[tuple[int, Document]] = []
+        ids = document.ids
+        for row in range(start, end):
+            while pending and pending[-1][0] <= row:
+                graft = pending.pop()[1]
+                yield from self.walk(graft, 0, len(graft.columns))
+            yield ids[row]
+            if self.grafts and ids[row] in self.grafts:
+                pending.append((document.columns.ends[row], self.grafts[ids[row]]))
+        for _, graft in reversed(pending):
+            yield from self.walk(graft, 0, len(graft.columns))
 
     def add(self, new: Mapping[str, Document], grafts: Mapping[str, Document]) -> Places | None:
         """Return the places with further documents, None where one of their ids is taken.

@@ -104,7 +104,7 @@ def _make_tables(runs: Sequence[RunResult]) -> list[_Table]:
     if answered:
         head = (
             "run",
-            "questions",
+            "n",
             "gold opened",
             "gold cited",
             "quotes verified",

@@ -30,7 +30,7 @@ class EndlessServer(FakeOpenAIServer):
     def take_reply(self, request: RecordedRequest) -> FakeReply:
         number = next(self._numbers)
         if number % STEPS == 0:
-            return FakeReply(text=f'It says "words" [{self._ids[0]}]. ' * 20, chunk_size=_CHUNK)
+            return FakeReply(text=f'It says "words" [{self._ids[0]}]. ' * 2, chunk_size=_CHUNK)
         first = 2 * number % len(self._ids)
         arguments = json.dumps({"section_ids": self._ids[first : first + 2]})
         return FakeReply(text="Let me look.", calls=(("expand_sections", arguments),), chunk_size=_CHUNK)

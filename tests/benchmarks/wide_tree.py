@@ -7,7 +7,7 @@ import gc
 import runpy
 from collections.abc import Awaitable, Callable, Iterable
 from itertools import cycle, islice
-from statistics import quantiles
+from statistics import median, quantiles
 from time import thread_time
 
 from textual.pilot import Pilot
@@ -99,6 +99,7 @@ async def _run() -> list[Finding]:
         gc.freeze()
         walk = islice(cycle(["j", "j", "l", "pagedown", "k", "space", "pageup", "j"]), _PRESSES)
         folded = await bench.press(walk)
+        nothing = await bench.press(["f12"] * _TURNS)
         await pilot.press("G")
         wide = [seconds for _ in range(_TURNS) for seconds in (await bench.press(["space", "space"]))[:1]]
         batch = await bench.expand_batches()
@@ -111,11 +112,13 @@ async def _run() -> list[Finding]:
         filtering = await bench.press([*"reader", "space", *"cursor"])
         gc.unfreeze()
     return [
+        Finding(what="any key that does nothing: median of own CPU", value=f"{median(nothing) * 1_000:.1f} ms"),
         _finding("a key in the tree, folded", folded, _KEY_SECONDS_MAX),
         _finding("a key in the tree, all 100,000 unfolded", unfolded, _KEY_SECONDS_MAX),
         _finding("unfold or fold a node with 10,000 children", wide, _KEY_SECONDS_MAX),
-        _finding(f"the agent's batch of {_BATCH}, folded", batch, _BATCH_SECONDS_MAX),
-        _finding(f"the agent's batch of {_BATCH}, all unfolded", batch_unfolded, _BATCH_SECONDS_MAX),
+        Finding(what=f"the agent's first batch of {_BATCH}: own CPU", value=f"{batch[0] * 1_000:.1f} ms"),
+        _find_median(f"the agent's next batches of {_BATCH}, folded", batch[1:]),
+        _find_median(f"the agent's batches of {_BATCH}, all unfolded", batch_unfolded),
         _finding("a letter typed into the filter", filtering, _KEY_SECONDS_MAX),
     ]
 
@@ -127,6 +130,16 @@ def _finding(what: str, seconds: list[float], seconds_max: float) -> Finding:
         value=f"{worst * 1_000:.1f} ms",
         goal=f"≤ {seconds_max * 1_000:.0f} ms",
         is_met=worst <= seconds_max,
+    )
+
+
+def _find_median(what: str, seconds: list[float]) -> Finding:
+    middle = median(seconds)
+    return Finding(
+        what=f"{what}: median of own CPU",
+        value=f"{middle * 1_000:.1f} ms",
+        goal=f"≤ {_BATCH_SECONDS_MAX * 1_000:.0f} ms",
+        is_met=middle <= _BATCH_SECONDS_MAX,
     )
 
 

@@ -152,10 +152,10 @@ def list_texts(seed: int, count: int) -> Iterator[str]:
     examples = _read_examples()
     for _ in range(count):
         kind = random.random()
-        if kind < 0.4:
+        if kind < 0.3:
             yield _draw_blocks(random)
-        elif kind < 0.6:
-            yield "\n".join(random.choice(_FEW_LINES) for _ in range(random.randint(3, 9)))
+        elif kind < 0.65:
+            yield _draw_few(random)
         elif kind < 0.75:
             yield _draw_titles(random)
         else:
@@ -166,6 +166,12 @@ def _draw_blocks(random: Random) -> str:
     length = random.randint(1, random.choice((4, 8, 14, 22)))
     lines = [random.choice(_INDENTS) + random.choice(_LINES) for _ in range(length)]
     return "\n".join(lines) + random.choice(("", "\n"))
+
+
+def _draw_few(random: Random) -> str:
+    """Return a text of few different lines, so that those that matter to each other often meet."""
+    lines = ["", *random.sample(_FEW_LINES, random.randint(2, 6))]
+    return "\n".join(random.choice(lines) for _ in range(random.randint(3, 12)))
 
 
 def _draw_titles(random: Random) -> str:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.outline.expansion import Block, Delivered, expand
+from roamtui.outline.expansion import Block, expand
+from roamtui.outline.surroundings import Delivered
 from tests.real_documents import read_document
 
 NONCE = "00c0ffee"

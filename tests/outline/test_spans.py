@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from roamtui.outline.spans import merge_bounds, subtract_bounds
 
-_BOUNDS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=8)
+_BOUNDS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=6)
 
 
 def _characters(bounds: list[tuple[int, int]]) -> set[int]:

@@ -61,10 +61,11 @@ def test_a_follow_up_is_about_what_was_named_before(hotel: str) -> None:
     assert _find_paths("Are dogs allowed?", f"Is there a room at the {hotel}?", "Yes.")[0] == (hotel, "Dogs")
 
 
-def test_what_was_named_last_counts_most() -> None:
-    turns = ("Tell me of the Golden Lion.", "It is full.", "And the Hotel Anchor?", "It has rooms.")
-    assert _find_paths("When is breakfast?", *turns)[0] == ("Hotel Anchor", "Breakfast")
-    assert list(_name_topics("When is breakfast?", *turns)) == ["Hotel Anchor", "Golden Lion"]
+@pytest.mark.parametrize(("first", "last"), [("Golden Lion", "Hotel Anchor"), ("Hotel Anchor", "Golden Lion")])
+def test_what_was_named_last_counts_most(first: str, last: str) -> None:
+    turns = (f"Tell me of the {first}.", "It is full.", f"And the {last}?", "It has rooms.")
+    assert _find_paths("When is breakfast?", *turns)[0] == (last, "Breakfast")
+    assert list(_name_topics("When is breakfast?", *turns)) == [last, first]
 
 
 def test_what_the_other_side_named_counts_too() -> None:

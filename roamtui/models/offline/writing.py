@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _QUOTES_MAX = 3
 _FURTHER_SHARE = 0.72
 """A further sentence is quoted where it scores at least this share of the best one."""
-_COVERAGE_MIN = 0.05
+_COVERAGE_MIN = 0.25
 """Share of the question's weight that one section must hold, or nothing was found: of 320 questions asked of the right
 document 11 % fall below it, mostly about contracts, and of 480 asked of a wrong one 89 %."""
 _SECTION_SHARE = 0.2
