@@ -9,7 +9,6 @@ from roamtui.models.choose import find_usable_models, make_model
 from roamtui.setting_file import save_setting
 from roamtui.settings import config_path, themes_path
 from roamtui.sources.stamp import stamp_source
-from roamtui.tui.context import ModelOffer, TuiOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,10 +16,13 @@ if TYPE_CHECKING:
     from roamtui.arguments import ModelArguments
     from roamtui.document.library import Library
     from roamtui.settings import Settings
+    from roamtui.tui.context import ModelOffer, TuiOptions
 
 
 def make_tui_options(settings: Settings, arguments: ModelArguments, examples: tuple[str, ...]) -> TuiOptions:
     """Return how the app looks, which keys it has and which models it offers."""
+    from roamtui.tui.context import TuiOptions  # noqa: PLC0415 - other commands need nothing of the screen
+
     return TuiOptions(
         theme=settings.theme,
         keys={action: (keys,) for action, keys in settings.keys.items()},
@@ -39,6 +41,8 @@ def choose_reader(library: Library, read: Callable[[], Library]) -> Callable[[],
 
 def offer_models(settings: Settings, arguments: ModelArguments) -> tuple[ModelOffer, ...]:
     """Return the model that the person named, then those that could be used here once they have said yes."""
+    from roamtui.tui.context import ModelOffer  # noqa: PLC0415 - other commands need nothing of the screen
+
     named = arguments.model or settings.model
     named_offer = ModelOffer(
         name=named,

@@ -39,6 +39,7 @@ def _statuses(finished: ToolFinished) -> list[tuple[str, str]]:
         '{{"section_ids": "{0}\\n{1}"}}',
         '{{"section_ids": ["[{0}]", " {1} "]}}',
         '{{"section_ids": [["{0}"], {{"id": "{1}"}}]}}',
+        '{{"section_ids": {{"first": "{0}", "second": "{1}"}}}}',
         '{{"section_id": ["{0}", "{1}"]}}',
         '{{"ids": ["{0}", "{1}"]}}',
         '["{0}", "{1}"]',

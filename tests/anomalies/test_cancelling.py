@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from roamtui.agent.events import AgentEvent, AnswerStreamed, StepStarted
+from roamtui.agent.events import AgentEvent, AnswerStreamed, QuestionAnswered, StepStarted
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
@@ -220,6 +220,7 @@ async def test_a_question_that_was_dropped_does_not_end_the_next_one() -> None:
     seen: list[AgentEvent] = []
     async for event in agent.ask("Second?"):
         seen.append(event)
+        assert agent.session.state.is_asking is not isinstance(event, QuestionAnswered)
         if len(seen) == 4:
             del dropped
             gc.collect()

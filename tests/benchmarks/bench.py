@@ -254,7 +254,8 @@ INTRO = """\
 
 One run of `make bench ARGS="--readers --write"`. The first table has medians, in turns with what stands beside them.
 The last ones show roamtui beside other readers of Markdown in a terminal of 160 × 48, on the same files, with 60
-seconds each; the outline of the others counts as there when it was computed, not when it was painted.
+seconds each; the outline of the others counts as there when it was computed, not when it was painted. A page-down is
+measured once a reader rests; memory is that at the end, or after 60 seconds where a reader did not rest before.
 
 """
 

@@ -18,6 +18,7 @@ from roamtui.conversation.codec import (
 from roamtui.conversation.commands import CollapseSections, FoldNodes, Origin, ReadSection, UndoBatch
 from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.resume import reload_state, resume_state
+from roamtui.conversation.rewinding import rewind
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped, Usage
 from roamtui.document.node import Span
@@ -224,3 +225,15 @@ def test_a_reload_of_the_same_text_changes_nothing_but_the_library() -> None:
     assert events == ()
     assert reloaded.library is same
     assert replace(reloaded, library=state.library) == state
+
+
+def test_going_back_to_before_a_change_of_the_document_delivers_the_text_of_today() -> None:
+    state = ask(ask(make_state(), "Alpha", "Gamma"), "Beta")
+    changed = make_library("Another line at the top.\n\n" + TEXT.replace("alpha-3 ", "ALPHA-3 "))
+    resumed, _ = resume_state(_save(state), changed, state.options)
+    back = rewind(resumed, 2)
+    assert back.open_ids == (find(changed, "Alpha"), find(changed, "Gamma"))
+    asked = begin(back)
+    for section in asked.open:
+        assert section.deliveries == (changed.span(section.section_id),)
+    assert read_all(asked).count("ALPHA-3 ") == read_all(asked).count("gamma-39") == 1

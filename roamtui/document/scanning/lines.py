@@ -23,6 +23,7 @@ CANDIDATE = re.compile(rf"\n{_LINE}", re.MULTILINE)
 FIRST_CANDIDATE = re.compile(_LINE, re.MULTILINE)
 """The same for a line without a line end before it."""
 
+_DELIMITER_ROW = re.compile(r"\n[ \t]*[|:\-][|:\- \t]*$", re.MULTILINE)
 _LIST_MARKER = re.compile(r"^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
 _BLANK_LINE = re.compile(r"\n[ \t]*$", re.MULTILINE)
 _PLAIN = r"(?:[^\s#`~<=>|:+*_\-\[\d]|\*{1,2}[^\s*]|\d+(?![\d.)]))"
@@ -56,6 +57,12 @@ def is_plain(text: str, start: int) -> bool:
 def is_prose(text: str, start: int, stop: int) -> bool:
     """Tell whether no line of a range begins with a mark of a block or holds a bar; the first may begin with ``=``."""
     return _PROSE.fullmatch(text, start, stop) is not None
+
+
+def could_head_table(text: str, start: int) -> bool:
+    """Tell whether a line holds a bar and the next one could make it the head of a table, whatever else it is."""
+    end = text.find("\n", start)
+    return end >= 0 and text.find("|", start, end) >= 0 and _DELIMITER_ROW.match(text, end) is not None
 
 
 def has_list_marker(text: str, start: int, stop: int) -> bool:

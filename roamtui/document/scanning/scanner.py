@@ -31,10 +31,10 @@ from roamtui.document.scanning.lines import (
     FENCE,
     FIRST_CANDIDATE,
     HASHES,
-    HTML,
     INDENT,
     REST,
     UNDERLINE,
+    could_head_table,
     find_blank,
     find_fence_end,
     find_plain_after_blank,
@@ -75,6 +75,7 @@ class HeadingScanner:
         self._first = self._at = self._base = start
         self._span_end = start
         self._span_min = 0
+        self._no_table = -1
         self._closings: dict[re.Pattern[str], tuple[int, int]] = {}
 
     def scan(self) -> FoundHeadings:
@@ -94,7 +95,7 @@ class HeadingScanner:
         """Take headings at column 0 as they come, up to the next candidate of another kind, and decide that."""
         found = self._found
         for candidate in CANDIDATE.finditer(self._text, self._at - 1):
-            if candidate.lastindex != REST or candidate[INDENT]:
+            if candidate.lastindex != REST or candidate[INDENT] or "|" in candidate[REST]:
                 self._decide(candidate)
                 return
             start, hashes_end = candidate.span(HASHES)
@@ -106,15 +107,20 @@ class HeadingScanner:
 
     def _decide(self, candidate: re.Match[str]) -> None:
         indent = len(candidate[INDENT] or "")
+        start = candidate.start(HASHES if candidate.lastindex == REST else candidate.lastindex or 0) - indent
+        if start != self._no_table and could_head_table(self._text, start):
+            self._no_table = start
+            self._parse_span(start)
+            return
         match candidate.lastindex:
             case lines.FENCE:
-                self._decide_fence(candidate, candidate.start(FENCE) - indent, indent)
+                self._decide_fence(candidate, start, indent)
             case lines.HTML:
-                self._decide_html(candidate.start(HTML) - indent, indent)
+                self._decide_html(start, indent)
             case lines.UNDERLINE:
-                self._decide_underline(candidate, candidate.start(UNDERLINE) - indent)
+                self._decide_underline(candidate, start)
             case _:
-                self._decide_heading(candidate, candidate.start(HASHES) - indent, indent)
+                self._decide_heading(candidate, start, indent)
 
     def _decide_heading(self, candidate: re.Match[str], start: int, indent: int) -> None:
         if self._is_outside_lists(start, indent):

@@ -59,6 +59,12 @@ class LazyView(ScrollView):
         """The number of the first line in view."""
         return self.scroll_offset.y
 
+    @property
+    def sideways(self) -> str:
+        """Signs of where lines go on: ``◂``, ``▸`` or both; empty where all is in view."""
+        left = "◂" if self.scroll_offset.x > 0 else ""
+        return left + ("▸" if self.scroll_offset.x + self.view_size.width < self.virtual_size.width else "")
+
     def show_lines(self, lines: LazyLines | None, offset: int | None) -> None:
         """Show other lines, from the top or, with its margin, from the block of a character of the document."""
         self.lines = lines

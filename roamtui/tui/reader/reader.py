@@ -169,12 +169,6 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
             return selected[0]
         return self._stretch.text if self._stretch else ""
 
-    @property
-    def sideways(self) -> str:
-        """Signs of where lines go on: ``◂``, ``▸`` or both; empty where all is in view."""
-        left = "◂" if self.scroll_offset.x > 0 else ""
-        return left + ("▸" if self.scroll_offset.x + self.view_size.width < self.virtual_size.width else "")
-
     def breadcrumb(self) -> str:
         """Return the titles from the top down to the section in view, on one line."""
         section_id = self.section_in_view()
