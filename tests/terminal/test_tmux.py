@@ -46,6 +46,15 @@ class Terminal:
             time.sleep(0.05)
         pytest.fail(f"The screen did not come:\n{self.screen()}")
 
+    def wait_for_end(self) -> None:
+        """Wait until the program has ended."""
+        give_up = time.monotonic() + WAIT_SECONDS_MAX
+        while time.monotonic() < give_up:
+            if self._run("display-message", "-p", "-t", "t", "#{pane_dead}").strip() == "1":
+                return
+            time.sleep(0.05)
+        pytest.fail(f"The program goes on:\n{self.screen()}")
+
     def close(self) -> None:
         """End the server with all in it."""
         self._run("kill-server")
@@ -82,7 +91,7 @@ def test_a_person_asks_and_reads_a_cited_answer(open_terminal: OpenTerminal) -> 
     assert "grace period of 24 hours" in " ".join(screen.split())
     assert "◆ Grace period" in screen
     terminal.type("C-q")
-    terminal.wait_for(lambda screen: "Pane is dead" in screen)
+    terminal.wait_for_end()
 
 
 def test_a_conversation_goes_on_after_a_restart(open_terminal: OpenTerminal) -> None:
@@ -91,7 +100,7 @@ def test_a_conversation_goes_on_after_a_restart(open_terminal: OpenTerminal) -> 
     terminal.type("How long is the grace period?", "Enter")
     terminal.wait_for(lambda screen: "quotes verified" in screen)
     terminal.type("C-q")
-    terminal.wait_for(lambda screen: "Pane is dead" in screen)
+    terminal.wait_for_end()
     again = open_terminal(f"{PROGRAM} {HANDBOOK} --continue")
     screen = again.wait_for(lambda screen: "quotes verified" in screen)
     assert "◆ Grace period" in screen
@@ -121,4 +130,4 @@ def test_a_dumb_terminal_gets_lines_of_text(open_terminal: OpenTerminal) -> None
     terminal.type("C-c")
     terminal.wait_for(lambda screen: "ctrl+d or /quit leaves." in screen)
     terminal.type("C-d")
-    terminal.wait_for(lambda screen: "Pane is dead" in screen)
+    terminal.wait_for_end()
