@@ -13,7 +13,7 @@ from roamtui.sources.stamp import stamp_source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from roamtui.arguments import ModelArguments
+    from roamtui.app_arguments import ModelArguments
     from roamtui.document.library import Library
     from roamtui.settings import Settings
     from roamtui.tui.context import ModelOffer, TuiOptions

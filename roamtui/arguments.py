@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from typing_extensions import override
 
+from roamtui.app_arguments import AppArguments, ConversationArguments, ModelArguments
 from roamtui.conversation.state import KeepOpen
 from roamtui.errors import UsageError
 from roamtui.evaluation.options import EvalOptions
@@ -19,39 +20,6 @@ if TYPE_CHECKING:
 
 _LIMIT_DEFAULT = 10
 _PORT_DEFAULT = 8000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelArguments:
-    """Which model answers, what it may cost, and where all of it is written down."""
-
-    model: str | None
-    api_base: str | None
-    max_cost_usd: float | None = None
-    trace: str | None = None
-    """File of a trace to write, None for none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationArguments:
-    """Which conversation goes on, and how."""
-
-    is_continued: bool = False
-    conversation_id: str | None = None
-    keep_open: KeepOpen | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppArguments:
-    """``roamtui SOURCE``."""
-
-    sources: tuple[str, ...]
-    model: ModelArguments
-    conversation: ConversationArguments
-    is_plain: bool = False
-    """Whether the person wants lines of text in place of the app."""
-    is_watching: bool = False
-    """Whether the app reads the document again whenever it changes on disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,9 +98,8 @@ class EvalArguments:
     model: ModelArguments
 
 
-Arguments = (
-    AppArguments
-    | EvalArguments
+CommandArguments = (
+    EvalArguments
     | ServeArguments
     | OutlineArguments
     | ShowArguments
@@ -141,6 +108,7 @@ Arguments = (
     | ConversationsArguments
     | DoctorArguments
 )
+Arguments = AppArguments | CommandArguments
 
 
 class _Parser(argparse.ArgumentParser):
@@ -369,7 +337,7 @@ def _parse_eval(arguments: Sequence[str]) -> EvalArguments:
     return EvalArguments(options=options, mode=mode, model=model)
 
 
-_COMMANDS: dict[str, Callable[[Sequence[str]], Arguments]] = {
+_COMMANDS: dict[str, Callable[[Sequence[str]], CommandArguments]] = {
     "outline": _parse_outline,
     "show": _parse_show,
     "ask": _parse_ask,

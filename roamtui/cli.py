@@ -3,6 +3,7 @@
 This module imports almost nothing, so that `roamtui --help` is quick: each command's code is imported when it runs.
 """
 
+import gc
 import sys
 
 HELP = """\
@@ -57,11 +58,9 @@ def main(argv: list[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     from roamtui.errors import RoamtuiError  # noqa: PLC0415 - quick start
 
+    gc.disable()  # until all is loaded: what imports make is never garbage
     try:
-        from roamtui.arguments import parse_arguments  # noqa: PLC0415 - quick start
-        from roamtui.run import run_command  # noqa: PLC0415 - quick start
-
-        return run_command(parse_arguments(arguments))
+        return _run_given(arguments)
     except RoamtuiError as error:
         from roamtui.headless.output import write_note  # noqa: PLC0415 - quick start
 
@@ -74,6 +73,27 @@ def _run(arguments: list[str]) -> int:
         return 1
     except Exception as error:  # noqa: BLE001 - the last stop before a person would see a traceback
         return _report_defect(error)
+    finally:
+        gc.enable()
+
+
+def _run_given(arguments: list[str]) -> int:
+    from roamtui.app_arguments import AppArguments, read_path  # noqa: PLC0415 - quick start
+
+    given = read_path(arguments)
+    if given is None:
+        from roamtui.arguments import parse_arguments  # noqa: PLC0415 - quick start
+
+        parsed = parse_arguments(arguments)
+        if not isinstance(parsed, AppArguments):
+            from roamtui.run import run_command  # noqa: PLC0415 - quick start
+
+            gc.enable()
+            return run_command(parsed)
+        given = parsed
+    from roamtui.run_app import run_app  # noqa: PLC0415 - quick start
+
+    return run_app(given)
 
 
 def _report_defect(error: Exception) -> int:

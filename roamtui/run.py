@@ -13,27 +13,23 @@ from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.tracing import TracedAgent
-from roamtui.app_options import choose_reader, make_tui_options
 from roamtui.arguments import (
-    AppArguments,
-    Arguments,
     AskArguments,
-    ConversationArguments,
+    CommandArguments,
     ConversationsArguments,
     DoctorArguments,
     EvalArguments,
-    ModelArguments,
     OutlineArguments,
     SearchArguments,
     ServeArguments,
     ShowArguments,
 )
+from roamtui.conversation.beginning import begin_conversation
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import KeepOptions
 from roamtui.conversation.store import Store, identify_source
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import write_note, write_notes
-from roamtui.libraries import open_library, open_partly, shorten_notes
+from roamtui.libraries import open_library
 from roamtui.models.choose import make_model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.trace import TraceWriter
@@ -43,6 +39,10 @@ from roamtui.search.keyword import make_searcher
 from roamtui.settings import Settings, cache_path, config_path, data_path, load_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from roamtui.app_arguments import AppArguments, ConversationArguments, ModelArguments
+    from roamtui.conversation.state import ConversationState
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
     from roamtui.models.base import Model
@@ -51,7 +51,7 @@ _EXAMPLES_MAX = 3
 """Questions of a recording that the empty screen proposes."""
 
 
-def run_command(arguments: Arguments) -> int:  # noqa: PLR0911 - one case a command
+def run_command(arguments: CommandArguments) -> int:  # noqa: PLR0911 - one case a command
     """Carry out one command and return the exit status.
 
     Raises:
@@ -72,8 +72,6 @@ def run_command(arguments: Arguments) -> int:  # noqa: PLR0911 - one case a comm
             return _run_doctor(arguments)
         case EvalArguments():
             return _run_eval(arguments, load_settings())
-        case AppArguments():
-            return _run_app(arguments, load_settings())
         case ServeArguments():
             return _run_serve(arguments)
         case _:
@@ -146,8 +144,8 @@ def _run_ask(arguments: AskArguments, settings: Settings) -> int:
     write_notes(library.notes)
     model = make_model_for(arguments.model, settings)
     write_notes(check_recording(model, library))
-    options = keep_options(settings, arguments.conversation)
-    session = open_session(library, open_store(), arguments.conversation, options)
+    options = settings.keep_options(arguments.conversation.keep_open)
+    session = open_session(begin_conversation(library, options), open_store(), arguments.conversation)
     agent = make_agent(session, model, arguments.model, settings)
     within = arguments.within.strip("[]") if arguments.within is not None else None
 
@@ -194,47 +192,42 @@ def check_recording(model: Model, library: Library) -> tuple[str, ...]:
     return (f"{model.name} was recorded over another text than {library.source} has now. Its replies may not fit.",)
 
 
-def keep_options(settings: Settings, arguments: ConversationArguments) -> KeepOptions:
-    """Return how much may stay open: what the person set, else a share of the window of the model that is asked."""
-    mode = arguments.keep_open or settings.keep_open
-    if settings.open_tokens is None:
-        return KeepOptions(mode=mode, follows_window=True)
-    return KeepOptions(mode=mode, budget_tokens=settings.open_tokens)
-
-
 def open_searcher(library: Library, settings: Settings) -> Searcher | None:
     """Return the searcher that the settings ask for, None where search is off."""
     return make_searcher(library, settings.search_mode)
 
 
-def open_store() -> Store | None:
-    """Return the store of conversations; without one the program goes on, and says so."""
+def warn(text: str) -> None:
+    """Write a sentence about what the program goes on without."""
+    write_note(f"roamtui: {text}")
+
+
+def open_store(tell: Callable[[str], None] = warn) -> Store | None:
+    """Return the store of conversations; without one the program goes on, and says so by `tell`."""
     try:
         return Store(data_path())
     except StoreError as error:
-        write_note(f"roamtui: {error} This conversation will not be saved.")
+        tell(f"{error} This conversation will not be saved.")
         return None
 
 
 def open_session(
-    library: Library,
+    first: ConversationState,
     store: Store | None,
     arguments: ConversationArguments,
-    options: KeepOptions,
     loader: Loader | None = None,
 ) -> Session:
-    """Return a new conversation, or the one to go on with.
+    """Return a conversation that begins with `first`, or the one to go on with.
 
     Raises:
         UsageError: There is nothing to go on with.
         StoreError: The conversation cannot be read.
     """
-    new = Session.start(library, store=store, options=options, loader=loader)
     if not arguments.is_continued and arguments.conversation_id is None:
-        return new
+        return Session(first, store, loader=loader)
     if store is None:
         raise UsageError("no conversation can be continued, because saved ones cannot be read.")
-    summaries = store.list(identify_source(new.state))
+    summaries = store.list(identify_source(first))
     conversation_id = arguments.conversation_id
     if conversation_id is None:
         if not summaries:
@@ -243,7 +236,7 @@ def open_session(
     elif all(summary.id != conversation_id for summary in summaries):
         store.load(conversation_id)
         raise UsageError(f"the conversation {conversation_id} is about another document.")
-    return Session.resume(library, conversation_id, store=store, options=options, loader=loader)
+    return Session.resume(first.library, conversation_id, store=store, options=first.options, loader=loader)
 
 
 def _run_conversations(arguments: ConversationsArguments) -> int:
@@ -260,15 +253,17 @@ def _run_conversations(arguments: ConversationsArguments) -> int:
     return 0
 
 
-def _run_plain(arguments: AppArguments, settings: Settings) -> int:
+def run_plain(library: Library, arguments: AppArguments, settings: Settings) -> int:
+    """Hold the conversation in lines of text, and return the exit status.
+
+    Raises:
+        RoamtuiError: Something that was named cannot be used.
+    """
     from roamtui.headless.plain_chat import PlainContext, run_plain_chat  # noqa: PLC0415 - each command its own
 
-    library = open_library(arguments.sources)
-    if "-" in arguments.sources:
-        _read_keys_from_terminal()
     model = make_model_for(arguments.model, settings)
-    options = keep_options(settings, arguments.conversation)
-    session = open_session(library, open_store(), arguments.conversation, options)
+    options = settings.keep_options(arguments.conversation.keep_open)
+    session = open_session(begin_conversation(library, options), open_store(), arguments.conversation)
     context = PlainContext(
         agent=make_agent(session, model, arguments.model, settings),
         choose_model=make_model,
@@ -288,52 +283,6 @@ def _run_serve(arguments: ServeArguments) -> int:
     given = {"--model": arguments.model.model, "--api-base": arguments.model.api_base}
     options = [f"{name}={value}" for name, value in given.items() if value is not None]
     serve_app([*options, "--", arguments.source], port=arguments.port, title=Path(arguments.source).name)
-    return 0
-
-
-def _is_plain_wanted(arguments: AppArguments) -> bool:
-    """Return whether lines of text are wanted: asked for, or all that this terminal can show."""
-    is_dumb = os.environ.get("TERM") == "dumb" and sys.stdin.isatty() and sys.stdout.isatty()
-    return arguments.is_plain or is_dumb
-
-
-def _is_in_browser() -> bool:
-    """Return whether `roamtui serve` started this program, which then has no terminal of its own."""
-    return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
-
-
-def _needs_whole_text(arguments: AppArguments) -> bool:
-    """Return whether a conversation is matched with the text, or a trace with its digest, before the app starts."""
-    is_resumed = arguments.conversation.is_continued or arguments.conversation.conversation_id is not None
-    return is_resumed or arguments.model.trace is not None or (arguments.model.model or "").startswith("recorded")
-
-
-def _run_app(arguments: AppArguments, settings: Settings) -> int:
-    if _is_plain_wanted(arguments) and not _is_in_browser():
-        return _run_plain(arguments, settings)
-    library, loader = open_partly(arguments.sources, is_whole=_needs_whole_text(arguments))
-    if "-" in arguments.sources:
-        _read_keys_from_terminal()
-    if not (_is_in_browser() or (sys.stdin.isatty() and sys.stdout.isatty())):
-        raise UsageError("the app needs a terminal. Elsewhere use `roamtui ask SOURCE QUESTION` or `roamtui outline`.")
-    model = make_model_for(arguments.model, settings)
-    options = keep_options(settings, arguments.conversation)
-    session = open_session(library, open_store(), arguments.conversation, options, loader)
-
-    from roamtui.tui.app import run_app  # noqa: PLC0415 - Textual is imported for the app alone
-    from roamtui.tui.context import AppContext  # noqa: PLC0415
-
-    options_of_screen = make_tui_options(settings, arguments.model, propose_examples(model, library))
-    agent = make_agent(session, model, arguments.model, settings)
-    notes = (*shorten_notes(library.notes), *check_recording(model, library))
-    context = AppContext(
-        agent=agent,
-        options=options_of_screen,
-        read_again=choose_reader(library, partial(open_library, arguments.sources)) if loader is None else None,
-        is_watching=arguments.is_watching,
-        notes=notes,
-    )
-    run_app(context)
     return 0
 
 
@@ -359,14 +308,3 @@ def _run_doctor(arguments: DoctorArguments) -> int:
     else:
         print_diagnosis(diagnosis)
     return 0 if diagnosis.is_fine else 1
-
-
-def _read_keys_from_terminal() -> None:
-    """Read the keyboard from the terminal once the document came through standard input."""
-    try:
-        terminal = os.open("/dev/tty", os.O_RDONLY)
-    except OSError:
-        raise UsageError("the app needs a terminal for its keys. Use `roamtui ask - QUESTION` without one.") from None
-    os.dup2(terminal, 0)
-    os.close(terminal)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open for the program's life

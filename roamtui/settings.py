@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from roamtui.conversation.state import KeepOpen
+from roamtui.conversation.state import KeepOpen, KeepOptions
 from roamtui.errors import UsageError
-from roamtui.search.base import SearchMode
+from roamtui.search.mode import SearchMode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +39,17 @@ class Settings:
     """What a conversation may cost before the person is asked; None for no cap."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Keys of actions that the person bound anew, by action id."""
+
+    def keep_options(self, mode: KeepOpen | None) -> KeepOptions:
+        """Return how much may stay open: what the person set, else a share of the window of the model that is asked.
+
+        Args:
+            mode: What the command line says, None for nothing.
+        """
+        mode = mode or self.keep_open
+        if self.open_tokens is None:
+            return KeepOptions(mode=mode, follows_window=True)
+        return KeepOptions(mode=mode, budget_tokens=self.open_tokens)
 
 
 def config_path() -> Path:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.app_arguments import AppArguments, ModelArguments
 from roamtui.app_options import choose_reader, make_tui_options, offer_models
-from roamtui.arguments import AppArguments, ModelArguments, parse_arguments
+from roamtui.arguments import parse_arguments
 from roamtui.document.build import build_library
 from roamtui.settings import Settings, config_path, load_settings
 from roamtui.sources.raw_text import RawText

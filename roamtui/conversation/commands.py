@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
+from roamtui.conversation.origin import Origin
 
-class Origin(StrEnum):
-    """Who asks."""
-
-    AGENT = "agent"
-    PERSON = "person"
+__all__ = [
+    "CloseAgentSections",
+    "CollapseSections",
+    "Command",
+    "ExpandSections",
+    "FoldNodes",
+    "Origin",
+    "PinSections",
+    "ReadSection",
+    "UndoBatch",
+    "UnfoldNodes",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

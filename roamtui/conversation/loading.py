@@ -18,7 +18,6 @@ from roamtui.conversation.commands import (
 )
 from roamtui.conversation.events import NodesLoaded
 from roamtui.document.loader import can_load
-from roamtui.document.node import NodeKind
 from roamtui.outline.ranges import parse_reference
 
 if TYPE_CHECKING:
@@ -27,19 +26,6 @@ if TYPE_CHECKING:
     from roamtui.conversation.state import ConversationState
     from roamtui.document.document import Document
     from roamtui.document.library import Library
-
-
-def find_first_unfolded(library: Library) -> tuple[str, ...]:
-    """Return what is unfolded at first: the heading that holds everything, or folders that hold nothing but one."""
-    title_id = library.title_id()
-    if title_id is not None:
-        return (title_id,)
-    unfolded: list[str] = []
-    below = library.children(library.root_id)
-    while len(below) == 1 and library.node(below[0]).kind is NodeKind.FOLDER:
-        unfolded.append(below[0])
-        below = library.children(below[0])
-    return tuple(unfolded)
 
 
 def find_needed(library: Library, command: Command) -> tuple[str, ...]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from roamtui.conversation.beginning import begin_conversation, make_conversation_id
 from roamtui.conversation.commands import Command, FoldNodes, ReadSection, UnfoldNodes
 from roamtui.conversation.events import ConversationEvent, LoadingProgressed, NodesLoaded, SaveFailed
 from roamtui.conversation.keep_open import open_budget
-from roamtui.conversation.loading import find_first_unfolded, find_needed, grow
+from roamtui.conversation.loading import find_needed, grow
 from roamtui.conversation.questions import Briefing, Outcome, begin_question, finish_question, record_step
 from roamtui.conversation.resume import reload_state, resume_state
 from roamtui.conversation.rewinding import fork, rewind
@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 
 _LOADED_AT_ONCE = 100
 """Files between two reports of progress."""
-
-
-def make_conversation_id() -> str:
-    """Return a new id: 12 hex digits."""
-    return secrets.token_hex(6)
 
 
 class Session:
@@ -74,13 +69,7 @@ class Session:
             options: How much may stay open.
             loader: Reads what of the library is not loaded yet, where it is needed.
         """
-        state = ConversationState(
-            id=make_conversation_id(),
-            library=library,
-            options=options or KeepOptions(),
-            unfolded=frozenset(find_first_unfolded(library)),
-        )
-        return cls(state, store, loader=loader)
+        return cls(begin_conversation(library, options or KeepOptions()), store, loader=loader)
 
     @classmethod
     def resume(

@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamtui.document.folder import FileLoader, build_folder
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import UsageError
-from roamtui.sources.read import is_path, read_source
-from roamtui.sources.several import is_listed, list_source, list_sources
+from roamtui.sources.read import is_listed, is_path, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from roamtui.document.folder import FileLoader
     from roamtui.sources.raw_text import RawText
 
 
@@ -39,6 +38,9 @@ def open_sources(names: Sequence[str]) -> tuple[Library, FileLoader | None]:
     """
     if len(names) == 1 and not (is_path(names[0]) and is_listed(Path(names[0]))):
         return build_library(read_source(names[0])), None
+    from roamtui.document.folder import FileLoader, build_folder  # noqa: PLC0415
+    from roamtui.sources.several import list_source, list_sources  # noqa: PLC0415 - a single document needs none of it
+
     for name in names:
         if not is_path(name):
             raise UsageError(f"{name} is opened by itself, not together with other sources.")

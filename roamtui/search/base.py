@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
+
+from roamtui.search.mode import SearchMode
+
+__all__ = ["Hit", "SearchMode", "SearchOptions", "Searcher"]
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from roamtui.document.library import Library
-
-
-class SearchMode(StrEnum):
-    """How sections are found."""
-
-    OFF = "off"
-    """Not at all: the outline alone shows the way."""
-    KEYWORD = "keyword"
-    VECTOR = "vector"
-    HYBRID = "hybrid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

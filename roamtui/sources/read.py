@@ -13,6 +13,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.decode import decode_text
 from roamtui.sources.raw_text import RawText
 
+ARCHIVE_SUFFIX = ".zip"
 _PLAIN_SUFFIXES = frozenset({".csv", ".tsv", ".log"})
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -31,6 +32,11 @@ def read_source(name: str) -> RawText:
     if _SCHEME.match(name):
         raise SourceError(f"{name} is an address, and only files are opened so far. Save the page and name the file.")
     return read_file(Path(name))
+
+
+def is_listed(path: Path) -> bool:
+    """Return whether a path names a source of many files: a folder or a zip archive."""
+    return os.path.isdir(path) or (path.suffix.lower() == ARCHIVE_SUFFIX and os.path.isfile(path))  # noqa: PTH112, PTH113 - these two never raise
 
 
 def is_path(name: str) -> bool:

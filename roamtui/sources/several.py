@@ -10,20 +10,14 @@ from typing import TYPE_CHECKING
 from roamtui.sources.archive import list_archive
 from roamtui.sources.folder import list_folder
 from roamtui.sources.listing import FILES_MAX, Listing, nest, show_name
-from roamtui.sources.read import check_file, read_file
+from roamtui.sources.read import ARCHIVE_SUFFIX, check_file, is_listed, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from roamtui.sources.raw_text import RawText
 
-_ARCHIVE_SUFFIX = ".zip"
 _NAMED_MAX = 3
-
-
-def is_listed(path: Path) -> bool:
-    """Return whether a path names a source of many files: a folder or a zip archive."""
-    return os.path.isdir(path) or (path.suffix.lower() == _ARCHIVE_SUFFIX and os.path.isfile(path))  # noqa: PTH112, PTH113 - these two never raise
 
 
 def list_source(path: Path) -> Listing:
@@ -32,7 +26,7 @@ def list_source(path: Path) -> Listing:
     Raises:
         SourceError: It cannot be read, or holds no document.
     """
-    return list_archive(path) if path.suffix.lower() == _ARCHIVE_SUFFIX and path.is_file() else list_folder(path)
+    return list_archive(path) if path.suffix.lower() == ARCHIVE_SUFFIX and path.is_file() else list_folder(path)
 
 
 def list_sources(paths: Sequence[Path]) -> Listing:

@@ -92,6 +92,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("global.new_conversation", ("ctrl+n",), "New conversation", "Begin a new conversation; this one is kept."),
     Action("global.follow", ("f8",), "Follow", "Let the reader show what the cursor is on or the model opened last."),
     Action("global.reload", ("f5",), "Reload", "Read the document again as it is on disk; what is open stays open."),
+    Action("global.propose", ("f9",), "Questions", "Have the model propose questions to ask; it costs one request."),
     Action("global.help", ("f1", "?"), "Help", "Show all keys.", is_hinted=True),
     Action("global.quit", ("ctrl+q",), "Quit", "Leave roamtui.", is_hinted=True, is_priority=True),
     Action(

@@ -14,6 +14,7 @@ from typing_extensions import override
 from roamtui.document.plain import plain_text
 from roamtui.resources import find_resource_dir
 from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, show_key
+from roamtui.tui.context import FirstContext
 from roamtui.tui.keys import build_keys
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
@@ -42,17 +43,22 @@ class RoamApp(App[None]):
     ToastRack { dock: top; align: right top; margin: 2 0 0 0; }
     """
 
-    def __init__(self, context: AppContext) -> None:
+    def __init__(self, context: AppContext | FirstContext) -> None:
         super().__init__()
-        self.app_context = context
-        self._keys = build_keys(context.options.keys)
+        self._first = context if isinstance(context, FirstContext) else FirstContext.of(context)
+        self._keys = build_keys(self._first.options.keys)
         self._bindings: BindingsMap = self._keys.bindings(Scope.GLOBAL, only={"global.quit"})
         problems = [*self._keys.problems, *self._load_themes()]
-        self.main = MainScreen(context, self._keys, tuple(problems))
+        self.main = MainScreen(self._first, self._keys, tuple(problems))
         """The screen that all else lies over."""
 
+    @property
+    def app_context(self) -> AppContext:
+        """Everything that the app shows and drives."""
+        return self._first.whole
+
     def _load_themes(self) -> list[str]:
-        options = self.app_context.options
+        options = self._first.options
         loaded = load_themes((find_resource_dir("themes"), *options.themes_dirs))
         problems = list(loaded.problems)
         for theme in loaded.themes:
@@ -104,7 +110,8 @@ class RoamApp(App[None]):
 
     async def on_unmount(self) -> None:
         """Let go of what the model holds."""
-        await self.app_context.agent.model.close()
+        if self._first.is_whole:
+            await self.app_context.agent.model.close()
 
     @override
     async def action_quit(self) -> None:
@@ -118,10 +125,11 @@ def _name_command(action: Action) -> str:
     return f"{SCOPE_TITLES[action.scope]}: {action.label}"
 
 
-def run_app(context: AppContext) -> int:
+def run_app(first: FirstContext) -> int:
     """Show the app until the person leaves it, and return the exit status."""
-    app = RoamApp(context)
+    app = RoamApp(first)
     gc.freeze()  # a large document is never garbage: without it each full collection would take as long as a keypress
     app.run()
-    context.agent.session.save_now()
+    if first.is_whole:
+        first.whole.agent.session.save_now()
     return app.return_code or 0

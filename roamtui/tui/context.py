@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from roamtui.agent.loop import Agent
+    from roamtui.conversation.state import ConversationState
     from roamtui.document.library import Library
     from roamtui.models.base import Model
 
@@ -59,3 +61,43 @@ class AppContext:
     """Whether it is read again by itself whenever it changes on disk."""
     notes: tuple[str, ...] = ()
     """Sentences to show at the start, such as what was replaced while reading the document."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstContext:
+    """What the first screen shows, and how all else is made once it stands."""
+
+    first_state: ConversationState
+    model_name: str
+    """Of the model that answers at first."""
+    options: TuiOptions
+    """As far as they are known."""
+    make_whole: Callable[[], AppContext]
+    """Called once: when the first screen stands, or when something of it is needed."""
+
+    @classmethod
+    def of(cls, context: AppContext) -> FirstContext:
+        """Return what the first screen shows of an agent that is there already."""
+        first = cls(
+            first_state=context.agent.session.state,
+            model_name=context.agent.model.name,
+            options=context.options,
+            make_whole=lambda: context,
+        )
+        _ = first.whole
+        return first
+
+    @cached_property
+    def whole(self) -> AppContext:
+        """Everything that the app shows and drives."""
+        return self.make_whole()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything is there."""
+        return "whole" in vars(self)
+
+    @property
+    def state(self) -> ConversationState:
+        """The newest state of the conversation."""
+        return self.whole.agent.session.state if self.is_whole else self.first_state

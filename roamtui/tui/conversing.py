@@ -6,8 +6,9 @@ import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from roamtui.agent.examples import ask_model_for_questions, propose_questions
 from roamtui.conversation.transcript import Stopped
-from roamtui.models.choose import find_note, start_model
+from roamtui.models.choose import OFFLINE, find_note, start_model
 from roamtui.tui.chat.narration import recall_ending
 
 if TYPE_CHECKING:
@@ -55,6 +56,20 @@ class Conversing:
         await start_model(model)
         if note := find_note(model):
             self._dispatcher.note(note)
+
+    async def propose(self) -> tuple[str, ...]:
+        """Return questions to ask: from the model, or from the headings where no language model answers.
+
+        Raises:
+            ModelError: The model could not answer.
+        """
+        agent = self._agent
+        library = agent.session.state.library
+        if agent.model.name == OFFLINE:
+            return propose_questions(library)
+        await start_model(agent.model)
+        budget = agent.options.outline_budget(agent.model.window_tokens)
+        return await ask_model_for_questions(agent.model, library, budget_tokens=budget)
 
     async def dispatch(self, make: MakeCommand) -> None:
         """Carry out a command in its turn, and show what happened."""

@@ -77,6 +77,12 @@ class QuestionBox(TextArea):
         self._place = len(self._history)
         self._draft = ""
 
+    def propose(self, questions: Iterable[str]) -> None:
+        """Put questions that nobody asked before the history, for the key that goes back in it."""
+        proposed = list(questions)
+        self._history[:0] = proposed
+        self._place += len(proposed)
+
     def remember(self, question: str) -> None:
         """Add a question to the history."""
         if not self._history or self._history[-1] != question:

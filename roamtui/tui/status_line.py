@@ -13,7 +13,7 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.plain import plain_line
 from roamtui.document.tokens import format_tokens
 from roamtui.tui.actions import Scope, show_key
-from roamtui.tui.chat.exchange_view import describe_usage
+from roamtui.tui.usage_words import describe_usage
 
 if TYPE_CHECKING:
     from roamtui.conversation.state import ConversationState

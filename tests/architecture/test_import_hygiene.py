@@ -23,6 +23,23 @@ _NOT_NEEDED_FOR_HELP = (
     "markdown_it",
     "typing",
 )
+_NOT_NEEDED_FOR_FIRST_SCREEN = (
+    "argparse",
+    "litellm",
+    "markdown_it",
+    "rapidfuzz",
+    "roamtui.agent.loop",
+    "roamtui.conversation.session",
+    "roamtui.models.choose",
+    "roamtui.run",
+    "roamtui.search.base",
+    "roamtui.sources.folder",
+    "roamtui.tui.chat.exchange_view",
+    "roamtui.tui.dispatch",
+    "roamtui.tui.reader.reader",
+    "roamtui.tui.screens.help",
+    "sqlite3",
+)
 _PRINT_LOADED = "import json, sys; print(chr(10) + json.dumps(sorted(sys.modules)))"
 
 
@@ -61,6 +78,15 @@ def test_help_and_version_load_next_to_nothing(option: str) -> None:
     loaded = _list_loaded(f"from roamtui.cli import main; assert main([{option!r}]) == 0")
     assert sorted(loaded.intersection(_NOT_NEEDED_FOR_HELP)) == []
     assert {name for name in loaded if name.startswith("roamtui.")} == {"roamtui.cli"}
+
+
+def test_the_first_screen_loads_only_what_it_shows() -> None:
+    loaded = _list_loaded(
+        "import roamtui.cli, roamtui.app_arguments, roamtui.run_app, roamtui.tui.app, roamtui.tui.context\n"
+        "from roamtui.libraries import open_partly\nopen_partly(['examples/handbook.md'])"
+    )
+    assert "roamtui.tui.screens.main" in loaded
+    assert sorted(loaded.intersection(_NOT_NEEDED_FOR_FIRST_SCREEN)) == []
 
 
 def test_the_outline_of_a_file_loads_neither_screen_nor_providers() -> None:

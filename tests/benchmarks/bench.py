@@ -88,9 +88,7 @@ def bench_first_screen() -> Row:
         path.write_text(make_text(100_000), "utf-8")
         environ = make_environ(HOME=home, XDG_CONFIG_HOME=home, XDG_DATA_HOME=home, XDG_CACHE_HOME=home)
         title = parse_document(make_text(100_000)).columns.titles[0].split()[0]
-        app = Program(
-            command=[str(_BIN / "roamtui"), str(path), "--model", "offline"], words=[title, "offline"], environ=environ
-        )
+        app = Program(command=[str(_BIN / "roamtui"), str(path)], words=[title, "offline"], environ=environ)
         stock = Program(
             command=[sys.executable, "-m", "tests.benchmarks.stock_app"], words=["Outline", "Status"], environ=environ
         )

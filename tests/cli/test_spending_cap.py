@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.arguments import ModelArguments
+from roamtui.app_arguments import ModelArguments
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
 from roamtui.models.scripted import ScriptedModel

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.arguments import AppArguments, ModelArguments, parse_arguments
+from roamtui.app_arguments import AppArguments, ModelArguments
+from roamtui.arguments import parse_arguments
 from roamtui.document.build import build_library
 from roamtui.models.choose import make_model
 from roamtui.run import check_recording, propose_examples

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.conversation.beginning import find_first_unfolded
 from roamtui.conversation.commands import (
     CollapseSections,
     Command,
@@ -26,7 +27,7 @@ from roamtui.conversation.events import (
     NodesUnfolded,
     SectionsExpanded,
 )
-from roamtui.conversation.loading import find_first_unfolded, find_needed, grow
+from roamtui.conversation.loading import find_needed, grow
 from roamtui.conversation.questions import Briefing, Outcome
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store

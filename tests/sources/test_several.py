@@ -9,7 +9,8 @@ import pytest
 
 from roamtui.errors import SourceError
 from roamtui.sources.listing import Listing
-from roamtui.sources.several import is_listed, list_source, list_sources
+from roamtui.sources.read import is_listed
+from roamtui.sources.several import list_source, list_sources
 
 
 def write(root: Path, *names: str) -> list[Path]:

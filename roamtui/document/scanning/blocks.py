@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-
 from roamtui.document.scanning.titles import parse_title, read_blank_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 _NESTING_MAX = 10**6
@@ -72,6 +71,8 @@ def find_starts(source: str) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _make_parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - often not needed
+
     return MarkdownIt("commonmark", {"maxNesting": _NESTING_MAX}).enable("table")
 
 

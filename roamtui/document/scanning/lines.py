@@ -8,9 +8,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from markdown_it.common.utils import MD_TRIM_CHARS
-from markdown_it.rules_block.html_block import HTML_SEQUENCES
-
 _LINE = (
     r"(?:( {1,3})(?=[#`~<=\-])|(?=[#`~<=\-]))"
     r"(?:(#{1,6})((?:[ \t][^\n]*)?)$|(`{3,}(?=[^`\n]*$)|~{3,})|(<)[A-Za-z/!?]|(=+|-+)[ \t]*$)"
@@ -33,10 +30,16 @@ _PLAIN_START = re.compile(_PLAIN)
 _PROSE = re.compile(rf"(?:=[^\n|]*\n)?(?:{_PLAIN}[^\n|]*\n)*")
 _OUTDENTED = tuple(re.compile(rf"\n(?! {{{indent}}}| *\t|[ \t]*$)", re.MULTILINE) for indent in range(4))
 
+TRIMMED = (
+    "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f"
+    "\u205f\u3000"
+)
+"""What markdown-it-py strips from the ends of inline source."""
+
 
 def trim(content: str) -> str:
     """Strip what markdown-it-py strips from the ends of inline source."""
-    return content.strip(MD_TRIM_CHARS)
+    return content.strip(TRIMMED)
 
 
 def trim_heading(rest: str) -> str:
@@ -46,7 +49,7 @@ def trim_heading(rest: str) -> str:
         unclosed = rest.rstrip("#")
         if unclosed.endswith((" ", "\t")):
             rest = unclosed
-    return rest.strip(MD_TRIM_CHARS)
+    return rest.strip(TRIMMED)
 
 
 def is_plain(text: str, start: int) -> bool:
@@ -119,6 +122,8 @@ def match_html(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
 
     What ends it is None where that is a blank line.
     """
+    from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - often not needed
+
     for opening, closing, may_interrupt in HTML_SEQUENCES:
         if opening.search(line):
             return (None if closing.search("") else closing), may_interrupt

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from markdown_it.common.utils import normalizeReference
 from typing_extensions import override
 
 from roamtui.document.scanning.blocks import parse_blocks
@@ -68,6 +67,8 @@ class LazyReferences(Mapping[str, Any]):
 
         So a label over two lines of a quote is found too, with its ``>``.
         """
+        from markdown_it.common.utils import normalizeReference  # noqa: PLC0415 - often not needed
+
         text = self._text
         parts = defaultdict(set)
         begin, looked = -1, self._start

@@ -6,9 +6,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from markdown_it import MarkdownIt
-
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
     from roamtui.document.scanning.found import FoundHeadings
 
 _NESTING_MAX = 100
@@ -119,4 +119,6 @@ def read_blank_title(text: str, offset: int, level: int) -> str:
 
 @lru_cache(maxsize=1)
 def _make_parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - often not needed
+
     return MarkdownIt("commonmark", {"maxNesting": _NESTING_MAX}).enable("table")

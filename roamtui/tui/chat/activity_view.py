@@ -9,9 +9,9 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.document.plain import plain_line, shorten
-from roamtui.tui.chat.block_layout import wrap
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.chat.targets import SectionTarget, Target, link_target
+from roamtui.tui.chat.wrapping import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -28,12 +28,6 @@ def lay_out_blocks(blocks: Iterable[Block], width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def wrap(content: Content, width: int, *, lead: Content | str = "", follow: Content | str = "") -> list[Content]:
-    """Return `content` in lines of at most `width` cells, each behind its lead."""
-    room = max(8, width - Content(str(follow)).cell_length)
-    return [(lead if i == 0 else follow) + line for i, line in enumerate(content.wrap(room))]
-
-
 def _lay_out(block: Block, width: int) -> list[Content]:
     match block.kind:
         case BlockKind.TEXT:

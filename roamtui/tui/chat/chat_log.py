@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.content_view import ContentView
-from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.chat.messages import Messages
 from roamtui.tui.chat.notice_view import NoticeKind
 from roamtui.tui.chat.targets import TargetChosen
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.widget import Widget
 
-    from roamtui.conversation.session import Session
+    from roamtui.tui.chat.exchange_view import ExchangeView
+    from roamtui.tui.context import FirstContext
     from roamtui.tui.keys import Keys
 
 
@@ -54,11 +54,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             super().__init__()
             self.number = number
 
-    def __init__(self, keys: Keys, session: Session, welcome: Widget) -> None:
+    def __init__(self, keys: Keys, first: FirstContext, welcome: Widget) -> None:
         """Show `welcome` until the first question."""
         super().__init__(id="chat-log")
         self._bindings = keys.bindings(Scope.CHAT)
-        self._messages = Messages(session, welcome)
+        self._messages = Messages(first, welcome)
         self._selected: tuple[ContentView, int] | None = None
 
     @override
@@ -104,7 +104,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def add_notice(self, text: str, kind: NoticeKind = NoticeKind.NOTE) -> None:
         """Say something in the conversation."""
         self._messages.add_notice(text, kind)
-        if self.current is not None:
+        if self.current is not None or kind is NoticeKind.ERROR:
             self.anchor()
 
     def show_earlier(self) -> None:
@@ -182,7 +182,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Begin a new conversation from before the selected question, else from before the last one."""
         view = self.current
         if self._selected is not None:
-            view = next((one for one in self._selected[0].ancestors if isinstance(one, ExchangeView)), view)
+            view = self._messages.find_exchange(self._selected[0]) or view
         if view is not None:
             self.post_message(self.ForkWanted(view.number))
 

@@ -8,15 +8,15 @@ from textual.containers import Vertical
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.conversation.transcript import Citation, Stopped, Usage
+from roamtui.conversation.transcript import Citation, Stopped
 from roamtui.document.plain import shorten
-from roamtui.document.tokens import format_tokens
 from roamtui.tui.chat.activity_view import Activity, ActivityView
 from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.chat.block_layout import wrap
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.chat.question_view import QuestionView
 from roamtui.tui.chat.sources_view import NameSection, SourcesView
+from roamtui.tui.chat.wrapping import wrap
+from roamtui.tui.usage_words import describe_usage
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -148,14 +148,3 @@ def describe_ending(event: QuestionAnswered) -> Content:
     if event.usage.input_tokens or event.usage.output_tokens:
         parts.append(Content(describe_usage(event.usage)))
     return Content(" · ").join(parts)
-
-
-def describe_usage(usage: Usage) -> str:
-    """Return tokens and cost in a few words."""
-    about = "" if usage.source == "provider" else "~"
-    words = [f"{about}{format_tokens(usage.input_tokens)} in", f"{about}{format_tokens(usage.output_tokens)} out"]
-    if usage.cached_tokens:
-        words.insert(1, f"{format_tokens(usage.cached_tokens)} cached")
-    if usage.cost_usd:
-        words.append(f"${usage.cost_usd:.4f}" if usage.cost_usd < 0.1 else f"${usage.cost_usd:.2f}")
-    return " · ".join(words)

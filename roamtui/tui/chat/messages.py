@@ -9,8 +9,6 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.tui.chat.content_view import ContentView
-from roamtui.tui.chat.exchange_view import ExchangeView
-from roamtui.tui.chat.narration import name_section, narrate_step, recall_ending
 from roamtui.tui.chat.notice_view import NoticeKind, NoticeView
 from roamtui.tui.chat.targets import EarlierTarget, Target, link_target
 
@@ -18,8 +16,9 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.widget import Widget
 
-    from roamtui.conversation.session import Session
     from roamtui.conversation.transcript import Exchange
+    from roamtui.tui.chat.exchange_view import ExchangeView
+    from roamtui.tui.context import FirstContext
 
 EXCHANGES_STEP = 20
 """Exchanges that are shown at first, and added at each wish for earlier ones."""
@@ -65,10 +64,10 @@ class Messages(Vertical):
     Messages { height: auto; min-height: 100%; padding: 1 1 0 1; }
     """
 
-    def __init__(self, session: Session, welcome: Widget) -> None:
+    def __init__(self, first: FirstContext, welcome: Widget) -> None:
         """Show `welcome` until the first question."""
         super().__init__()
-        self._session = session
+        self._first = first
         self._welcome = welcome
         self._earlier = EarlierView()
         self._shown: list[ExchangeView] = []
@@ -83,20 +82,24 @@ class Messages(Vertical):
         """The exchange that is under way, or the last one."""
         return self._shown[-1] if self._shown else None
 
+    def find_exchange(self, view: Widget) -> ExchangeView | None:
+        """Return the exchange that shows `view`, None for what belongs to none."""
+        return next((shown for shown in self._shown if shown in view.ancestors), None)
+
     def begin(self, number: int, question: str) -> ExchangeView:
         """Show a new question at the end."""
         self._welcome.display = False
-        view = ExchangeView(number, question, self._name_section)
+        view = self._make_view(number, question)
         self._shown.append(view)
         self.mount(view)
         return view
 
     def restore(self) -> None:
         """Show the last exchanges of a saved conversation."""
-        exchanges = self._session.state.transcript.exchanges
+        exchanges = self._first.state.transcript.exchanges
         if exchanges:
             self._welcome.display = False
-            self._shown = [self._make_view(exchange) for exchange in exchanges[-EXCHANGES_STEP:]]
+            self._shown = [self._recall_view(exchange) for exchange in exchanges[-EXCHANGES_STEP:]]
             self.mount(*self._shown)
             self._count_earlier()
 
@@ -120,8 +123,8 @@ class Messages(Vertical):
             return
         first = self._shown[0]
         end = first.number - 1
-        exchanges = self._session.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
-        views = [self._make_view(exchange) for exchange in exchanges]
+        exchanges = self._first.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
+        views = [self._recall_view(exchange) for exchange in exchanges]
         self._shown[:0] = views
         self.mount(*views, before=first)
         self._count_earlier()
@@ -146,13 +149,22 @@ class Messages(Vertical):
     def _count_earlier(self) -> None:
         self._earlier.show_count(self._shown[0].number - 1 if self._shown else 0)
 
-    def _make_view(self, exchange: Exchange) -> ExchangeView:
-        view = ExchangeView(exchange.number, exchange.question, self._name_section)
+    def _make_view(self, number: int, question: str) -> ExchangeView:
+        from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
+
+        return ExchangeView(number, question, self._name_section)
+
+    def _recall_view(self, exchange: Exchange) -> ExchangeView:
+        from roamtui.tui.chat.narration import narrate_step, recall_ending  # noqa: PLC0415 - not for the first screen
+
+        view = self._make_view(exchange.number, exchange.question)
         for step in exchange.steps:
-            for activity in narrate_step(step, self._session.state.library):
+            for activity in narrate_step(step, self._first.state.library):
                 view.add_activity(activity)
         view.finish(recall_ending(exchange))
         return view
 
     def _name_section(self, section_id: str) -> str:
-        return name_section(section_id, self._session.state.library)
+        from roamtui.tui.chat.narration import name_section  # noqa: PLC0415 - not for the first screen
+
+        return name_section(section_id, self._first.state.library)

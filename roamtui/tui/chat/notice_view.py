@@ -8,8 +8,8 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.document.plain import plain_text
-from roamtui.tui.chat.block_layout import wrap
 from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.chat.wrapping import wrap
 
 
 class NoticeKind(StrEnum):

@@ -6,8 +6,8 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.document.plain import plain_text, shorten
-from roamtui.tui.chat.block_layout import wrap
 from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.chat.wrapping import wrap
 
 _LENGTH_MAX = 4_000
 """Characters shown; a pasted page would bury its own answer."""

@@ -9,10 +9,10 @@ from typing_extensions import override
 
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.plain import plain_line, shorten
-from roamtui.tui.chat.block_layout import wrap
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.chat.marks import Numbering
 from roamtui.tui.chat.targets import SectionTarget, Target, link_target
+from roamtui.tui.chat.wrapping import wrap
 
 _QUOTE_LENGTH = 140
 _INDENT = 3

@@ -9,9 +9,9 @@ from typing_extensions import override
 
 from roamtui.document.plain import plain_line
 from roamtui.document.titles import strip_anchor
-from roamtui.tui.chat.block_layout import wrap
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.chat.targets import ExampleTarget, Target, link_target
+from roamtui.tui.chat.wrapping import wrap
 
 if TYPE_CHECKING:
     from roamtui.tui.keys import Keys
@@ -46,6 +46,11 @@ class Welcome(ContentView):
     @override
     def targets(self) -> tuple[Target, ...]:
         return tuple(ExampleTarget(question) for question in self._examples)
+
+    def show_examples(self, examples: tuple[str, ...]) -> None:
+        """Propose other questions."""
+        self._examples = examples
+        self.change()
 
     def show_model(self, model: ModelLabel) -> None:
         """Tell of another model."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -16,7 +17,7 @@ from roamtui.tui.copying import CopyWanted
 from roamtui.tui.layout import Pane
 from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane_title import PaneTitle
-from roamtui.tui.reader.reader import Reader
+from roamtui.tui.reader.messages import LinkClicked, SectionChanged, SidewaysChanged
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -24,14 +25,11 @@ if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.document.node import Span
     from roamtui.tui.keys import Keys
+    from roamtui.tui.panes.keyless_reader import KeylessReader
 
 _BACK_MAX = 100
 """Sections to go back over."""
 _COLUMNS_STEP = 8
-
-
-class KeylessReader(Reader, inherit_bindings=False):
-    """The reader without the keys of a scroll view: its pane has them all."""
 
 
 class ReaderPane(Vertical):
@@ -59,7 +57,6 @@ class ReaderPane(Vertical):
         self._bindings = keys.bindings(Scope.READER)
         self.title_line = PaneTitle(Pane.READER)
         """Its first line."""
-        self.reader = KeylessReader(id="reader")
         self._search = FieldLine("search")
         self._library: Library | None = None
         self._back: list[str] = []
@@ -68,19 +65,27 @@ class ReaderPane(Vertical):
     @override
     def compose(self) -> ComposeResult:
         yield self.title_line
-        yield self.reader
         yield self._search
+
+    @cached_property
+    def reader(self) -> KeylessReader:
+        """The text. Made when the first screen stands, or when it is needed."""
+        from roamtui.tui.panes.keyless_reader import KeylessReader  # noqa: PLC0415 - not for the first screen
+
+        reader = KeylessReader(id="reader")
+        self.mount(reader, after=self.title_line)
+        return reader
 
     @property
     def section_id(self) -> str | None:
         """The section that is shown."""
-        return self.reader.section_id
+        return self.reader.section_id if "reader" in vars(self) else None
 
     def show_section(
         self, library: Library, section_id: str, *, highlight: Span | None = None, with_way_back: bool = True
     ) -> None:
         """Show a section, the one before it within reach of `back` unless it only passed by."""
-        shown = self.reader.section_id
+        shown = self.section_id
         if with_way_back and shown is not None and shown != section_id:
             self._back = [*self._back, shown][-_BACK_MAX:]
         self._show(library, section_id, highlight)
@@ -138,8 +143,8 @@ class ReaderPane(Vertical):
         event.stop()
         self.screen.set_focus(self.reader)
 
-    @on(Reader.SidewaysChanged)
-    @on(Reader.SectionChanged)
+    @on(SidewaysChanged)
+    @on(SectionChanged)
     def _follow_scroll(self) -> None:
         if not self._search.is_open:
             self._show_place()
@@ -213,7 +218,7 @@ class ReaderPane(Vertical):
         if href is None:
             self.reader.next_link(1)
         else:
-            self.reader.post_message(Reader.LinkClicked(href))
+            self.reader.post_message(LinkClicked(href))
 
     def action_back(self) -> None:
         """Go back to what was read before."""

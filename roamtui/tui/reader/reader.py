@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import events, on
-from textual.message import Message
 from typing_extensions import override
 
+from roamtui.tui.reader import messages
 from roamtui.tui.reader.chunk_lines import ChunkReader
 from roamtui.tui.reader.lazy_lines import LazyLines, Place
 from roamtui.tui.reader.lazy_view import LazyView
@@ -26,20 +25,9 @@ if TYPE_CHECKING:
 class Reader(LazyView, can_focus=True, inherit_bindings=False):
     """Shows sections of a library, one at a time."""
 
-    @dataclass
-    class LinkClicked(Message):
-        """A link was clicked; its address is as the document has it."""
-
-        href: str
-
-    @dataclass
-    class SectionChanged(Message):
-        """Another section has been scrolled to the top of the view."""
-
-        section_id: str
-
-    class SidewaysChanged(Message):
-        """There is more to the left or right than before, or less."""
+    LinkClicked = messages.LinkClicked
+    SectionChanged = messages.SectionChanged
+    SidewaysChanged = messages.SidewaysChanged
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -9,51 +10,63 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.narration import name_section
 from roamtui.tui.chat.notice_view import NoticeKind
 from roamtui.tui.commands import AskAboutWanted, MakeCommand
-from roamtui.tui.conversing import Conversing
 from roamtui.tui.copying import CopyWanted
-from roamtui.tui.dispatch import EventDispatcher
 from roamtui.tui.failure import describe_failure
 from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
-from roamtui.tui.screens.approving import AskingApprover
 from roamtui.tui.screens.next_question import Aim, NextQuestion
 from roamtui.tui.screens.panes import PanesScreen
 
 if TYPE_CHECKING:
-    from roamtui.tui.context import AppContext
+    from roamtui.tui.context import FirstContext
+    from roamtui.tui.conversing import Conversing
     from roamtui.tui.keys import Keys
 
 
 class AskingScreen(PanesScreen):
     """Asks what a person wants to know, and shows what happens."""
 
-    def __init__(self, context: AppContext, keys: Keys, problems: tuple[str, ...] = ()) -> None:
-        """Show `context`, and `problems` of the configuration in sentences."""
-        super().__init__(context, keys)
+    def __init__(self, first: FirstContext, keys: Keys, problems: tuple[str, ...] = ()) -> None:
+        """Show `first`, and `problems` of the configuration in sentences."""
+        super().__init__(first, keys)
         self._problems = problems
-        self.app_context = context
-        dispatcher = EventDispatcher(self.session, self.tree_pane, self.chat_log, self.status_line)
-        self._conversing = Conversing(context.agent, dispatcher)
-        context.agent.approver = AskingApprover(self)
         self._asking: Worker[None] | None = None
         self._next = NextQuestion(self.question_box, self.status_line)
 
+    @cached_property
+    def _conversing(self) -> Conversing:
+        """What asks and dispatches."""
+        from roamtui.tui.conversing import Conversing  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.dispatch import EventDispatcher  # noqa: PLC0415
+        from roamtui.tui.screens.approving import AskingApprover  # noqa: PLC0415
+
+        agent = self.app_context.agent
+        agent.approver = AskingApprover(self)
+        return Conversing(agent, EventDispatcher(agent.session, self.tree_pane, self.chat_log, self.status_line))
+
     @on(ChatLog.Ready)
     def _show_past(self, event: ChatLog.Ready) -> None:
-        """Show what was there before: what could not be used, notes on the document, a saved conversation."""
+        """Show what was there before: what could not be used, and a saved conversation."""
         event.stop()
-        state = self.session.state
-        self.status_line.show_state(state)
+        self.status_line.show_state(self._first.state)
         for problem in self._problems:
             self.warn(problem)
-        for note in self.app_context.notes:
-            self.chat_log.add_notice(note)
         self.chat_log.restore()
+        self.call_after_refresh(self._get_ready)
+
+    def _get_ready(self) -> None:
+        """Make and show all that the first screen did without."""
+        context = self.app_context
+        if context.options.examples != self._first.options.examples:
+            self._welcome.show_examples(context.options.examples)
+            self.question_box.propose(reversed(context.options.examples))
+        for note in context.notes:
+            self.chat_log.add_notice(note)
         for happened in self.session.opening_events:
             self._conversing.show(happened)
-        self.call_after_refresh(self._warm_up)
+        self._warm_up()
+        _ = self.reader_pane.reader
 
     def _warm_up(self) -> None:
         self.run_worker(self._conversing.warm_up(), group="warming", exit_on_error=False)
@@ -94,6 +107,8 @@ class AskingScreen(PanesScreen):
 
     @on(AskAboutWanted)
     def _ask_about(self, event: AskAboutWanted) -> None:
+        from roamtui.tui.chat.narration import name_section  # noqa: PLC0415 - not for the first screen
+
         event.stop()
         self._next.narrow(event.section_id, name_section(event.section_id, self.session.state.library))
         self.switch.go_box()

@@ -12,8 +12,8 @@ from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.tui.actions import SCOPE_TITLES, Action, show_key
-from roamtui.tui.chat.block_layout import wrap
 from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.chat.wrapping import wrap
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

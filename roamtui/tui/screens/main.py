@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -17,21 +17,21 @@ from roamtui.tui.header_line import HeaderLine
 from roamtui.tui.model_label import label_model
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
-from roamtui.tui.reader.reader import Reader
+from roamtui.tui.reader.messages import LinkClicked
 from roamtui.tui.screens.asking import AskingScreen
-from roamtui.tui.screens.choosing import ask_to_keep_model, choose_model, choose_theme
 from roamtui.tui.screens.following import Following
-from roamtui.tui.screens.help import HelpScreen
-from roamtui.tui.screens.reading import Reading
+from roamtui.tui.screens.picker import Choice, PickerScreen
 from roamtui.tui.screens.reloading import Reloading
-from roamtui.tui.screens.turning import Turn, begin_anew, branch_off, choose_conversation
+from roamtui.tui.source_watch import SourceWatch
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.models.base import Model
-    from roamtui.tui.context import AppContext
+    from roamtui.tui.context import FirstContext
     from roamtui.tui.keys import Keys
+    from roamtui.tui.screens.reading import Reading
+    from roamtui.tui.screens.turning import Turn
 
 _LOOK_SECONDS = 2.0
 """Between two looks at the document on disk; each costs one question to the file system."""
@@ -40,12 +40,27 @@ _LOOK_SECONDS = 2.0
 class MainScreen(AskingScreen):
     """Carries out what a person wants of the panes."""
 
-    def __init__(self, context: AppContext, keys: Keys, problems: tuple[str, ...] = ()) -> None:
-        """Show `context`, and `problems` of the configuration in sentences."""
-        super().__init__(context, keys, problems)
-        self._reading = Reading(self.session, self.tree_pane, self.reader_pane, self.switch, self.send)
-        self._following = Following(self, self._reading, self.switch)
-        self._reloading = Reloading(context, self._conversing, self.status_line, keys)
+    def __init__(self, first: FirstContext, keys: Keys, problems: tuple[str, ...] = ()) -> None:
+        """Show `first`, and `problems` of the configuration in sentences."""
+        super().__init__(first, keys, problems)
+        self._watch = SourceWatch(first.state.library.source)
+
+    @cached_property
+    def _reading(self) -> Reading:
+        """What brings sections into the reader."""
+        from roamtui.tui.screens.reading import Reading  # noqa: PLC0415 - not for the first screen
+
+        return Reading(self.session, self.tree_pane, self.reader_pane, self.switch, self.send)
+
+    @cached_property
+    def _reloading(self) -> Reloading:
+        """What reads the document again."""
+        return Reloading(self.app_context, self._watch, self._conversing, self.status_line, self._keys)
+
+    @cached_property
+    def _following(self) -> Following:
+        """What lets the reader follow the outline."""
+        return Following(self, self._reading, self.switch)
 
     def on_mount(self) -> None:
         """Look at the document on disk from time to time."""
@@ -66,6 +81,8 @@ class MainScreen(AskingScreen):
 
     @on(ChatLog.ForkWanted)
     def _branch_off(self, event: ChatLog.ForkWanted) -> None:
+        from roamtui.tui.screens.turning import branch_off  # noqa: PLC0415 - not for the first screen
+
         event.stop()
         if not self.is_busy():
             self._turn(branch_off(self.session.state.transcript.exchanges[event.number - 1]))
@@ -146,8 +163,8 @@ class MainScreen(AskingScreen):
         event.stop()
         self._reading.refresh()
 
-    @on(Reader.LinkClicked)
-    def _follow_link(self, event: Reader.LinkClicked) -> None:
+    @on(LinkClicked)
+    def _follow_link(self, event: LinkClicked) -> None:
         event.stop()
         self.complain(self._reading.follow(event.href, self.app))
 
@@ -168,10 +185,14 @@ class MainScreen(AskingScreen):
 
     def action_help(self) -> None:
         """Show all keys."""
+        from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - not for the first screen
+
         self.app.push_screen(HelpScreen(self._keys))
 
     def action_choose_theme(self) -> None:
         """Choose the colours."""
+        from roamtui.tui.screens.choosing import choose_theme  # noqa: PLC0415 - not for the first screen
+
         choose_theme(self.app, partial(self._keep, "theme"))
 
     def _keep(self, setting: str, value: str) -> None:
@@ -182,11 +203,15 @@ class MainScreen(AskingScreen):
 
     def action_conversations(self) -> None:
         """List the saved conversations."""
+        from roamtui.tui.screens.turning import choose_conversation  # noqa: PLC0415 - not for the first screen
+
         if not self.is_busy():
             self.complain(choose_conversation(self.app, self.session, self._keys, self._turn))
 
     def action_new_conversation(self) -> None:
         """Begin a new conversation."""
+        from roamtui.tui.screens.turning import begin_anew  # noqa: PLC0415 - not for the first screen
+
         if not self.is_busy():
             self._turn(begin_anew())
 
@@ -215,12 +240,16 @@ class MainScreen(AskingScreen):
 
     def action_choose_model(self) -> None:
         """Choose the model that answers."""
+        from roamtui.tui.screens.choosing import choose_model  # noqa: PLC0415 - not for the first screen
+
         if not self.is_busy():
             agent = self.app_context.agent
             offers = self.app_context.options.model_offers
             choose_model(self.app, agent.model.name, offers, self._use_model, self.warn)
 
     def _use_model(self, model: Model) -> None:
+        from roamtui.tui.screens.choosing import ask_to_keep_model  # noqa: PLC0415 - not for the first screen
+
         before = self.app_context.agent.model
         self.app_context.agent.model = model
         label = label_model(model.name)
@@ -230,6 +259,29 @@ class MainScreen(AskingScreen):
         self._warm_up()
         if self.app_context.options.save_setting is not None and self.app_context.options.may_save_model:
             ask_to_keep_model(self.app, model.name, partial(self._keep, "model"))
+
+    def action_propose(self) -> None:
+        """Have the model propose questions, and put the chosen one into the question box."""
+        if not self.is_busy():
+            self.run_worker(self._propose(), group="proposing", exclusive=True, exit_on_error=False)
+
+    async def _propose(self) -> None:
+        self.status_line.change(message="looking for questions to ask")
+        try:
+            questions = await self._conversing.propose()
+        finally:
+            self.status_line.change(message="")
+        choices = [Choice(question) for question in questions]
+        if choices:
+            picker = PickerScreen("Questions to ask", choices, choices[0].name)
+            self.app.push_screen(picker, self._take_question)
+        else:
+            self.complain("The model proposed no question.")
+
+    def _take_question(self, question: str | None) -> None:
+        if question is not None:
+            self.question_box.fill(question)
+            self.switch.go_box()
 
     def action_quit(self) -> None:
         """Leave the program."""

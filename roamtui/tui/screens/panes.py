@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.widget import Widget
 
-    from roamtui.tui.context import AppContext
+    from roamtui.conversation.session import Session
+    from roamtui.tui.context import AppContext, FirstContext
     from roamtui.tui.keys import Keys
 
 
@@ -63,31 +64,40 @@ class PanesScreen(Screen[None], inherit_bindings=False):
     }
     """
 
-    def __init__(self, context: AppContext, keys: Keys) -> None:
+    def __init__(self, first: FirstContext, keys: Keys) -> None:
         super().__init__(classes="-tall")  # as most terminals are: a change of class styles every widget anew
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (HEADER_ROWS, "-tall")]
         self._bindings = keys.bindings(Scope.GLOBAL)
-        self.session = context.agent.session
-        """The conversation that is shown."""
+        self._first = first
         self._keys = keys
-        state = self.session.state
-        label = label_model(context.agent.model.name)
-        self._welcome = Welcome(state.library.title, context.options.examples, label, keys)
-        self.chat_log = ChatLog(keys, self.session, self._welcome)
+        state = first.state
+        label = label_model(first.model_name)
+        self._welcome = Welcome(state.library.title, first.options.examples, label, keys)
+        self.chat_log = ChatLog(keys, first, self._welcome)
         self.tree_pane = TreePane(state, keys)
         self.chat_pane = ChatPane(self.chat_log)
         self.reader_pane = ReaderPane(keys)
         asked = [exchange.question for exchange in state.transcript.exchanges]
-        self.question_box = QuestionBox(keys, [*reversed(context.options.examples), *asked])
+        self.question_box = QuestionBox(keys, [*reversed(first.options.examples), *asked])
         self.status_line = StatusLine(Status(model=label.name, model_note=label.short_note), keys)
         self._hints = HintLine(keys)
         self._right = Vertical(id="right")
         self.switch = PaneSwitch(self.tree_pane, self.chat_pane, self.reader_pane, self.question_box, self._right)
         """Where the person is among the panes."""
 
+    @property
+    def app_context(self) -> AppContext:
+        """Everything that the app shows and drives."""
+        return self._first.whole
+
+    @property
+    def session(self) -> Session:
+        """The conversation that is shown."""
+        return self.app_context.agent.session
+
     @override
     def compose(self) -> ComposeResult:
-        library = self.session.state.library
+        library = self._first.state.library
         yield HeaderLine(library.title, library.source)
         with Horizontal(id="body"):
             yield self.tree_pane

@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING
 
 from roamtui.errors import RoamtuiError
 from roamtui.sources.stamp import stamp_source
-from roamtui.tui.source_watch import SourceWatch
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.tui.context import AppContext
     from roamtui.tui.conversing import Conversing
     from roamtui.tui.keys import Keys
+    from roamtui.tui.source_watch import SourceWatch
     from roamtui.tui.status_line import StatusLine
 
 
 class Reloading:
     """Brings the document of today into the conversation that goes on."""
 
-    def __init__(self, context: AppContext, conversing: Conversing, status: StatusLine, keys: Keys) -> None:
+    def __init__(
+        self, context: AppContext, watch: SourceWatch, conversing: Conversing, status: StatusLine, keys: Keys
+    ) -> None:
         """Watch what `context` was started with, and tell of it in `status`."""
         self._read_again = context.read_again
         self._is_watching = context.is_watching
@@ -29,7 +31,7 @@ class Reloading:
         self._status = status
         self._keys = keys
         self._source = self._session.state.library.source
-        self._watch = SourceWatch(self._source) if self._read_again is not None else None
+        self._watch = watch if self._read_again is not None else None
 
     async def look(self) -> Library | None:
         """Look at the file; where it has changed say so, or read it again at once if the person wants that.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rapidfuzz import fuzz, process
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -79,6 +77,8 @@ def _has_letters(title: str, letters: str) -> bool:
 
 
 def _find_similar(tree: DisplayTree, pattern: str) -> list[Key]:
+    from rapidfuzz import fuzz, process  # noqa: PLC0415 - few patterns need it
+
     if len(pattern) < _FUZZY_LENGTH_MIN:
         return []
     scored = [

@@ -1,0 +1,134 @@
+"""Opens the app: what its first screen shows is made at once, all else when that screen stands."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+from roamtui.app_arguments import ConversationArguments, ModelArguments
+from roamtui.conversation.beginning import begin_conversation
+from roamtui.errors import UsageError
+from roamtui.libraries import open_library, open_partly, shorten_notes
+from roamtui.settings import Settings, load_settings, themes_path
+
+if TYPE_CHECKING:
+    from roamtui.app_arguments import AppArguments
+    from roamtui.conversation.state import ConversationState
+    from roamtui.document.loader import Loader
+    from roamtui.tui.context import AppContext
+
+_OFFLINE = "offline"
+
+
+def run_app(arguments: AppArguments) -> int:
+    """Show the app until the person leaves it, and return the exit status.
+
+    Raises:
+        RoamtuiError: Something that was named cannot be used; told before the screen is touched.
+    """
+    settings = load_settings()
+    if _is_plain_wanted(arguments) and not _is_in_browser():
+        return _run_plain(arguments, settings)
+    library, loader = open_partly(arguments.sources, is_whole=_needs_whole_text(arguments))
+    if "-" in arguments.sources:
+        _read_keys_from_terminal()
+    if not (_is_in_browser() or (sys.stdin.isatty() and sys.stdout.isatty())):
+        raise UsageError("the app needs a terminal. Elsewhere use `roamtui ask SOURCE QUESTION` or `roamtui outline`.")
+
+    from roamtui.tui.app import run_app as show_app  # noqa: PLC0415 - Textual is imported for the app alone
+    from roamtui.tui.context import FirstContext, TuiOptions  # noqa: PLC0415
+
+    state = begin_conversation(library, settings.keep_options(arguments.conversation.keep_open))
+    first = FirstContext(
+        first_state=state,
+        model_name=arguments.model.model or settings.model,
+        options=TuiOptions(
+            theme=settings.theme,
+            keys={action: (keys,) for action, keys in settings.keys.items()},
+            themes_dirs=(themes_path(),),
+        ),
+        make_whole=partial(_make_context, state, loader, arguments, settings),
+    )
+    if not _can_wait(arguments, settings):
+        _ = first.whole
+    return show_app(first)
+
+
+def _run_plain(arguments: AppArguments, settings: Settings) -> int:
+    from roamtui.run import run_plain  # noqa: PLC0415 - each command its own
+
+    gc.enable()
+    library = open_library(arguments.sources)
+    if "-" in arguments.sources:
+        _read_keys_from_terminal()
+    return run_plain(library, arguments, settings)
+
+
+def _is_plain_wanted(arguments: AppArguments) -> bool:
+    """Return whether lines of text are wanted: asked for, or all that this terminal can show."""
+    is_dumb = os.environ.get("TERM") == "dumb" and sys.stdin.isatty() and sys.stdout.isatty()
+    return arguments.is_plain or is_dumb
+
+
+def _is_in_browser() -> bool:
+    """Return whether `roamtui serve` started this program, which then has no terminal of its own."""
+    return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
+
+
+def _needs_whole_text(arguments: AppArguments) -> bool:
+    """Return whether a conversation is matched with the text, or a trace with its digest, before the app starts."""
+    is_resumed = arguments.conversation.is_continued or arguments.conversation.conversation_id is not None
+    return is_resumed or arguments.model.trace is not None or (arguments.model.model or "").startswith("recorded")
+
+
+def _can_wait(arguments: AppArguments, settings: Settings) -> bool:
+    """Return whether nothing was named that may have to be refused before the screen is touched."""
+    conversation = ConversationArguments(keep_open=arguments.conversation.keep_open)
+    model = ModelArguments(model=arguments.model.model, api_base=None, max_cost_usd=arguments.model.max_cost_usd)
+    is_offline = (arguments.model.model or settings.model) == _OFFLINE
+    return is_offline and arguments.model == model and arguments.conversation == conversation
+
+
+def _make_context(
+    state: ConversationState, loader: Loader | None, arguments: AppArguments, settings: Settings
+) -> AppContext:
+    """Return all that the app works with."""
+    from roamtui.app_options import choose_reader, make_tui_options  # noqa: PLC0415 - not for the first screen
+    from roamtui.run import (  # noqa: PLC0415
+        check_recording,
+        make_agent,
+        make_model_for,
+        open_session,
+        open_store,
+        propose_examples,
+    )
+    from roamtui.tui.context import AppContext  # noqa: PLC0415
+
+    library = state.library
+    model = make_model_for(arguments.model, settings)
+    notes = [*shorten_notes(library.notes), *check_recording(model, library)]
+    session = open_session(state, open_store(notes.append), arguments.conversation, loader)
+    context = AppContext(
+        agent=make_agent(session, model, arguments.model, settings),
+        options=make_tui_options(settings, arguments.model, propose_examples(model, library)),
+        read_again=choose_reader(library, partial(open_library, arguments.sources)),
+        is_watching=arguments.is_watching,
+        notes=tuple(notes),
+    )
+    gc.freeze()  # all that was loaded stays: the collector need not look at it
+    gc.enable()
+    return context
+
+
+def _read_keys_from_terminal() -> None:
+    """Read the keyboard from the terminal once the document came through standard input."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY)
+    except OSError:
+        raise UsageError("the app needs a terminal for its keys. Use `roamtui ask - QUESTION` without one.") from None
+    os.dup2(terminal, 0)
+    os.close(terminal)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open for the program's life

@@ -1,0 +1,78 @@
+"""The first screen stands before the agent is made, and nothing is lost on the way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from roamtui.models.scripted import ScriptedReply
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext, FirstContext, TuiOptions
+from tests.tui.driving import EXAMPLES, make_context, screen_text, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def make_late_app(context: AppContext, note: Callable[[], None] = lambda: None) -> RoamApp:
+    """Return an app that asks for `context` once its first screen stands, after `note` was called."""
+
+    def make_whole() -> AppContext:
+        note()
+        return context
+
+    first = FirstContext(
+        first_state=context.agent.session.state,
+        model_name=context.agent.model.name,
+        options=TuiOptions(),
+        make_whole=make_whole,
+    )
+    return RoamApp(first)
+
+
+async def test_outline_and_welcome_stand_before_the_agent_is_made() -> None:
+    seen: list[str] = []
+    app = make_late_app(make_context(), lambda: seen.append(screen_text(app)))
+    async with app.run_test(size=(120, 35)) as pilot:
+        await wait_until(pilot, lambda: bool(seen))
+        await wait_until(pilot, lambda: EXAMPLES[0] in screen_text(app))
+    assert len(seen) == 1
+    assert "▸ Ovens" in seen[0]
+    assert "proves its answer with quotes" in seen[0]
+    assert EXAMPLES[0] not in seen[0]
+
+
+async def test_a_question_that_is_typed_at_once_is_answered() -> None:
+    app = make_late_app(make_context([ScriptedReply(text="Forty.")]))
+    async with app.run_test(size=(120, 35)) as pilot:
+        app.main.question_box.fill("How many?")
+        app.main.question_box.action_send()
+        await wait_until(pilot, lambda: "Forty." in screen_text(app))
+
+
+async def test_a_key_that_needs_the_reader_at_once_makes_it() -> None:
+    app = make_late_app(make_context())
+    async with app.run_test(size=(120, 35)) as pilot:
+        app.main.tree_pane.action_read()
+        await wait_until(pilot, lambda: "How the bakery is run." in screen_text(app))
+
+
+async def test_late_examples_are_in_the_history_of_the_box() -> None:
+    app = make_late_app(make_context())
+    async with app.run_test(size=(120, 35)) as pilot:
+        await wait_until(pilot, lambda: EXAMPLES[0] in screen_text(app))
+        await pilot.press("up")
+        assert app.main.question_box.text == EXAMPLES[0]
+
+
+async def test_late_notes_are_told() -> None:
+    app = make_late_app(replace(make_context(), notes=("This conversation will not be saved.",)))
+    async with app.run_test(size=(120, 35)) as pilot:
+        await wait_until(pilot, lambda: "This conversation will not be saved." in screen_text(app))
+
+
+async def test_an_app_can_be_left_before_the_agent_is_made() -> None:
+    app = make_late_app(make_context())
+    app.call_later(app.exit)
+    await app.run_async(headless=True)
+    assert app.return_code == 0
