@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.state import ConversationState, KeepOptions
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def make_conversation_id() -> str:
     """Return a new id: 12 hex digits."""
-    return secrets.token_hex(6)
+    return os.urandom(6).hex()
 
 
 def begin_conversation(library: Library, options: KeepOptions) -> ConversationState:

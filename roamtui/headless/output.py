@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -39,6 +38,8 @@ def write_plain(text: str) -> None:
 
 def write_json(value: object) -> None:
     """Write one JSON value and a line end to stdout; control characters are escaped."""
+    import json  # noqa: PLC0415 - the app writes none before its first screen
+
     write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 

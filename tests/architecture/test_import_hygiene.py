@@ -25,6 +25,7 @@ _NOT_NEEDED_FOR_HELP = (
 )
 _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "argparse",
+    "json",
     "litellm",
     "markdown_it",
     "rapidfuzz",
@@ -37,7 +38,10 @@ _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "roamtui.tui.chat.exchange_view",
     "roamtui.tui.dispatch",
     "roamtui.tui.reader.reader",
+    "roamtui.tui.screens.choosing",
     "roamtui.tui.screens.help",
+    "roamtui.tui.screens.picker",
+    "roamtui.tui.screens.reading",
     "sqlite3",
 )
 _PRINT_LOADED = "import json, sys; print(chr(10) + json.dumps(sorted(sys.modules)))"

@@ -20,7 +20,6 @@ from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.reader.messages import LinkClicked
 from roamtui.tui.screens.asking import AskingScreen
 from roamtui.tui.screens.following import Following
-from roamtui.tui.screens.picker import Choice, PickerScreen
 from roamtui.tui.screens.reloading import Reloading
 from roamtui.tui.source_watch import SourceWatch
 from roamtui.tui.tree.outline_tree import OutlineTree
@@ -271,12 +270,13 @@ class MainScreen(AskingScreen):
             questions = await self._conversing.propose()
         finally:
             self.status_line.change(message="")
-        choices = [Choice(question) for question in questions]
-        if choices:
-            picker = PickerScreen("Questions to ask", choices, choices[0].name)
-            self.app.push_screen(picker, self._take_question)
-        else:
+        if not questions:
             self.complain("The model proposed no question.")
+            return
+        from roamtui.tui.screens.picker import Choice, PickerScreen  # noqa: PLC0415 - not for the first screen
+
+        choices = [Choice(question) for question in questions]
+        self.app.push_screen(PickerScreen("Questions to ask", choices, choices[0].name), self._take_question)
 
     def _take_question(self, question: str | None) -> None:
         if question is not None:
