@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
@@ -44,7 +43,7 @@ _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "roamtui.tui.screens.reading",
     "sqlite3",
 )
-_PRINT_LOADED = "import json, sys; print(chr(10) + json.dumps(sorted(sys.modules)))"
+_PRINT_LOADED = "import sys; print(chr(10) + chr(32).join(sorted(sys.modules)))"
 
 
 def _list_loaded(program: str) -> set[str]:
@@ -56,7 +55,7 @@ def _list_loaded(program: str) -> set[str]:
         text=True,
         check=True,
     )
-    return set(json.loads(run.stdout.rstrip("\n").rpartition("\n")[2]))
+    return set(run.stdout.rstrip("\n").rpartition("\n")[2].split(" "))
 
 
 def _list_core_modules() -> list[str]:
