@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from roamtui.document.document import hash_text
 from roamtui.document.ids import hash_path
 from roamtui.document.lines import line_number_at
-from roamtui.document.node import Node, NodeKind, Span
+from roamtui.document.node import Heading, Node, NodeKind, Span
 from roamtui.document.places import Places, salt_documents
 from roamtui.errors import UnknownSectionError
 
@@ -115,6 +115,21 @@ class Library:
             is_loaded=self.is_loaded(section_id),
             problem=self.problem_of(section_id),
         )
+
+    def heading(self, section_id: str) -> Heading:
+        """Return what names the node with this id.
+
+        Raises:
+            UnknownSectionError: No loaded node has this id.
+        """
+        document, row = self.locate(section_id)
+        columns = document.columns
+        has_more = columns.ends[row] - row > 1 or (bool(self.grafts) and bool(self._count_grafted(section_id)))
+        return Heading(section_id, columns.kinds[row], columns.titles[row], has_more)
+
+    def _count_grafted(self, section_id: str) -> int:
+        graft = self.grafts.get(section_id)
+        return len(graft.columns) if graft is not None else 0
 
     def _find_lines(self, section_id: str) -> tuple[int, int, int]:
         """Return the first line of a node, the last of its subtree and the last of its own text."""

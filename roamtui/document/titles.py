@@ -9,4 +9,4 @@ _ANCHOR = re.compile(r"\s*\{#[^{}\s]*\}\s*$")
 
 def strip_anchor(title: str) -> str:
     """Return a title without the ``{#anchor}`` at its end by which pages link to it."""
-    return _ANCHOR.sub("", title)
+    return _ANCHOR.sub("", title) if "{#" in title else title

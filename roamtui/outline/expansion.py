@@ -179,7 +179,7 @@ def _describe_missing_range(library: Library, section_id: str, count: int) -> st
 
 
 def _describe_unknown(library: Library, requested: str) -> str:
-    nearest = [f"[{i}] {name_node(library.node(i), length_max=60)}" for i in find_nearest(library, requested)]
+    nearest = [f"[{i}] {name_node(library.heading(i), length_max=60)}" for i in find_nearest(library, requested)]
     shown = shorten(plain_line(requested), 40)
     return f'"{shown}" is no section id. Nearest: {"; ".join(nearest)}.' if nearest else f'"{shown}" is no section id.'
 

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from roamtui.document.lines import normalise_line_ends
-from roamtui.document.node import Node, NodeKind
+from roamtui.document.node import Heading, Node, NodeKind
 from roamtui.document.plain import plain_line, shorten
 from roamtui.document.titles import strip_anchor
 from roamtui.document.tokens import format_tokens
@@ -21,6 +21,8 @@ _OPENING_SOURCE = 4_000
 """Characters of own text in which an opening is looked for."""
 
 _COMMENT_MARKS = re.compile(r"<!--+|--+>")
+_HARMLESS = re.compile(r"[\w.,:;!?'\"()/&+*=%$@`~-]+(?: [\w.,:;!?'\"()/&+*=%$@`~-]+)*")
+"""Words with single spaces between them and none of the marks that comments and ids are made of: most titles."""
 _GUIDE_WORDS = re.compile(r"expand_sections\s*\(")
 _ID_MARK = re.compile(
     r"\[([\s\"'`§]*[0-9a-f]{8}(?::[c\d.]+)?[\s\"'`]*(?:[,;][^\[\]]*)?)\]",
@@ -41,22 +43,24 @@ _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 def defuse(text: str) -> str:
     """Return one line of document text that can be taken neither for a guiding comment nor for an id of ours."""
+    if _HARMLESS.fullmatch(text) and "expand_sections" not in text.lower():
+        return text
     line = _COMMENT_MARKS.sub("<>", plain_line(text))
     line = _GUIDE_WORDS.sub("expand sections (", line)
     return _ID_MARK.sub(r"(\1)", line)
 
 
-def name_node(node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
+def name_node(node: Node | Heading, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     """Return the title of a node for a line, with words in its place where it has none."""
     if node.kind is NodeKind.PREAMBLE:
         return "(text before the first heading)"
     return shorten(strip_anchor(defuse(node.title)), length_max) or "(untitled)"
 
 
-def name_shown(library: Library, node: Node, *, length_max: int = TITLE_LENGTH_MAX) -> str:
+def name_shown(library: Library, node: Node | Heading, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     """Return the title of a node for a line; of a file also that of its text, where the name does not say it."""
     name = name_node(node, length_max=length_max)
-    file = library.file(node.id)
+    file = library.file(node.id) if node.kind is NodeKind.FILE else None
     if file is None or file.sole_row is None:
         return name
     title = shorten(strip_anchor(defuse(file.columns.titles[file.sole_row])), length_max)
@@ -67,7 +71,7 @@ def name_shown(library: Library, node: Node, *, length_max: int = TITLE_LENGTH_M
 def name_path(library: Library, section_id: str) -> str:
     """Return the titles from the top down to a node, joined by ``>``."""
     ids = (*library.ancestors(section_id), section_id)
-    return " > ".join(name_node(library.node(node_id), length_max=80) for node_id in ids)
+    return " > ".join(name_node(library.heading(node_id), length_max=80) for node_id in ids)
 
 
 def describe_size(node: Node) -> str:
@@ -92,8 +96,8 @@ def _describe_unloaded(node: Node) -> str:
 
 def is_blank(library: Library, section_id: str) -> bool:
     """Return whether a node holds nothing but white space and, for a section, its heading."""
-    node = library.node(section_id)
-    if node.descendants or not node.is_loaded:
+    node = library.heading(section_id)
+    if node.has_more or not library.is_loaded(section_id):
         return False
     text = library.own_text(section_id)
     if node.kind is NodeKind.SECTION:

@@ -89,7 +89,7 @@ def list_ranges(
     lines = []
     parts = zip(name_parts(section_id, bounds, steps), split_range(*bounds), strict=True)
     for reference, (start, end) in parts:
-        first, last = (library.node(children[index]) for index in (start, end - 1))
+        first, last = (library.heading(children[index]) for index in (start, end - 1))
         size = f"({end - start} sections, ~{format_tokens(_count_tokens(library, children[start:end]))} tok)"
         names = [name_node(node, length_max=title_length_max) for node in (first, last)] if title_length_max else []
         lines.append(" ".join((f"- [{reference}]", *([" … ".join(names)] if names else []), size)))

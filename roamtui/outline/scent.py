@@ -37,11 +37,13 @@ _GENERIC = frozenset(
 )
 _NO_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _CODE_TERM = re.compile(r"`([A-Za-z_][\w.:/-]{2,30})`(?=\s+(?:is|are|sets?|specif|defin|controls?|means|lets|returns))")
-_BOLD_TERM = re.compile(r"(?:^|[.;:]\s|\n|[-*]\s)\*\*([^*\n]{3,40})\*\*")
+_BOLD_TERM = re.compile(r"\*\*(?<![^\n]\*\*)([^*\n]{3,40})\*\*|\*\*(?<=[.;:*-]\s\*\*)([^*\n]{3,40})\*\*")
 _PHRASE_TERM = re.compile(
-    r"(?:^|\.\s+)(?:An?|The)\s+([a-z][a-z-]+(?:\s[a-z][a-z-]+){0,2})\s+(?:is|are|means|refers to|defines)\b",
+    r"[AT](?:(?<=^[AT])|(?<=\.\s[AT]))(?:n|he)?\s+"
+    r"([a-z][a-z-]+(?:\s[a-z][a-z-]+){0,2})\s+(?:is|are|means|refers to|defines)\b",
     re.MULTILINE,
 )
+"""Each pattern begins with a literal or a set, and looks back from there: a search skips to those."""
 
 
 def is_generic(title: str) -> bool:
@@ -55,13 +57,13 @@ def list_child_titles(library: Library, node: Node, *, is_deep: bool = False) ->
     titles = []
     children = list_below(library, node.id)
     for child_id in children[:_CHILDREN_MAX]:
-        child = library.node(child_id)
+        child = library.heading(child_id)
         if child.kind is NodeKind.PREAMBLE and not library.own_text(child_id).strip():
             continue
         title = name_shown(library, child, length_max=_SCENT_TITLE_LENGTH)
-        if is_deep and child.descendants:
+        if is_deep and child.has_more:
             below = list_below(library, child_id)
-            nodes = map(library.node, below[:_GRANDCHILDREN_MAX])
+            nodes = map(library.heading, below[:_GRANDCHILDREN_MAX])
             names = [name_shown(library, one, length_max=_SCENT_TITLE_LENGTH) for one in nodes]
             more = f", +{len(below) - _GRANDCHILDREN_MAX} more" if len(below) > _GRANDCHILDREN_MAX else ""
             title = f"{title} ({', '.join(names)}{more})" if names else title
@@ -87,7 +89,7 @@ def find_terms(library: Library, node: Node) -> list[str]:
 def _iterate_terms(text: str) -> Iterator[str]:
     for pattern in (_CODE_TERM, _BOLD_TERM, _PHRASE_TERM):
         for match in pattern.finditer(text):
-            yield defuse(match.group(1)).strip(" :.,")
+            yield defuse(match[match.lastindex or 0]).strip(" :.,")
 
 
 def describe_generic(library: Library, node: Node) -> str:

@@ -56,7 +56,7 @@ def _name_parts_of(library: Library, part: Span, *, is_given: bool) -> list[str]
         inside = [n for n, (low, high) in pages if offset + low < part.end and offset + high > part.start]
         if max(inside) > 1:
             return [f"[{section_id}:{number}]" for number in inside]
-    named = [f"[{document.ids[row]}] {name_node(library.node(document.ids[row]))}" for row in rows[:_NAMED_MAX]]
+    named = [f"[{document.ids[row]}] {name_node(library.heading(document.ids[row]))}" for row in rows[:_NAMED_MAX]]
     return [*named, f"+{len(rows) - _NAMED_MAX} more"] if len(rows) > _NAMED_MAX else named
 
 
@@ -104,7 +104,7 @@ def _is_given(library: Library, section_id: str, given: Delivered) -> bool:
 
 def name_sections(library: Library, parent_id: str, section_ids: Sequence[str]) -> str:
     """Return ids and titles on one line; past the limit, the ids that list the rest of the parent's children."""
-    named = [f"[{i}] {name_node(library.node(i), length_max=60)}" for i in section_ids[:_NAMED_MAX]]
+    named = [f"[{i}] {name_node(library.heading(i), length_max=60)}" for i in section_ids[:_NAMED_MAX]]
     if len(section_ids) > _NAMED_MAX:
         parts = name_parts(parent_id, (0, len(list_below(library, parent_id))))
         named.append(f"+{len(section_ids) - _NAMED_MAX} more, listed by {' '.join(f'[{part}]' for part in parts)}")
