@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,18 @@ from roamtui.document.titles import strip_anchor
 from roamtui.document.tokens import format_tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from roamtui.document.library import Library
 
 TITLE_LENGTH_MAX = 120
 OPENING_LENGTH = 100
 _OPENING_SOURCE = 4_000
 """Characters of own text in which an opening is looked for."""
+_SHARED_LINES = 6
+"""First lines of each node that are compared."""
+_SHARED_MIN = 3
+"""Nodes that must begin alike before their words are taken for a form's and not theirs."""
 
 _COMMENT_MARKS = re.compile(r"<!--+|--+>")
 _HARMLESS = re.compile(r"[\w.,:;!?'\"()/&+*=%$@`~-]+(?: [\w.,:;!?'\"()/&+*=%$@`~-]+)*")
@@ -69,9 +76,17 @@ def name_shown(library: Library, node: Node | Heading, *, length_max: int = TITL
 
 
 def name_path(library: Library, section_id: str) -> str:
-    """Return the titles from the top down to a node, joined by ``>``."""
-    ids = (*library.ancestors(section_id), section_id)
-    return " > ".join(name_node(library.heading(node_id), length_max=80) for node_id in ids)
+    """Return the titles from the top down to a node, joined by ``>``; one that repeats the last is not said again."""
+    names: list[str] = []
+    said = ""
+    for node_id in (*library.ancestors(section_id), section_id):
+        heading = library.heading(node_id)
+        name = name_node(heading, length_max=80)
+        words = _NO_WORD.sub("", name.rpartition(".")[0] if heading.kind is NodeKind.FILE else name).casefold()
+        if not words or words != said:
+            names.append(name)
+        said = words
+    return " > ".join(names)
 
 
 def describe_size(node: Node) -> str:
@@ -119,22 +134,49 @@ def find_body(own_text: str) -> str:
     return rest
 
 
-def find_opening(library: Library, section_id: str, *, length_max: int = OPENING_LENGTH) -> str:
-    """Return the first words of a node's own text, without marks, rules, badges and tables; may be empty."""
+def find_opening(
+    library: Library, section_id: str, *, length_max: int = OPENING_LENGTH, shared: frozenset[str] = frozenset()
+) -> str:
+    """Return the first words of a node's own text, without marks, rules, badges and tables; may be empty.
+
+    Args:
+        library: Holds the node.
+        section_id: The node; a file stands for the title of its text.
+        length_max: Characters.
+        shared: Lines that say nothing of this node, because many begin with them; see `find_shared_lines`.
+    """
+    words: list[str] = []
+    for line in _list_opening_lines(library, section_id):
+        if not line:
+            if words:
+                break
+        elif line not in shared:
+            words.append(line)
+            if sum(map(len, words)) >= length_max:
+                break
+    return shorten(defuse(" ".join(words)), length_max)
+
+
+def find_shared_lines(library: Library, section_ids: Sequence[str]) -> frozenset[str]:
+    """Return the lines with which so many of these nodes begin that they tell none from the others."""
+    counts: Counter[str] = Counter()
+    for section_id in section_ids:
+        counts.update({line for line in islice(_list_opening_lines(library, section_id), _SHARED_LINES) if line})
+    count_min = max(_SHARED_MIN, len(section_ids) // 5)
+    return frozenset(line for line, count in counts.items() if count >= count_min)
+
+
+def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
+    """Yield the first lines of a node's own text without their marks, an empty one for each end of a paragraph."""
     file = library.file(section_id)
     if file is not None and file.sole_row is not None:
         section_id = file.ids[file.sole_row]
-    node = library.node(section_id)
+    kind = library.heading(section_id).kind
     text = library.own_text(section_id)[:_OPENING_SOURCE]
-    body = find_body(text) if node.kind is NodeKind.SECTION else normalise_line_ends(text)
-    in_front_matter = node.kind is NodeKind.PREAMBLE and body.startswith("---")
-    words: list[str] = []
+    body = find_body(text) if kind is NodeKind.SECTION else normalise_line_ends(text)
+    in_front_matter = kind is NodeKind.PREAMBLE and body.startswith("---")
     for line in islice(_COMMENT.sub("", body).split("\n"), 80):
-        if _SKIPPED_LINE.match(line) or (in_front_matter and _FRONT_LINE.match(line)):
-            if words and not line.strip():
-                break
-            continue
-        words.append(_EMPHASIS.sub("", _LINK.sub(r"\1", _LEAD.sub("", line))).strip())
-        if sum(map(len, words)) >= length_max:
-            break
-    return shorten(defuse(" ".join(words)), length_max)
+        if not _SKIPPED_LINE.match(line) and not (in_front_matter and _FRONT_LINE.match(line)):
+            yield _EMPHASIS.sub("", _LINK.sub(r"\1", _LEAD.sub("", line))).strip()
+        elif not line.strip():
+            yield ""

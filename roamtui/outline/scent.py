@@ -35,6 +35,11 @@ _GENERIC = frozenset(
         *("tips", "usage", "whats-new"),
     }
 )
+_DEFINITION_SOURCE = 600
+_DEFINITION_LENGTH = 80
+"""Characters."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])")
+_DEFINES = re.compile(r"^(?:An?|The|[A-Z`\"]\S*)(?:\s+\S+){0,5}?\s+(?:is|are|means|refers to|defines|denotes)\s")
 _NO_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _CODE_TERM = re.compile(r"`([A-Za-z_][\w.:/-]{2,30})`(?=\s+(?:is|are|sets?|specif|defin|controls?|means|lets|returns))")
 _BOLD_TERM = re.compile(r"\*\*(?<![^\n]\*\*)([^*\n]{3,40})\*\*|\*\*(?<=[.;:*-]\s\*\*)([^*\n]{3,40})\*\*")
@@ -93,10 +98,16 @@ def _iterate_terms(text: str) -> Iterator[str]:
 
 
 def describe_generic(library: Library, node: Node) -> str:
-    """Return first words for a node whose title says nothing, an empty string for others."""
+    """Return the first sentence that defines something, else the first words, for a node whose title says nothing.
+
+    It is an empty string for other nodes.
+    """
     if not is_generic(node.title) or node.kind is not NodeKind.SECTION:
         return ""
-    return find_opening(library, node.id, length_max=80)
+    opening = find_opening(library, node.id, length_max=_DEFINITION_SOURCE)
+    sentences = _SENTENCE_END.split(opening)
+    definition = next((sentence for sentence in sentences if _DEFINES.search(sentence)), opening)
+    return shorten(definition, _DEFINITION_LENGTH)
 
 
 def make_scent(library: Library, node: Node, *, is_deep: bool = False, length_max: int | None = None) -> str:

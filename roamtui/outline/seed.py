@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.labels import describe_size, find_opening, is_blank, name_shown
+from roamtui.outline.labels import describe_size, find_opening, find_shared_lines, is_blank, name_shown
 from roamtui.outline.tops import list_below, list_head, list_tops
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class _SeedOutline:
         self._listed_below: set[str] = set()
         self._tops = list_tops(library)
         self._title_id = library.title_id()
+        self._shared = find_shared_lines(library, self._tops)
         self.tokens = 0
         self._frontier: deque[str] = deque()
         if self._title_id is not None:
@@ -60,7 +61,7 @@ class _SeedOutline:
         dots = "" if is_top else "..."
         lines = [f"{hashes} {name_shown(self._library, node)}{dots} {guide(node, is_empty=is_empty)}"]
         if is_top and not is_empty:
-            opening = find_opening(self._library, node.id)
+            opening = find_opening(self._library, node.id, shared=self._shared)
             if opening:
                 lines.append(f"{opening}..." if not opening.endswith(("…", ".", "!", "?")) else opening)
         return "\n\n".join(lines)

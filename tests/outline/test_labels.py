@@ -140,3 +140,21 @@ def test_an_id_that_a_person_or_model_writes_around_is_read() -> None:
         assert reference is not None
         assert reference.section_id == section_id
         assert open_section(library, written).section_id == section_id
+
+
+def test_an_opening_skips_what_many_sections_begin_with() -> None:
+    banner = "> This page is part of the handbook. Edit it on the site."
+    text = "".join(f"# Page {n}\n\n{banner}\n\nOnly page {n} says word{n}.\n\n" for n in range(4))
+    outline = render_outline(make_library(text))
+    assert "part of the handbook" not in outline
+    assert all(f"Only page {n} says word{n}." in outline for n in range(4))
+
+
+def test_two_sections_that_begin_alike_keep_their_openings() -> None:
+    outline = render_outline(make_library("# A\n\nSame words.\n\nMore of A.\n\n# B\n\nSame words.\n\nMore of B.\n"))
+    assert outline.count("Same words.") == 2
+
+
+def test_a_path_does_not_say_a_title_twice() -> None:
+    library = make_library("# Guide\n\n## Guide\n\n### Start\n\nx\n")
+    assert name_path(library, find_id(library, "Start")) == "Guide > Start"

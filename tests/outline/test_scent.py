@@ -55,3 +55,10 @@ def test_terms_come_from_definitions() -> None:
     text = "# A\n\nThe `index_field` defines the order. An **import cycle** is bad.\n\nThe summary pass is slow.\n"
     library = make_library(text)
     assert find_terms(library, library.node(find_id(library, "A"))) == ["index_field", "summary pass"]
+
+
+def test_a_title_that_says_nothing_gets_the_sentence_that_defines() -> None:
+    library = make_library(
+        "# A\n\n## Overview\n\nRead this first. A lease is a promise to pay rent. More.\n\n# B\n\nx\n"
+    )
+    assert make_scent(library, library.node(find_id(library, "Overview"))) == "A lease is a promise to pay rent."
