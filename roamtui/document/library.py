@@ -42,7 +42,7 @@ class Library:
         """Title of the whole, never empty unless the source has neither heading nor name."""
         return self.root.title or self.source
 
-    @property
+    @cached_property
     def root_id(self) -> str:
         """Id that stands for the whole library; no node has it."""
         return hash_path(self.root.key, (), 0)
@@ -126,6 +126,15 @@ class Library:
         columns = document.columns
         has_more = columns.ends[row] - row > 1 or (bool(self.grafts) and bool(self._count_grafted(section_id)))
         return Heading(section_id, columns.kinds[row], columns.titles[row], has_more)
+
+    def headings_below(self, section_id: str) -> tuple[Heading, ...]:
+        """Return what names the nodes directly below one, in order."""
+        if self.grafts or section_id == self.root_id:
+            return tuple(map(self.heading, self.children(section_id)))
+        document, row = self.locate(section_id)
+        columns, ids = document.columns, document.ids
+        kinds, titles, ends = columns.kinds, columns.titles, columns.ends
+        return tuple(Heading(ids[i], kinds[i], titles[i], ends[i] - i > 1) for i in columns.children(row))
 
     def _count_grafted(self, section_id: str) -> int:
         graft = self.grafts.get(section_id)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from roamtui.document.node import Node, NodeKind
 from roamtui.document.plain import shorten
 from roamtui.outline.labels import defuse, find_opening, name_shown
-from roamtui.outline.tops import list_below
+from roamtui.outline.tops import list_below, list_headings_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,16 +60,14 @@ def is_generic(title: str) -> bool:
 def list_child_titles(library: Library, node: Node, *, is_deep: bool = False) -> list[str]:
     """Return the titles directly below a node, each with those below it in parentheses where `is_deep`."""
     titles = []
-    children = list_below(library, node.id)
-    for child_id in children[:_CHILDREN_MAX]:
-        child = library.heading(child_id)
-        if child.kind is NodeKind.PREAMBLE and not library.own_text(child_id).strip():
+    children = list_headings_below(library, node.id)
+    for child in children[:_CHILDREN_MAX]:
+        if child.kind is NodeKind.PREAMBLE and not library.own_text(child.id).strip():
             continue
         title = name_shown(library, child, length_max=_SCENT_TITLE_LENGTH)
         if is_deep and child.has_more:
-            below = list_below(library, child_id)
-            nodes = map(library.heading, below[:_GRANDCHILDREN_MAX])
-            names = [name_shown(library, one, length_max=_SCENT_TITLE_LENGTH) for one in nodes]
+            below = list_headings_below(library, child.id)
+            names = [name_shown(library, one, length_max=_SCENT_TITLE_LENGTH) for one in below[:_GRANDCHILDREN_MAX]]
             more = f", +{len(below) - _GRANDCHILDREN_MAX} more" if len(below) > _GRANDCHILDREN_MAX else ""
             title = f"{title} ({', '.join(names)}{more})" if names else title
         titles.append(title)

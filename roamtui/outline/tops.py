@@ -8,6 +8,7 @@ from roamtui.document.node import NodeKind
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
+    from roamtui.document.node import Heading
 
 
 def list_tops(library: Library) -> tuple[str, ...]:
@@ -28,6 +29,13 @@ def list_below(library: Library, section_id: str) -> tuple[str, ...]:
     if file.sole_row is not None:
         return tuple(file.ids[row] for row in file.columns.children(file.sole_row))
     return tuple(file.ids[row] for row in file.columns.children(-1) if row >= file.head_rows)
+
+
+def list_headings_below(library: Library, section_id: str) -> tuple[Heading, ...]:
+    """Return what names the nodes of `list_below`."""
+    if library.grafts:
+        return tuple(map(library.heading, list_below(library, section_id)))
+    return library.headings_below(section_id)
 
 
 def list_head(library: Library, section_id: str) -> tuple[str, ...]:
