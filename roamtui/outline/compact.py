@@ -86,6 +86,8 @@ class _CompactOutline:
         self._count(line)
         added = [self.add(child_id, line.depth + 1) for child_id in children]
         for child in added:
+            if self.tokens > self.budget_tokens:
+                break
             child.scent = make_scent(self.library, child.node, length_max=400)
             self._count(child)
         if self.tokens <= self.budget_tokens:
@@ -210,8 +212,10 @@ def _render_ranges(library: Library, head: list[str], budget_tokens: int) -> str
     note = f"<!-- {count}: each line is a range of them. Expand a range by its id. -->"
     roots = library.children(library.root_id) if title_id is not None else ()
     beside = [_name_line(library, i) for i in roots if i != title_id and not is_hidden(library, i)]
+    children = list_below(library, parent_id)
     for title_length_max in _RANGE_TITLE_LENGTHS:
-        lines = [*head, note, *beside, *list_ranges(library, parent_id, title_length_max=title_length_max)]
+        ranges = list_ranges(library, parent_id, title_length_max=title_length_max, children=children)
+        lines = [*head, note, *beside, *ranges]
         text = "\n".join(lines) + "\n"
         if estimate_tokens(text) <= budget_tokens:
             return text

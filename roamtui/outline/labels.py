@@ -50,7 +50,7 @@ _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 def defuse(text: str) -> str:
     """Return one line of document text that can be taken neither for a guiding comment nor for an id of ours."""
-    if _HARMLESS.fullmatch(text) and "expand_sections" not in text.lower():
+    if _HARMLESS.fullmatch(text) and ("_" not in text or "expand_sections" not in text.lower()):
         return text
     line = _COMMENT_MARKS.sub("<>", plain_line(text))
     line = _GUIDE_WORDS.sub("expand sections (", line)

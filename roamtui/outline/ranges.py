@@ -72,7 +72,12 @@ def name_parts(section_id: str, bounds: tuple[int, int], steps: tuple[int, ...] 
 
 
 def list_ranges(
-    library: Library, section_id: str, steps: tuple[int, ...] = (), *, title_length_max: int = 50
+    library: Library,
+    section_id: str,
+    steps: tuple[int, ...] = (),
+    *,
+    title_length_max: int = 50,
+    children: tuple[str, ...] | None = None,
 ) -> list[str]:
     """Return a line for each part of a range of children: id, first and last title, number, size.
 
@@ -81,8 +86,9 @@ def list_ranges(
         section_id: The section whose children are listed.
         steps: The range of them.
         title_length_max: Characters of each of the two titles; 0 leaves them out.
+        children: Those of the section, where they are at hand.
     """
-    children = list_below(library, section_id)
+    children = list_below(library, section_id) if children is None else children
     bounds = find_range(len(children), steps)
     if bounds is None:
         return []

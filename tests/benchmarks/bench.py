@@ -35,6 +35,7 @@ from roamtui.search.base import SearchMode
 from roamtui.search.keyword import make_searcher
 from tests.benchmarks.findings import FINDINGS_HEAD, Finding, format_finding
 from tests.benchmarks.first_screen import NoScreenError, Program, measure_first_screen
+from tests.benchmarks.growth import bench_growth
 from tests.benchmarks.heading_scan import bench_headings
 from tests.benchmarks.interleaved import Measure, Row, make_environ, measure_in_turns, timed
 from tests.benchmarks.long_conversations import bench_long_conversations
@@ -203,8 +204,9 @@ LOADS: dict[str, Callable[[], list[Finding]]] = {
     "provider": lambda: bench_provider_steps(make_library(100_000)),
     "conversations": bench_long_conversations,
     "tree": bench_wide_tree,
+    "growth": bench_growth,
 }
-_NEED_DOCUMENTS = {"headings", "tree"}
+_NEED_DOCUMENTS = {"headings", "tree", "growth"}
 
 
 def describe_machine() -> list[str]:
