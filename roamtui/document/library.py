@@ -15,7 +15,7 @@ from roamtui.document.document import hash_text
 from roamtui.document.ids import hash_path
 from roamtui.document.lines import line_number_at
 from roamtui.document.node import Heading, Node, NodeKind, Span
-from roamtui.document.places import Places, salt_documents
+from roamtui.document.places import Places, find_aliases, salt_documents
 from roamtui.errors import UnknownSectionError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from roamtui.document.document import Document
 
 _LISTED = frozenset({NodeKind.FILE, NodeKind.FOLDER})
+_STANDING_FOR = frozenset({NodeKind.FILE, NodeKind.LINK})
 _LOADABLE = frozenset({NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER})
 
 
@@ -36,6 +37,8 @@ class Library:
     root: Document
     grafts: Mapping[str, Document] = field(default_factory=lambda: MappingProxyType({}))
     """Documents below the node with the given id."""
+    aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Links to a page that stands below another node already, each with the id of that node."""
 
     @property
     def title(self) -> str:
@@ -60,10 +63,11 @@ class Library:
 
     @cached_property
     def content_hash(self) -> str:
-        """Digest of all that is loaded: paths and texts. That of the text alone for a single document."""
-        if not self.grafts and not self.root.columns.has_files:
+        """Digest of the files that are loaded: paths and texts, not pages of links. That of the text of a document."""
+        if not self.root.columns.has_files:
             return self.root.content_hash
-        parts = [f"{document.key}\x1f{document.content_hash}" for document in self.documents]
+        files = [graft for node_id, graft in self.grafts.items() if self.heading(node_id).kind is NodeKind.FILE]
+        parts = [f"{document.key}\x1f{document.content_hash}" for document in (self.root, *files)]
         return hash_text("\n".join(sorted([*parts, *map("\x1f".join, self.root.columns.paths())])))
 
     @cached_property
@@ -151,21 +155,25 @@ class Library:
         columns = document.columns
         if columns.kinds[row] not in _LOADABLE or columns.ends[row] - row > 1:
             return True
-        graft = self.grafts.get(section_id)
+        graft = self.grafts.get(self.find_host(section_id))
         return graft is not None and not graft.problem
+
+    def find_host(self, section_id: str) -> str:
+        """Return the node that has what is below a node: for all links to one page the first that was opened."""
+        return self.aliases.get(section_id, section_id)
 
     def problem_of(self, section_id: str) -> str:
         """Return why the file or page of a node could not be read, an empty string where it could or was not tried."""
-        graft = self.grafts.get(section_id)
+        graft = self.grafts.get(self.find_host(section_id))
         return graft.problem if graft is not None else ""
 
     def file(self, section_id: str) -> Document | None:
-        """Return the document of a file's node, None where the node is no file or not loaded."""
-        graft = self.grafts.get(section_id)
+        """Return the document that a file's or link's node stands for, None where it is neither or not loaded."""
+        graft = self.grafts.get(self.find_host(section_id)) if self.grafts else None
         if graft is None or graft.problem:
             return None
         document, row = self.locate(section_id)
-        return graft if document.columns.kinds[row] is NodeKind.FILE else None
+        return graft if document.columns.kinds[row] in _STANDING_FOR else None
 
     def list_unloaded(self) -> tuple[str, ...]:
         """Return the files of the listing that nobody tried to read yet, in order."""
@@ -221,21 +229,33 @@ class Library:
 
     def own_span(self, section_id: str) -> Span:
         """Return where the own text of a node stands; of a file, all before its first section below the title."""
+        document, row = self.locate(section_id)
+        if document.columns.kinds[row] is NodeKind.FILE:
+            return self.shown_own_span(section_id)
+        return _slice(document, row, row + 1)
+
+    def span(self, section_id: str) -> Span:
+        """Return where the subtree of a node stands in its own document; of a file, all of it."""
+        document, row = self.locate(section_id)
+        if document.columns.kinds[row] is NodeKind.FILE:
+            return self.shown_span(section_id)
+        return _slice(document, row, document.columns.ends[row])
+
+    def shown_own_span(self, section_id: str) -> Span:
+        """Return where the own text stands that is read at a node: its own, of a link that of its page."""
         file = self.file(section_id)
         if file is not None:
             return Span(doc=file.key, start=0, end=file.columns.starts[file.head_rows])
         document, row = self.locate(section_id)
-        starts = document.columns.starts
-        return Span(doc=document.key, start=starts[row], end=starts[row + 1])
+        return _slice(document, row, row + 1)
 
-    def span(self, section_id: str) -> Span:
-        """Return where the subtree of a node stands in its own document; of a file, all of it."""
+    def shown_span(self, section_id: str) -> Span:
+        """Return where all stands that is read at a node: its subtree, of a link its page."""
         file = self.file(section_id)
         if file is not None:
             return Span(doc=file.key, start=0, end=len(file.text))
         document, row = self.locate(section_id)
-        starts = document.columns.starts
-        return Span(doc=document.key, start=starts[row], end=starts[document.columns.ends[row]])
+        return _slice(document, row, document.columns.ends[row])
 
     def text_at(self, span: Span) -> str:
         """Return the text of a span, exactly as in the source."""
@@ -293,16 +313,29 @@ class Library:
         """
         for section_id in documents:
             self.locate(section_id)
+        found = find_aliases(self.grafts, documents)
+        aliases = MappingProxyType({**self.aliases, **found}) if found else self.aliases
+        documents = {node_id: document for node_id, document in documents.items() if node_id not in found}
         grafts = MappingProxyType({**self.grafts, **documents})
         is_new = documents.keys().isdisjoint(self.grafts)
         places = self._places.add(documents, grafts) if is_new else None
         if places is None:
-            return replace(self, grafts=MappingProxyType(salt_documents(self.root, grafts)))
-        grown = replace(self, grafts=grafts)
+            return replace(self, grafts=MappingProxyType(salt_documents(self.root, grafts)), aliases=aliases)
+        grown = replace(self, grafts=grafts, aliases=aliases)
         vars(grown)["_places"] = places
         return grown
 
 
+def _slice(document: Document, row: int, end_row: int) -> Span:
+    starts = document.columns.starts
+    return Span(doc=document.key, start=starts[row], end=starts[end_row])
+
+
 def _child_ids(document: Document, row: int) -> tuple[str, ...]:
-    ids = document.ids
-    return tuple(ids[child] for child in document.columns.children(row))
+    ids, ends = document.ids, document.columns.ends
+    child, end = (0, len(document.columns)) if row < 0 else (row + 1, ends[row])
+    found = []
+    while child < end:
+        found.append(ids[child])
+        child = ends[child]
+    return tuple(found)
