@@ -15,6 +15,7 @@ from roamtui.document.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from roamtui.document.columns import Columns
+    from roamtui.document.text import DocumentText
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +25,7 @@ class Document:
     key: str
     """Its key within the source, empty for a single document."""
     title: str
-    text: str
+    text: DocumentText
     """Decoded source without byte order mark; own texts are slices of it."""
     columns: Columns
     url: str | None = None
@@ -98,6 +99,9 @@ class Document:
         return hash_text(self.text)
 
 
-def hash_text(text: str) -> str:
+def hash_text(text: DocumentText) -> str:
     """Return a digest of `text` that is the same on every machine, as 32 hex digits."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    digest = blake2b(digest_size=16)
+    for piece in (text,) if isinstance(text, str) else text.pieces():
+        digest.update(piece.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

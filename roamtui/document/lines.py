@@ -7,24 +7,30 @@ from array import array
 from bisect import bisect_right
 from itertools import accumulate, count
 from operator import add
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from roamtui.document.text import DocumentText
 
 _LINE_END = re.compile("\r\n?|\n")
 _PIECE_LENGTH = 1_000_000
 
 
-def find_line_starts(text: str) -> array[int]:
+def find_line_starts(text: DocumentText) -> array[int]:
     """Return the offset of the first character of each line; a final line end begins no further line."""
-    if text.count("\r") == text.count("\r\n"):
+    if text.find("\r", 0) < 0:
         starts = _find_starts_after_feeds(text)
+    elif (whole := str(text)).count("\r") == whole.count("\r\n"):
+        starts = _find_starts_after_feeds(whole)
     else:
         starts = array("Q", [0])
-        starts.extend(match.end() for match in _LINE_END.finditer(text))
+        starts.extend(match.end() for match in _LINE_END.finditer(whole))
     if starts[-1] == len(text):
         starts.pop()
     return starts
 
 
-def _find_starts_after_feeds(text: str) -> array[int]:
+def _find_starts_after_feeds(text: DocumentText) -> array[int]:
     r"""Return 0 and what follows each ``\n``: lengths of lines summed up, by far the quickest way.
 
     A long text goes in pieces, so that its lines never stand in memory all at once.

@@ -12,6 +12,7 @@ from roamtui.document.headings import HeadingColumns, count_lines, scan_headings
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
 from roamtui.document.paragraphs import group_paragraphs
+from roamtui.document.text import keep_text
 
 
 def parse_document(
@@ -46,7 +47,7 @@ def parse_document(
         rows.extend(group_paragraphs(text, body_start))
         columns = build_columns(rows, len(text))
     title = _find_title(columns) or read_title(normal[:front_length]) or name
-    return Document(key=key, title=title, text=text, columns=columns, url=url, notes=notes)
+    return Document(key=key, title=title, text=keep_text(text), columns=columns, url=url, notes=notes)
 
 
 def _build_sections(text: str, normal: str, headings: HeadingColumns) -> Columns:

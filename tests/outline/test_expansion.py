@@ -85,7 +85,7 @@ def _short(tokens: int) -> str:
 
 
 def test_line_ranges_are_those_of_the_text_that_is_given(chapters: Library) -> None:
-    lines = chapters.root.text.splitlines(keepends=True)
+    lines = str(chapters.root.text).splitlines(keepends=True)
     for section_id in chapters.walk():
         block = open_section(chapters, section_id)
         match = re.search(r"\(lines (\d+)-(\d+)\)$", block.text.splitlines()[0])

@@ -77,7 +77,7 @@ def test_all_pages_of_a_section_are_its_own_text() -> None:
 def test_line_ranges_of_pages_follow_one_another() -> None:
     library = make_library(f"# Long\n\n{_LONG}")
     section_id = find_id(library, "Long")
-    lines = library.root.text.splitlines()
+    lines = str(library.root.text).splitlines()
     last = 0
     for number in range(1, len(split_pages(library.own_text(section_id))) + 1):
         head = open_section(library, f"{section_id}:{number}").text.splitlines()[0]

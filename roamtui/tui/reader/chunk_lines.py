@@ -60,7 +60,7 @@ class ChunkReader:
 
     @cached_property
     def _definitions(self) -> dict[str, dict[str, str]]:
-        return find_definitions(self.document.text)
+        return find_definitions(str(self.document.text))
 
     def _read_markdown(self, chunk: Chunk) -> ChunkLines:
         text = self.document.text[chunk.start : chunk.end]

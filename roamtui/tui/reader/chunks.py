@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from roamtui.document.text import DocumentText
+
 CHUNK_LENGTH = 3_000
 """Characters after which the next good place ends a chunk: some screens of text, parsed in a few milliseconds."""
 CHUNK_LENGTH_MAX = 12_000
@@ -24,6 +26,8 @@ _PLACE = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)|^[ \t]*(?:\r\n?|\n)(?=[^\s])",
     re.MULTILINE,
 )
+_LINE_LENGTH = 2_000
+"""Characters in which most lines end."""
 _LINE_END = re.compile(r"\r\n?|\n")
 _TABLE_RULE_CHARACTERS = "-:| \t"
 _BLANK_LINE = re.compile(r"(?:^|\n|\r)[ \t]*(?:\r\n?|\n)")
@@ -48,7 +52,7 @@ class _Fence:
     opening: str
 
 
-def split_chunks(text: str, start: int, end: int, headings: Sequence[int]) -> list[Chunk]:
+def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[int]) -> list[Chunk]:
     """Return the chunks of `text[start:end]`, without a gap.
 
     Args:
@@ -72,7 +76,7 @@ def split_chunks(text: str, start: int, end: int, headings: Sequence[int]) -> li
     return chunks
 
 
-def split_lines(text: str, start: int, end: int) -> list[Chunk]:
+def split_lines(text: DocumentText, start: int, end: int) -> list[Chunk]:
     """Return chunks of whole lines of `text[start:end]`, whatever they mean."""
     chunks: list[Chunk] = []
     while start < end:
@@ -84,34 +88,36 @@ def split_lines(text: str, start: int, end: int) -> list[Chunk]:
     return chunks
 
 
-def _split_blocks(text: str, start: int, end: int) -> Iterator[Chunk]:
+def _split_blocks(text: DocumentText, start: int, end: int) -> Iterator[Chunk]:
     """Yield the chunks of a stretch without headings."""
     fence: _Fence | None = None
     chunk_start = start
-    for place in _PLACE.finditer(text, start, end):
+    for place in _PLACE.finditer(text[start:end]):
+        place_end = start + place.end()
         if place["fence"]:
             fence = _follow_fence(fence, place)
-        elif fence is None and place.end() - chunk_start >= CHUNK_LENGTH:
-            yield from _split_long(text, chunk_start, place.end())
-            chunk_start = place.end()
+        elif fence is None and place_end - chunk_start >= CHUNK_LENGTH:
+            yield from _split_long(text, chunk_start, place_end)
+            chunk_start = place_end
     yield from _split_long(text, chunk_start, end)
 
 
-def _split_long(text: str, start: int, end: int) -> Iterator[Chunk]:
+def _split_long(text: DocumentText, start: int, end: int) -> Iterator[Chunk]:
     """Yield a chunk, or several where it is too long for one."""
     prefix = ""
     while end - start > CHUNK_LENGTH_MAX:
         cut = _find_line_end(text, start + CHUNK_LENGTH_MAX // 2, start + CHUNK_LENGTH_MAX)
         following = _find_context(text, start, cut, prefix) if cut else ""
-        cut = cut or text.rfind(" ", start + CHUNK_LENGTH_MAX // 2, start + CHUNK_LENGTH_MAX) + 1
-        cut = cut or start + CHUNK_LENGTH_MAX
+        middle = start + CHUNK_LENGTH_MAX // 2
+        space = text[middle : start + CHUNK_LENGTH_MAX].rfind(" ")
+        cut = cut or (middle + space + 1 if space >= 0 else start + CHUNK_LENGTH_MAX)
         yield Chunk(start=start, end=cut, prefix=prefix, is_continued=True)
         start, prefix = cut, following
     if start < end:
         yield Chunk(start=start, end=end, prefix=prefix)
 
 
-def _find_context(text: str, start: int, cut: int, prefix: str) -> str:
+def _find_context(text: DocumentText, start: int, cut: int, prefix: str) -> str:
     """Return the lines that put a parser at `cut` where it was, having read `prefix` and `text[start:cut]`."""
     read = prefix + text[start:cut]
     fence: _Fence | None = None
@@ -142,7 +148,10 @@ def _follow_fence(fence: _Fence | None, place: re.Match[str]) -> _Fence | None:
     return None if is_end else fence
 
 
-def _find_line_end(text: str, start: int, end: int) -> int:
+def _find_line_end(text: DocumentText, start: int, end: int) -> int:
     """Return the offset after the first line end from `start` on, 0 where there is none before `end`."""
-    found = _LINE_END.search(text, start, end)
-    return found.end() if found else 0
+    near = text[start : min(end, start + _LINE_LENGTH)]
+    found = _LINE_END.search(near)
+    if found is None or found.end() == len(near):
+        found = _LINE_END.search(text[start:end])
+    return start + found.end() if found else 0

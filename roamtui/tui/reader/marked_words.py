@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from roamtui.document.text import DocumentText
     from roamtui.tui.reader.line import Line
 from roamtui.tui.reader.text_search import fold_case
 
@@ -43,7 +44,7 @@ class _Word:
     end: int
 
 
-def mark_span(lines: Sequence[Line], text: str, start: int, end: int) -> list[Marked]:
+def mark_span(lines: Sequence[Line], text: DocumentText, start: int, end: int) -> list[Marked]:
     """Return what to mark in the lines of a chunk for `text[start:end]`.
 
     Args:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from roamtui.document.node import Span
+    from roamtui.document.text import DocumentText
     from roamtui.tui.reader.lazy_lines import Place
     from roamtui.tui.reader.line import Line
 
@@ -58,7 +59,7 @@ class ChunkMarkings:
         """Forget where things show, since lines have changed."""
         self._by_chunk.clear()
 
-    def mark_line(self, place: Place, lines: Sequence[Line], text: str) -> list[_Mark]:
+    def mark_line(self, place: Place, lines: Sequence[Line], text: DocumentText) -> list[_Mark]:
         """Return what is marked in a line.
 
         Args:
@@ -77,7 +78,7 @@ class ChunkMarkings:
         self._current = number % len(self.matches)
         self._by_chunk.clear()
 
-    def _mark_chunk(self, lines: Sequence[Line], text: str) -> dict[int, list[_Mark]]:
+    def _mark_chunk(self, lines: Sequence[Line], text: DocumentText) -> dict[int, list[_Mark]]:
         by_line: dict[int, list[_Mark]] = {}
 
         def add(marked: list[Marked], overlay: Overlay) -> None:

@@ -71,7 +71,7 @@ def find_stretch(library: Library, section_id: str) -> Stretch:
     words = "" if section_id == library.root_id else _say_instead(library, section_id)
     if words:
         return Stretch(document=parse_document(words), start=0, end=len(words), is_made=True)
-    document = library.root if section_id == library.root_id else library.grafts.get(section_id)
+    document = library.root if section_id == library.root_id else library.file(section_id)
     if document is not None and (section_id == library.root_id or not _has_own_text(library, section_id)):
         return Stretch(document=document, start=0, end=len(document.text))
     span = library.span(section_id)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from array import array
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from roamtui.document.text import DocumentText
 
 _LONG_WHEN_SMALL = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"
 """The one letter whose small form has two characters, which would move all that follows."""
@@ -12,7 +16,7 @@ _SPACES = "\n\r\t"
 class TextSearch:
     """Searches `text[start:end]`; its text without difference of case is kept for the next pattern."""
 
-    def __init__(self, text: str, start: int, end: int) -> None:
+    def __init__(self, text: DocumentText, start: int, end: int) -> None:
         self._text = text
         self._start = start
         self._end = end

@@ -149,7 +149,7 @@ async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> N
         await open_deck(pilot)
         write(file, TEXT.replace("The deck oven takes", "It is old. The deck oven takes"))
         await pilot.press("f5")
-        await wait_until(pilot, lambda: "It is old" in app.main.session.state.library.root.text)
+        await wait_until(pilot, lambda: "It is old" in str(app.main.session.state.library.root.text))
         await wait_until(pilot, lambda: "read again" in screen_text(app))
         app.main.switch.go_log()
         await pilot.press("j", "j", "enter")

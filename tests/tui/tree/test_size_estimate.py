@@ -31,7 +31,7 @@ def test_an_empty_document_has_no_size() -> None:
 def test_sizes_of_books_are_near_the_truth(name: str) -> None:
     text = read_document(name)
     document = parse_document(text[:100_000])
-    long_document = replace(document, text=document.text + " " * 1_000_000)
+    long_document = replace(document, text=str(document.text) + " " * 1_000_000)
     size = estimate_rows(long_document, 0, None)
     assert "tokens_before" not in vars(long_document)
     assert 0.7 < size / document.tokens_before[-1] < 1.4

@@ -70,4 +70,4 @@ def test_a_section_is_found_exactly_where_its_own_text_has_the_word(lines: list[
     hits = search.find("rye")
     expected = [section_id for section_id in library.walk() if "rye" in library.own_text(section_id)]
     assert list(hits.section_ids) == expected
-    assert hits.count == library.root.text.count("rye")
+    assert hits.count == str(library.root.text).count("rye")
