@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamtui.document.build import open_sources
 from roamtui.document.loader import load_files
+from roamtui.document.text import LENGTH_MIN
+from roamtui.document.web_options import WebOptions
+from roamtui.document.web_sources import open_named
 from roamtui.errors import UsageError
 from roamtui.headless.output import write_note
+from roamtui.settings import cache_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,14 +26,14 @@ _FILES_TOLD = 200
 _NOTES_SHOWN = 5
 
 
-def open_library(sources: Sequence[str]) -> Library:
+def open_library(sources: Sequence[str], web: WebOptions | None = None) -> Library:
     """Return the library of what the person named, all of its files loaded.
 
     Raises:
         UsageError: Nothing was named, or things that are not opened together.
         SourceError: It cannot be read.
     """
-    return open_partly(sources, is_whole=True)[0]
+    return open_partly(sources, is_whole=True, web=web)[0]
 
 
 def open_partly(sources: Sequence[str], *, is_whole: bool = False) -> tuple[Library, Loader | None]:
@@ -45,7 +49,7 @@ def open_partly(sources: Sequence[str], *, is_whole: bool = False) -> tuple[Libr
     """
     if not sources:
         raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
-    library, loader = open_sources(sources)
+    library, loader = open_sources(sources, warm_dir=_warm_dir())
     if loader is None:
         return library, None
     if is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES:
@@ -54,6 +58,20 @@ def open_partly(sources: Sequence[str], *, is_whole: bool = False) -> tuple[Libr
             write_note(f"Reading {count:,} files…")
         library = load_files(library, loader)
     return library, loader
+
+
+def keep_outline(library: Library) -> None:
+    """Keep the outline of a large document for the next time, where all of it was made anyway."""
+    if len(library.root.text) >= LENGTH_MIN:
+        from roamtui.document.warm import WarmCache  # noqa: PLC0415 - few documents are so large
+        from roamtui.sources.read import has_headings  # noqa: PLC0415
+
+        name = Path(library.source).name
+        WarmCache(_warm_dir()).write(library.root, name=name, is_markdown=has_headings(name))
+
+
+def _warm_dir() -> Path:
+    return cache_path() / "outlines"
 
 
 def shorten_notes(notes: tuple[str, ...]) -> tuple[str, ...]:

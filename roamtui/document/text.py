@@ -12,8 +12,8 @@ from typing_extensions import override
 
 _PIECE_LENGTH: Final = 1 << 15
 """Characters; a piece with an emoji among them costs four bytes for each."""
-LENGTH_MIN = 4_000_000
-"""Characters; a shorter text is kept whole."""
+LENGTH_MIN = 2_000_000
+"""Characters; a shorter text is kept whole, and its outline is not kept on disk."""
 
 
 class LongText:
