@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from roamtui.conversation.state import KeepOpen
 
@@ -42,6 +42,8 @@ class AppArguments:
     """Whether the person wants lines of text in place of the app."""
     is_watching: bool = False
     """Whether the app reads the document again whenever it changes on disk."""
+    retrieval: Mapping[str, object] = field(default_factory=dict)
+    """What is said about search, by option."""
 
 
 def read_path(words: Sequence[str]) -> AppArguments | None:

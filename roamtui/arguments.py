@@ -4,110 +4,39 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from typing_extensions import override
 
 from roamtui.app_arguments import AppArguments, ConversationArguments, ModelArguments
+from roamtui.command_arguments import (
+    AskArguments,
+    CacheArguments,
+    CommandArguments,
+    ConversationsArguments,
+    DoctorArguments,
+    EvalArguments,
+    IndexArguments,
+    McpArguments,
+    OutlineArguments,
+    PreferencesArguments,
+    SearchArguments,
+    ServeArguments,
+    ShowArguments,
+)
 from roamtui.conversation.state import KeepOpen
 from roamtui.errors import UsageError
 from roamtui.evaluation.options import EvalOptions
+from roamtui.retrieval_flags import add_retrieval, take_retrieval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_LIMIT_DEFAULT = 10
 _PORT_DEFAULT = 8000
+_MCP_PORT_DEFAULT = 8001
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServeArguments:
-    """``roamtui serve``."""
-
-    source: str
-    port: int
-    model: ModelArguments
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutlineArguments:
-    """``roamtui outline``."""
-
-    sources: tuple[str, ...]
-    as_json: bool
-    budget_tokens: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShowArguments:
-    """``roamtui show``."""
-
-    source: str
-    section_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskArguments:
-    """``roamtui ask``."""
-
-    source: str
-    question: str
-    model: ModelArguments
-    conversation: ConversationArguments
-    as_json: bool
-    within: str | None = None
-    """Id of the section that the question is about, None for the whole document."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchArguments:
-    """``roamtui search``."""
-
-    source: str
-    query: str
-    mode: str | None
-    limit: int
-    as_json: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationsArguments:
-    """``roamtui conversations``."""
-
-    action: str
-    conversation_id: str | None
-    as_json: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoctorArguments:
-    """``roamtui doctor``."""
-
-    model: ModelArguments
-    as_json: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalArguments:
-    """``roamtui eval``."""
-
-    options: EvalOptions
-    mode: str | None
-    model: ModelArguments
-
-
-CommandArguments = (
-    EvalArguments
-    | ServeArguments
-    | OutlineArguments
-    | ShowArguments
-    | AskArguments
-    | SearchArguments
-    | ConversationsArguments
-    | DoctorArguments
-)
 Arguments = AppArguments | CommandArguments
 
 
@@ -218,6 +147,7 @@ def _parse_app(arguments: Sequence[str]) -> AppArguments:
     )
     help_watch = "read the document again whenever it changes on disk"
     parser.add_argument("--watch", dest="is_watching", action="store_true", help=help_watch)
+    add_retrieval(parser)
     values = parser.parse_intermixed_args(list(arguments))
     return AppArguments(
         sources=tuple(values.sources),
@@ -225,6 +155,7 @@ def _parse_app(arguments: Sequence[str]) -> AppArguments:
         conversation=_read_conversation(values),
         is_plain=values.is_plain,
         is_watching=values.is_watching,
+        retrieval=take_retrieval(values),
     )
 
 
@@ -236,6 +167,26 @@ def _parse_serve(arguments: Sequence[str]) -> ServeArguments:
     values = parser.parse_intermixed_args(list(arguments))
     return ServeArguments(
         source=values.source, port=values.port, model=ModelArguments(model=values.model, api_base=values.api_base)
+    )
+
+
+def _parse_mcp(arguments: Sequence[str]) -> McpArguments:
+    parser = _make_parser("mcp", "Give other programs the tools that the model has, by the Model Context Protocol.")
+    parser.add_argument("sources", metavar="SOURCE", nargs="+", help="Markdown or text files, folders, zips")
+    help_http = "serve HTTP on this machine in place of stdin and stdout"
+    parser.add_argument("--http", dest="is_http", action="store_true", help=help_http)
+    parser.add_argument("--port", metavar="N", type=_port, help=f"port for --http (default {_MCP_PORT_DEFAULT})")
+    add_retrieval(parser)
+    values = parser.parse_intermixed_args(list(arguments))
+    if values.port is not None and not values.is_http:
+        parser.error("--port needs --http")
+    if "-" in values.sources and not values.is_http:
+        parser.error("- cannot be read, because standard input is the client's. Name a file, or choose --http")
+    return McpArguments(
+        sources=tuple(values.sources),
+        is_http=values.is_http,
+        port=values.port or _MCP_PORT_DEFAULT,
+        retrieval=take_retrieval(values),
     )
 
 
@@ -264,7 +215,11 @@ def _parse_ask(arguments: Sequence[str]) -> AskArguments:
     _add_record(parser)
     _add_conversation(parser)
     parser.add_argument("--within", metavar="ID", help="ask about this section and what lies below it alone")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="the answer with all about it as JSON")
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", dest="as_json", action="store_true", help="the answer with all about it as JSON")
+    help_events = "what happens as JSON lines, as it happens; the last one is the answer"
+    forms.add_argument("--events", dest="as_events", action="store_true", help=help_events)
+    add_retrieval(parser)
     values = parser.parse_intermixed_args(list(arguments))
     return AskArguments(
         source=values.source,
@@ -272,7 +227,9 @@ def _parse_ask(arguments: Sequence[str]) -> AskArguments:
         model=_read_model(values),
         conversation=_read_conversation(values),
         as_json=values.as_json,
+        as_events=values.as_events,
         within=values.within,
+        retrieval=take_retrieval(values),
     )
 
 
@@ -280,13 +237,25 @@ def _parse_search(arguments: Sequence[str]) -> SearchArguments:
     parser = _make_parser("search", "Print the sections that fit a query best.")
     _add_source(parser)
     parser.add_argument("query", metavar="QUERY")
-    parser.add_argument("--mode", metavar="M", help="keyword (default)")
-    parser.add_argument("--limit", metavar="N", type=_positive, default=_LIMIT_DEFAULT, help="number of sections")
     parser.add_argument("--json", dest="as_json", action="store_true")
+    _add_model(parser)
+    add_retrieval(parser)
     values = parser.parse_intermixed_args(list(arguments))
     return SearchArguments(
-        source=values.source, query=values.query, mode=values.mode, limit=values.limit, as_json=values.as_json
+        source=values.source,
+        query=values.query,
+        as_json=values.as_json,
+        model=ModelArguments(model=values.model, api_base=values.api_base),
+        retrieval=take_retrieval(values),
     )
+
+
+def _parse_index(arguments: Sequence[str]) -> IndexArguments:
+    parser = _make_parser("index", "Keep the search index of a source on disk; only what changed is written.")
+    _add_source(parser)
+    parser.add_argument("--delete", dest="is_deleted", action="store_true", help="delete it")
+    values = parser.parse_args(list(arguments))
+    return IndexArguments(source=values.source, is_deleted=values.is_deleted)
 
 
 def _parse_conversations(arguments: Sequence[str]) -> ConversationsArguments:
@@ -302,6 +271,20 @@ def _parse_conversations(arguments: Sequence[str]) -> ConversationsArguments:
     )
 
 
+def _parse_cache(arguments: Sequence[str]) -> CacheArguments:
+    parser = _make_parser("cache", "Say how many pages of the web are kept on this machine, or drop them all.")
+    parser.add_argument("action", nargs="?", choices=["show", "clear"], default="show")
+    parser.add_argument("--json", dest="as_json", action="store_true")
+    values = parser.parse_args(list(arguments))
+    return CacheArguments(action=values.action, as_json=values.as_json)
+
+
+def _parse_preferences(arguments: Sequence[str]) -> PreferencesArguments:
+    parser = _make_parser("preferences", "Print what the model is told of how you want to be answered.")
+    parser.add_argument("--edit", dest="is_editing", action="store_true", help="open it in $EDITOR")
+    return PreferencesArguments(is_editing=parser.parse_args(list(arguments)).is_editing)
+
+
 def _parse_doctor(arguments: Sequence[str]) -> DoctorArguments:
     parser = _make_parser("doctor", "Say what is installed, where files lie, and which models are usable and why not.")
     _add_model(parser)
@@ -315,7 +298,6 @@ def _parse_eval(arguments: Sequence[str]) -> EvalArguments:
     parser.add_argument("questions", metavar="QUESTIONS", nargs="?", type=Path, help="a JSON object a line")
     parser.add_argument("--docs", metavar="DIR", type=Path, help="folder of the documents")
     parser.add_argument("--scope", choices=["doc", "all"], default="doc", help="the question's document, or the folder")
-    parser.add_argument("--mode", metavar="M", help="as for search")
     _add_model(parser)
     parser.add_argument("--name", metavar="NAME", help="of the question set, in results and reports")
     parser.add_argument("--sample", metavar="N", type=_positive, help="so many questions, chosen by chance")
@@ -330,11 +312,13 @@ def _parse_eval(arguments: Sequence[str]) -> EvalArguments:
     help_rows = "per-question files for the report"
     parser.add_argument("--rows", metavar="FILE", nargs="+", type=Path, default=[], help=help_rows)
     parser.add_argument("--json", dest="as_json", action="store_true")
-    values = vars(parser.parse_intermixed_args(list(arguments)))
+    add_retrieval(parser)
+    parsed = parser.parse_intermixed_args(list(arguments))
+    retrieval, values = take_retrieval(parsed), vars(parsed)
     model = ModelArguments(model=values.pop("model"), api_base=values.pop("api_base"))
-    mode, compare, rows = values.pop("mode"), values.pop("compare"), tuple(values.pop("rows"))
+    compare, rows = values.pop("compare"), tuple(values.pop("rows"))
     options = EvalOptions(**values, rows=rows, compare=(compare[0], compare[1]) if compare else None)
-    return EvalArguments(options=options, mode=mode, model=model)
+    return EvalArguments(options=options, model=model, retrieval=retrieval)
 
 
 _COMMANDS: dict[str, Callable[[Sequence[str]], CommandArguments]] = {
@@ -342,8 +326,12 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], CommandArguments]] = {
     "show": _parse_show,
     "ask": _parse_ask,
     "search": _parse_search,
+    "index": _parse_index,
     "conversations": _parse_conversations,
+    "cache": _parse_cache,
+    "preferences": _parse_preferences,
     "doctor": _parse_doctor,
     "eval": _parse_eval,
     "serve": _parse_serve,
+    "mcp": _parse_mcp,
 }

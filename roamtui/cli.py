@@ -19,11 +19,15 @@ input. The app and `outline` open several sources as one.
 commands:
   outline SOURCE [--json] [--budget N]    the text that the model reads, or every section
   show SOURCE ID...                       raw text of sections
-  ask SOURCE QUESTION [--json]            one question, one cited answer
+  ask SOURCE QUESTION [--json|--events]   one question, one cited answer
   search SOURCE QUERY [--limit N]         ranked sections
+  index SOURCE [--delete]                 the search index of a large source, kept on disk
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
   conversations [list|show|export|delete] saved conversations
   serve SOURCE [--port N]                 the app in a browser, on this machine alone
+  mcp SOURCE... [--http]                  the same tools for other programs, over MCP
+  cache [show|clear]                      pages of the web that are kept on this machine
+  preferences [--edit]                    how you want to be answered, as the model is told
   doctor [--model M]                      what is installed, which models are usable
 
 options:

@@ -36,3 +36,11 @@ class ModelError(RoamtuiError):
 
 class StoreError(RoamtuiError):
     """Conversations cannot be read or saved."""
+
+
+class ContinuedElsewhereError(StoreError):
+    """Another program went on with a conversation, so that it cannot be written over."""
+
+    def __init__(self, conversation_id: str) -> None:
+        super().__init__(f"Another program went on with the conversation {conversation_id}.")
+        self.conversation_id = conversation_id

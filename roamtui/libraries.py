@@ -11,7 +11,7 @@ from roamtui.document.web_options import WebOptions
 from roamtui.document.web_sources import open_named
 from roamtui.errors import UsageError
 from roamtui.headless.output import write_note
-from roamtui.settings import cache_path
+from roamtui.settings import cache_path, pages_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,12 +36,15 @@ def open_library(sources: Sequence[str], web: WebOptions | None = None) -> Libra
     return open_partly(sources, is_whole=True, web=web)[0]
 
 
-def open_partly(sources: Sequence[str], *, is_whole: bool = False) -> tuple[Library, Loader | None]:
+def open_partly(
+    sources: Sequence[str], *, is_whole: bool = False, web: WebOptions | None = None
+) -> tuple[Library, Loader | None]:
     """Return the library of what the person named, of a large folder listed alone, and what loads the rest.
 
     Args:
         sources: What the person named.
-        is_whole: Whether all is needed at the start, as to go on with a conversation.
+        is_whole: Whether all files are needed at the start, as to go on with a conversation.
+        web: How pages are fetched; None for the usual way.
 
     Raises:
         UsageError: Nothing was named, or things that are not opened together.
@@ -49,7 +52,7 @@ def open_partly(sources: Sequence[str], *, is_whole: bool = False) -> tuple[Libr
     """
     if not sources:
         raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
-    library, loader = open_sources(sources, warm_dir=_warm_dir())
+    library, loader = open_named(sources, web=web or WebOptions(cache_dir=pages_path()), warm_dir=_warm_dir())
     if loader is None:
         return library, None
     if is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES:

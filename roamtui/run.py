@@ -3,55 +3,58 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from roamtui.agent.examples import propose_questions
-from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions
-from roamtui.agent.tracing import TracedAgent
-from roamtui.arguments import (
+from roamtui.app_arguments import ModelArguments
+from roamtui.assembly import (
+    check_preferences,
+    check_recording,
+    make_agent,
+    make_model_for,
+    open_session,
+    open_store,
+    propose_examples,
+    warn,
+)
+from roamtui.command_arguments import (
     AskArguments,
+    CacheArguments,
     CommandArguments,
     ConversationsArguments,
     DoctorArguments,
     EvalArguments,
+    IndexArguments,
+    McpArguments,
     OutlineArguments,
+    PreferencesArguments,
     SearchArguments,
     ServeArguments,
     ShowArguments,
 )
 from roamtui.conversation.beginning import begin_conversation
-from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store, identify_source
-from roamtui.errors import StoreError, UsageError
+from roamtui.conversation.store import Store
+from roamtui.errors import UsageError
+from roamtui.headless.embedding import EmbeddingProgress
 from roamtui.headless.output import write_note, write_notes
-from roamtui.libraries import open_library
+from roamtui.libraries import keep_outline, open_library, open_partly
 from roamtui.models.choose import make_model
-from roamtui.models.recorded import RecordedModel
-from roamtui.models.trace import TraceWriter
 from roamtui.outline.budget import OUTLINE_TOKENS_MAX
+from roamtui.retrieval import find_index_place, prepare_search
 from roamtui.search.base import Searcher, SearchMode
-from roamtui.search.keyword import make_searcher
-from roamtui.settings import Settings, cache_path, config_path, data_path, load_settings
+from roamtui.settings import Settings, cache_path, config_path, data_path, load_settings, pages_path, preferences_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from roamtui.app_arguments import AppArguments, ConversationArguments, ModelArguments
-    from roamtui.conversation.state import ConversationState
+    from roamtui.app_arguments import AppArguments
     from roamtui.document.library import Library
-    from roamtui.document.loader import Loader
-    from roamtui.models.base import Model
 
-_EXAMPLES_MAX = 3
-"""Questions of a recording that the empty screen proposes."""
+_LIMIT_DEFAULT = 10
+"""Hits that `search` prints."""
 
 
-def run_command(arguments: CommandArguments) -> int:  # noqa: PLR0911 - one case a command
+def run_command(arguments: CommandArguments) -> int:  # noqa: C901, PLR0911, PLR0912 - one case a command
     """Carry out one command and return the exit status.
 
     Raises:
@@ -63,17 +66,25 @@ def run_command(arguments: CommandArguments) -> int:  # noqa: PLR0911 - one case
         case ShowArguments():
             return _run_show(arguments)
         case AskArguments():
-            return _run_ask(arguments, load_settings())
+            return _run_ask(arguments, load_settings().retrieve_with(arguments.retrieval))
         case SearchArguments():
-            return _run_search(arguments, load_settings())
+            return _run_search(arguments, load_settings().retrieve_with(arguments.retrieval))
+        case IndexArguments():
+            return _run_index(arguments)
         case ConversationsArguments():
             return _run_conversations(arguments)
+        case CacheArguments():
+            return _run_cache(arguments)
+        case PreferencesArguments():
+            return _run_preferences(arguments)
         case DoctorArguments():
             return _run_doctor(arguments)
         case EvalArguments():
-            return _run_eval(arguments, load_settings())
+            return _run_eval(arguments, load_settings().retrieve_with(arguments.retrieval))
         case ServeArguments():
             return _run_serve(arguments)
+        case McpArguments():
+            return _run_mcp(arguments, load_settings().retrieve_with(arguments.retrieval))
         case _:
             assert_never(arguments)
 
@@ -87,6 +98,7 @@ def _run_outline(arguments: OutlineArguments) -> int:
         print_outline_json(library)
     else:
         print_outline(library, budget_tokens=arguments.budget_tokens or OUTLINE_TOKENS_MAX)
+    keep_outline(library)
     return 0
 
 
@@ -102,37 +114,35 @@ def _run_show(arguments: ShowArguments) -> int:
 def _run_search(arguments: SearchArguments, settings: Settings) -> int:
     from roamtui.headless.search import print_hits, print_hits_json  # noqa: PLC0415 - each command its own
 
-    mode = parse_mode(arguments.mode) if arguments.mode is not None else settings.search_mode
+    options = settings.retrieval
+    if options.mode is SearchMode.OFF:
+        raise UsageError("search is off. Choose a mode with --mode: keyword, vector or hybrid.")
+    make = prepare_search(settings, arguments.model, warn, EmbeddingProgress())
     library = open_library((arguments.source,))
-    searcher = make_searcher(library, mode)
-    if searcher is None:
-        raise UsageError("search is off. Choose a mode with --mode: keyword.")
+    searcher = make(library)
+    assert searcher is not None
     write_notes(library.notes)
-    hits = searcher.search(arguments.query, limit=arguments.limit)
+    hits = searcher.search(arguments.query, limit=options.limit or _LIMIT_DEFAULT)
     if arguments.as_json:
-        print_hits_json(library, hits, mode)
+        print_hits_json(library, hits, options.mode)
     else:
         print_hits(library, hits)
+    return 0
+
+
+def _run_index(arguments: IndexArguments) -> int:
+    from roamtui.headless.index import keep_index  # noqa: PLC0415 - each command its own
+
+    keep_index(open_library((arguments.source,)), find_index_place(warn), is_deleted=arguments.is_deleted)
     return 0
 
 
 def _run_eval(arguments: EvalArguments, settings: Settings) -> int:
     from roamtui.headless.evaluate import run_evaluation  # noqa: PLC0415 - each command its own
 
-    mode = parse_mode(arguments.mode) if arguments.mode is not None else settings.search_mode
     make = partial(make_model_for, arguments.model, settings) if arguments.model.model else None
-    return run_evaluation(arguments.options, lambda library: make_searcher(library, mode), mode, make)
-
-
-def parse_mode(name: str) -> SearchMode:
-    """Return the search mode with this name.
-
-    Raises:
-        UsageError: There is none, or it is not available; the message names those that are.
-    """
-    if name in (SearchMode.OFF, SearchMode.KEYWORD):
-        return SearchMode(name)
-    raise UsageError(f'"{name}" is no search mode. The modes are off and keyword.')
+    make_searcher = prepare_search(settings, arguments.model, warn, EmbeddingProgress(), needs_vectors=True)
+    return run_evaluation(arguments.options, make_searcher, settings.retrieval.mode, make)
 
 
 def _run_ask(arguments: AskArguments, settings: Settings) -> int:
@@ -143,111 +153,42 @@ def _run_ask(arguments: AskArguments, settings: Settings) -> int:
     library = open_library((arguments.source,))
     write_notes(library.notes)
     model = make_model_for(arguments.model, settings)
-    write_notes(check_recording(model, library))
+    write_notes((*check_recording(model, library), *check_preferences()))
     options = settings.keep_options(arguments.conversation.keep_open)
     session = open_session(begin_conversation(library, options), open_store(), arguments.conversation)
-    agent = make_agent(session, model, arguments.model, settings)
+    agent = make_agent(session, model, arguments.model, settings, warn, EmbeddingProgress())
     within = arguments.within.strip("[]") if arguments.within is not None else None
 
     async def ask() -> int:
         try:
-            is_quiet = not sys.stderr.isatty()
-            record = await ask_question(agent, arguments.question, within=within, is_quiet=is_quiet)
+            is_quiet = arguments.as_events or not sys.stderr.isatty()
+            record = await ask_question(
+                agent, arguments.question, within=within, is_quiet=is_quiet, as_events=arguments.as_events
+            )
         finally:
             await model.close()
-        if arguments.as_json:
-            print_answer_json(agent, record)
+        if arguments.as_json or arguments.as_events:
+            print_answer_json(agent, record, as_events=arguments.as_events)
         else:
             print_answer(agent, record)
         if record.final is not None and record.final.error:
             write_note(f"roamtui: {record.final.error}")
+        keep_outline(library)
         return 1 if is_failure(record) else 0
 
     return asyncio.run(ask())
-
-
-def make_model_for(arguments: ModelArguments, settings: Settings) -> Model:
-    """Return the model that was named on the command line, else in the settings, else `offline`."""
-    return make_model(arguments.model or settings.model, api_base=arguments.api_base or settings.api_base)
-
-
-def make_agent(session: Session, model: Model, arguments: ModelArguments, settings: Settings) -> Agent:
-    """Return what answers questions in a session, and writes a trace where the person wants one.
-
-    Raises:
-        UsageError: The file of the trace cannot be written, or holds something else.
-    """
-    options = AgentOptions(cost_usd_max=arguments.max_cost_usd or settings.max_cost_usd)
-    searcher = open_searcher(session.state.library, settings)
-    if arguments.trace is None:
-        return Agent(session, model, searcher, options)
-    writer = TraceWriter(Path(arguments.trace), os.environ)
-    return TracedAgent(session, model, searcher, options, writer=writer)
-
-
-def check_recording(model: Model, library: Library) -> tuple[str, ...]:
-    """Return what a person should know before a trace is replayed over a document."""
-    if not isinstance(model, RecordedModel) or model.is_about(library.content_hash):
-        return ()
-    return (f"{model.name} was recorded over another text than {library.source} has now. Its replies may not fit.",)
-
-
-def open_searcher(library: Library, settings: Settings) -> Searcher | None:
-    """Return the searcher that the settings ask for, None where search is off."""
-    return make_searcher(library, settings.search_mode)
-
-
-def warn(text: str) -> None:
-    """Write a sentence about what the program goes on without."""
-    write_note(f"roamtui: {text}")
-
-
-def open_store(tell: Callable[[str], None] = warn) -> Store | None:
-    """Return the store of conversations; without one the program goes on, and says so by `tell`."""
-    try:
-        return Store(data_path())
-    except StoreError as error:
-        tell(f"{error} This conversation will not be saved.")
-        return None
-
-
-def open_session(
-    first: ConversationState,
-    store: Store | None,
-    arguments: ConversationArguments,
-    loader: Loader | None = None,
-) -> Session:
-    """Return a conversation that begins with `first`, or the one to go on with.
-
-    Raises:
-        UsageError: There is nothing to go on with.
-        StoreError: The conversation cannot be read.
-    """
-    if not arguments.is_continued and arguments.conversation_id is None:
-        return Session(first, store, loader=loader)
-    if store is None:
-        raise UsageError("no conversation can be continued, because saved ones cannot be read.")
-    summaries = store.list(identify_source(first))
-    conversation_id = arguments.conversation_id
-    if conversation_id is None:
-        if not summaries:
-            raise UsageError("there is no conversation about this document yet. Ask without --continue.")
-        conversation_id = summaries[0].id
-    elif all(summary.id != conversation_id for summary in summaries):
-        store.load(conversation_id)
-        raise UsageError(f"the conversation {conversation_id} is about another document.")
-    return Session.resume(first.library, conversation_id, store=store, options=first.options, loader=loader)
 
 
 def _run_conversations(arguments: ConversationsArguments) -> int:
     from roamtui.headless.conversations import print_conversation, print_list  # noqa: PLC0415 - each command its own
 
     store = Store(data_path())
+    write_notes(store.take_reports())
     if arguments.conversation_id is None:
         print_list(store, as_json=arguments.as_json)
     elif arguments.action == "delete":
         store.delete(arguments.conversation_id)
-        write_note(f"Deleted {arguments.conversation_id}.")
+        write_notes((f"Deleted {arguments.conversation_id}.", *store.take_reports()))
     else:
         print_conversation(store, arguments.conversation_id, as_json=arguments.as_json)
     return 0
@@ -265,9 +206,9 @@ def run_plain(library: Library, arguments: AppArguments, settings: Settings) -> 
     options = settings.keep_options(arguments.conversation.keep_open)
     session = open_session(begin_conversation(library, options), open_store(), arguments.conversation)
     context = PlainContext(
-        agent=make_agent(session, model, arguments.model, settings),
+        agent=make_agent(session, model, arguments.model, settings, warn, EmbeddingProgress()),
         choose_model=make_model,
-        notes=(*library.notes, *check_recording(model, library)),
+        notes=(*library.notes, *check_recording(model, library), *check_preferences()),
         examples=propose_examples(model, library),
     )
     return run_plain_chat(context)
@@ -286,11 +227,43 @@ def _run_serve(arguments: ServeArguments) -> int:
     return 0
 
 
-def propose_examples(model: Model, library: Library) -> tuple[str, ...]:
-    """Return questions for the empty screen: those that a recording answers, else some of the headings'."""
-    if isinstance(model, RecordedModel) and model.questions:
-        return tuple(dict.fromkeys(model.questions))[:_EXAMPLES_MAX]
-    return propose_questions(library)
+def _run_mcp(arguments: McpArguments, settings: Settings) -> int:
+    from roamtui.headless.mcp.serving import check_extra, serve_http, serve_stdio  # noqa: PLC0415 - each its own
+    from roamtui.headless.mcp.shelf import Shelf  # noqa: PLC0415 - each command its own
+
+    check_extra()
+    make_searcher = prepare_search(settings, ModelArguments(model=None, api_base=None), warn, EmbeddingProgress())
+    library, loader = open_partly(arguments.sources)
+    write_notes(library.notes)
+
+    def make(whole: Library) -> Searcher:
+        searcher = make_searcher(whole)
+        assert searcher is not None
+        return searcher
+
+    is_off = settings.retrieval.mode is SearchMode.OFF
+    shelf = Shelf(library, loader, None if is_off else make, settings.keep_options(None))
+    if arguments.is_http:
+        serve_http(shelf, port=arguments.port, title=library.title)
+    else:
+        serve_stdio(shelf)
+    return 0
+
+
+def _run_cache(arguments: CacheArguments) -> int:
+    from roamtui.headless.cache import run_cache  # noqa: PLC0415 - each command its own
+
+    return run_cache(pages_path(), arguments.action, as_json=arguments.as_json)
+
+
+def _run_preferences(arguments: PreferencesArguments) -> int:
+    from roamtui.headless.preferences import edit_preferences, print_preferences  # noqa: PLC0415 - each its own
+
+    if arguments.is_editing:
+        edit_preferences(preferences_path())
+    else:
+        print_preferences(preferences_path())
+    return 0
 
 
 def _run_doctor(arguments: DoctorArguments) -> int:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from roamtui.app_arguments import ConversationArguments, ModelArguments
 from roamtui.conversation.beginning import begin_conversation
 from roamtui.errors import UsageError
-from roamtui.libraries import open_library, open_partly, shorten_notes
+from roamtui.libraries import keep_outline, open_library, open_partly, shorten_notes
+from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, themes_path
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def run_app(arguments: AppArguments) -> int:
     Raises:
         RoamtuiError: Something that was named cannot be used; told before the screen is touched.
     """
-    settings = load_settings()
+    settings = load_settings().retrieve_with(arguments.retrieval)
     if _is_plain_wanted(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
     library, loader = open_partly(arguments.sources, is_whole=_needs_whole_text(arguments))
@@ -54,7 +55,13 @@ def run_app(arguments: AppArguments) -> int:
     )
     if not _can_wait(arguments, settings):
         _ = first.whole
-    return show_app(first)
+    exit_code = show_app(first)
+    keep_outline(library)
+    if first.is_whole and first.whole.agent.session.save_failure:
+        from roamtui.headless.output import write_note  # noqa: PLC0415 - not for the first screen
+
+        write_note(f"roamtui: {first.whole.agent.session.save_failure}")
+    return exit_code
 
 
 def _run_plain(arguments: AppArguments, settings: Settings) -> int:
@@ -89,7 +96,8 @@ def _can_wait(arguments: AppArguments, settings: Settings) -> bool:
     conversation = ConversationArguments(keep_open=arguments.conversation.keep_open)
     model = ModelArguments(model=arguments.model.model, api_base=None, max_cost_usd=arguments.model.max_cost_usd)
     is_offline = (arguments.model.model or settings.model) == _OFFLINE
-    return is_offline and arguments.model == model and arguments.conversation == conversation
+    is_search_plain = settings.retrieval == RetrievalOptions()
+    return is_offline and is_search_plain and arguments.model == model and arguments.conversation == conversation
 
 
 def _make_context(
@@ -97,7 +105,8 @@ def _make_context(
 ) -> AppContext:
     """Return all that the app works with."""
     from roamtui.app_options import choose_reader, make_tui_options  # noqa: PLC0415 - not for the first screen
-    from roamtui.run import (  # noqa: PLC0415
+    from roamtui.assembly import (  # noqa: PLC0415 - not for the first screen
+        check_preferences,
         check_recording,
         make_agent,
         make_model_for,
@@ -109,7 +118,7 @@ def _make_context(
 
     library = state.library
     model = make_model_for(arguments.model, settings)
-    notes = [*shorten_notes(library.notes), *check_recording(model, library)]
+    notes = [*shorten_notes(library.notes), *check_recording(model, library), *check_preferences()]
     session = open_session(state, open_store(notes.append), arguments.conversation, loader)
     context = AppContext(
         agent=make_agent(session, model, arguments.model, settings),

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
 from roamtui.conversation.state import KeepOpen, KeepOptions
 from roamtui.errors import UsageError
-from roamtui.search.mode import SearchMode
+from roamtui.search.options import SPECS, OptionError, RetrievalOptions, read_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,11 +34,25 @@ class Settings:
     keep_open: KeepOpen = KeepOpen.KEEP
     open_tokens: int | None = None
     """Tokens of section text that may stay open; None takes a share of the model's window."""
-    search_mode: SearchMode = SearchMode.KEYWORD
+    retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     max_cost_usd: float | None = None
     """What a conversation may cost before the person is asked; None for no cap."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Keys of actions that the person bound anew, by action id."""
+
+    def retrieve_with(self, given: Mapping[str, object]) -> Settings:
+        """Return settings in which what the command line says about search goes before the file.
+
+        Args:
+            given: Values by option.
+
+        Raises:
+            UsageError: Options do not go together.
+        """
+        values: dict[str, Any] = dict(given)
+        retrieval = replace(self.retrieval, **values)
+        retrieval.check()
+        return replace(self, retrieval=retrieval)
 
     def keep_options(self, mode: KeepOpen | None) -> KeepOptions:
         """Return how much may stay open: what the person set, else a share of the window of the model that is asked.
@@ -67,9 +81,19 @@ def cache_path() -> Path:
     return Path(platformdirs.user_cache_dir(_APP, appauthor=False))
 
 
+def pages_path() -> Path:
+    """Return the folder of pages of the web that are kept."""
+    return cache_path() / "pages"
+
+
 def themes_path() -> Path:
     """Return the folder of a person's own themes."""
     return config_path().parent / "themes"
+
+
+def preferences_path() -> Path:
+    """Return the file in which a person writes how they want to be answered."""
+    return config_path().parent / "preferences.md"
 
 
 def load_settings(path: Path | None = None) -> Settings:
@@ -99,8 +123,6 @@ class _Reader:
         self._refuse_unknown(self.table, {"model", "api_base", "theme", "keep_open", "retrieval", "limits", "keys"}, "")
         keep_open = self._table("keep_open")
         self._refuse_unknown(keep_open, {"mode", "tokens"}, "keep_open.")
-        retrieval = self._table("retrieval")
-        self._refuse_unknown(retrieval, {"mode"}, "retrieval.")
         limits = self._table("limits")
         self._refuse_unknown(limits, {"max_cost_usd"}, "limits.")
         return Settings(
@@ -109,10 +131,21 @@ class _Reader:
             theme=self._text(self.table, "theme"),
             keep_open=KeepOpen(self._choice(keep_open, "mode", [mode.value for mode in KeepOpen], "keep_open.")),
             open_tokens=self._number(keep_open, "tokens", "keep_open."),
-            search_mode=SearchMode(self._choice(retrieval, "mode", ["keyword", "off"], "retrieval.")),
+            retrieval=self._retrieval(),
             max_cost_usd=self._amount(limits, "max_cost_usd", "limits."),
             keys={key: self._key(key, value) for key, value in self._table("keys").items()},
         )
+
+    def _retrieval(self) -> RetrievalOptions:
+        table = self._table("retrieval")
+        self._refuse_unknown(table, set(SPECS), "retrieval.")
+        values: dict[str, Any] = {}
+        for name, value in table.items():
+            try:
+                values[name] = read_option(name, value)
+            except OptionError as error:
+                raise UsageError(f"{self.path}: retrieval.{name} {error}.") from None
+        return RetrievalOptions(**values)
 
     def _refuse_unknown(self, table: Mapping[str, object], known: set[str], prefix: str) -> None:
         for key in table:

@@ -63,13 +63,17 @@ def _look_up(quote: str, section_id: str, state: ConversationState) -> tuple[Spa
     """Return where in the delivered text of a section a quote stands, and whether to the letter."""
     if section_id not in state.library:
         return None
-    span = state.library.span(section_id)
-    pieces = [
-        (max(start, span.start), min(end, span.end))
-        for start, end in merge_bounds(state.delivered.get(span.doc, ()))
-        if start < span.end and end > span.start
-    ]
-    return _find_in(quote, span.doc, pieces, state)
+    library = state.library
+    for span in dict.fromkeys((library.shown_span(section_id), library.span(section_id))):
+        pieces = [
+            (max(start, span.start), min(end, span.end))
+            for start, end in merge_bounds(state.delivered.get(span.doc, ()))
+            if start < span.end and end > span.start
+        ]
+        found = _find_in(quote, span.doc, pieces, state)
+        if found is not None:
+            return found
+    return None
 
 
 def _look_up_anywhere(quote: str, state: ConversationState) -> Span | None:
@@ -107,7 +111,7 @@ def _describe(
         section_id=section_id,
         quote=quote,
         state=quote_state,
-        doc=node.doc,
+        doc=node.doc if span is None else span.doc,
         path=node.path,
         start_line=first,
         end_line=last,

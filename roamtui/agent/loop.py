@@ -14,10 +14,8 @@ from roamtui.agent.progress import Progress, Reply
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.agent.reminding import find_reminder
 from roamtui.agent.room import estimate_request, find_room, has_room
-from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome, read_arguments
-from roamtui.agent.tools.collapse import CollapseTool
-from roamtui.agent.tools.expand import ExpandTool
-from roamtui.agent.tools.search import SearchTool
+from roamtui.agent.toolbox import make_tools
+from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
 from roamtui.conversation.questions import Outcome
 from roamtui.conversation.rebuilding import Briefing
 from roamtui.conversation.transcript import Stopped, ToolCall
@@ -28,7 +26,7 @@ from roamtui.models.choose import start_model
 from roamtui.outline.render import render_outline
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator
 
     from roamtui.conversation.session import Session
     from roamtui.document.library import Library
@@ -56,10 +54,7 @@ class Agent:
         """The conversation that may pass the spending cap."""
         self._outline: tuple[Library, int, str] | None = None
         """The outline that was made last, with the library and the budget that it was made for."""
-        self._tools: Mapping[str, Tool] = {
-            tool.spec.name: tool
-            for tool in (ExpandTool(), CollapseTool(), *((SearchTool(),) if searcher is not None else ()))
-        }
+        self._tools = make_tools(session.state.library, has_search=searcher is not None)
 
     async def ask(self, question: str, *, within: str | None = None) -> AsyncIterator[AgentEvent]:
         """Answer `question` and yield what happens; `QuestionAnswered` is the last event.
@@ -154,6 +149,8 @@ class Agent:
             try:
                 async with aclosing(listen(self.model, request, progress)) as events:
                     async for event in events:
+                        for change in await self.session.record_draft(progress.reply.text):
+                            yield change
                         yield event
             except ModelError as error:
                 if not (error.overflow and may_repair):
@@ -186,6 +183,7 @@ class Agent:
             room_tokens=self.options.preface_room(window),
             history_tokens=self.options.history_room(window),
             within=within,
+            preferences=self.options.read_preferences() if self.options.read_preferences is not None else "",
         )
 
     def _make_outline(self, budget_tokens: int) -> str:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from roamtui.outline.budget import OUTLINE_TOKENS_MAX, outline_budget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _PREFACE_WINDOW_SHARE = 0.4
 _PREFACE_TOKENS_MAX = 32_000
@@ -22,6 +26,9 @@ class AgentOptions:
     outline_tokens_max: int = OUTLINE_TOKENS_MAX
     cost_usd_max: float | None = None
     """What a conversation may cost before the person is asked; None for no cap."""
+    read_preferences: Callable[[], str] | None = None
+    """Gives what the person wrote down of how they want to be answered. Asked at each question, so that a change counts
+    once the transcript is built anew."""
 
     def outline_budget(self, window_tokens: int | None) -> int:
         """Return the token budget of the outline for a context window."""

@@ -38,6 +38,10 @@ SEARCH_DESCRIPTION = (
     "Search the whole document for sections by words. Use it where the outline shows no obvious section; then open the "
     "best hits with expand_sections."
 )
+DOCUMENTS_DESCRIPTION = (
+    "List the documents of the library with their ids, titles, sizes and opening words. Open one with expand_sections "
+    "or search in one with search_sections."
+)
 LAST_STEP_NOTE = "(This was the last tool call for this question. Answer now with what is open.)"
 LIMIT_REACHED = "limit reached"
 CALL_NOT_RUN = "not run: the person interrupted"

@@ -42,6 +42,8 @@ class SavedConversation:
     reading: str | None
     batches: tuple[Batch, ...]
     needs_rebuild: bool
+    revision: int = 0
+    """How often it was written."""
 
 
 def encode_state(state: ConversationState) -> dict[str, Any]:
@@ -95,6 +97,7 @@ def decode_conversation(row: Json, state: Json, exchanges: tuple[Exchange, ...])
             for batch in state["batches"]
         ),
         needs_rebuild=bool(state["needs_rebuild"]),
+        revision=row.get("revision", 0),
     )
 
 

@@ -147,6 +147,15 @@ class SaveFailed:
     message: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavingReported:
+    """The conversation is on disk, but not where or as it was, such as under another id."""
+
+    message: str
+    conversation_id: str
+    """The id that it has now."""
+
+
 ConversationEvent = (
     SectionsExpanded
     | SectionsClosed
@@ -160,4 +169,5 @@ ConversationEvent = (
     | LoadingProgressed
     | NodesLoaded
     | SaveFailed
+    | SavingReported
 )

@@ -57,7 +57,7 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> tuple
 def expand_for_person(state: ConversationState, command: ExpandSections) -> tuple[ConversationState, ExpandEvents]:
     """Open sections whose text goes to the model before the next question."""
     results: list[ExpandResult] = []
-    for section_id in command.section_ids:
+    for section_id in map(state.library.find_host, command.section_ids):
         if section_id not in state.library:
             results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN, text=""))
             continue
@@ -80,7 +80,7 @@ def _find_refusal(library: Library, section_id: str) -> str:
     node = library.node(section_id)
     if node.kind is NodeKind.FOLDER:
         return f"{name_node(node)} is a folder: open the files in it."
-    return node.problem or "It is not loaded." if node.kind is NodeKind.FILE and not node.is_loaded else ""
+    return "" if node.is_loaded else node.problem or "It is not loaded."
 
 
 def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[ConversationState, tuple[str, ...]]:
@@ -151,7 +151,7 @@ def _describe_no_room(library: Library, requested: str, block: Block, cost: int)
 
 def hash_own_text(library: Library, section_id: str) -> str:
     """Return a digest of a section's own text without the blank lines at its end, which depend on what follows it."""
-    return hash_text(library.own_text(section_id).rstrip())
+    return hash_text(library.text_at(library.shown_own_span(section_id)).rstrip())
 
 
 def _status_of(block: Block) -> ExpandStatus:

@@ -25,6 +25,7 @@ __all__ = [
     "close_marked",
     "finish_question",
     "rebuild",
+    "record_draft",
     "record_step",
 ]
 
@@ -75,7 +76,12 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
 def record_step(state: ConversationState, step: Step) -> ConversationState:
     """Add a step, calls and results together, to the exchange under way."""
     last = state.transcript.exchanges[-1]
-    return _change_last(state, steps=(*last.steps, step))
+    return _change_last(state, steps=(*last.steps, step), answer="")
+
+
+def record_draft(state: ConversationState, text: str) -> ConversationState:
+    """Note what the model has said so far since the last step: its answer, should nothing more come."""
+    return _change_last(state, answer=text)
 
 
 def finish_question(state: ConversationState, outcome: Outcome) -> Change:

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from roamtui.conversation.state import ConversationState
 
 
+_PREFERENCES_LEAD = (
+    "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "
+    "were told:"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Briefing:
     """What a model is told besides the conversation itself."""
@@ -33,6 +39,8 @@ class Briefing:
     """Tokens that earlier questions and answers may have after a rebuild; None for all of them."""
     within: str | None = None
     """The section that the question is about, None for the whole document."""
+    preferences: str = ""
+    """What the person wrote down of how they want to be answered; frozen in the transcript like the outline."""
 
 
 def rebuild(state: ConversationState, briefing: Briefing) -> ConversationState:
@@ -79,7 +87,8 @@ def _write(
                 given.setdefault(span.doc, []).append((span.start, span.end))
     exchanges = state.transcript.exchanges
     history_from = _find_history(exchanges[:rebuilt_at], briefing.history_tokens)
-    parts = ["Outline of the document:", briefing.outline.rstrip()]
+    parts = [_quote_preferences(briefing.preferences)] if briefing.preferences.strip() else []
+    parts += ["Outline of the document:", briefing.outline.rstrip()]
     if blocks:
         parts += ["Sections that are open already:", *blocks]
     if history_from:
@@ -92,6 +101,15 @@ def _write(
         history_from=history_from,
     )
     return replace(state, transcript=transcript, needs_rebuild=False, model=briefing.model)
+
+
+def _quote_preferences(text: str) -> str:
+    """Return a person's preferences as they are told to a model: in the person's role, each line marked.
+
+    So only our own text has the system role, and no line of it can be taken for the outline, a section or a question.
+    """
+    quoted = "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
+    return f"{_PREFERENCES_LEAD}\n{quoted}"
 
 
 def _find_history(exchanges: tuple[Exchange, ...], tokens_max: int | None) -> int:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from roamtui.conversation.state import ConversationState
 
+_ELSEWHERE = "(continued elsewhere)"
+
 
 def rewind(state: ConversationState, number: int) -> ConversationState:
     """Return the state as it was before question `number` (1 for the first), with today's document and folding.
@@ -36,3 +38,12 @@ def fork(state: ConversationState, number: int, conversation_id: str) -> Convers
     Its texts are marked with a nonce of its own, so that its transcript is built anew.
     """
     return replace(rewind(state, number), id=conversation_id, needs_rebuild=True)
+
+
+def part_ways(state: ConversationState, conversation_id: str) -> ConversationState:
+    """Return all of a conversation as a new one, because another program went on with the one that it was.
+
+    May come in the middle of a question, which goes on.
+    """
+    title = state.title if state.title.endswith(_ELSEWHERE) else f"{state.title} {_ELSEWHERE}".lstrip()
+    return replace(state, id=conversation_id, title=title, needs_rebuild=True)

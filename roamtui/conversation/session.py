@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.beginning import begin_conversation, make_conversation_id
 from roamtui.conversation.commands import Command, FoldNodes, ReadSection, UnfoldNodes
-from roamtui.conversation.events import ConversationEvent, LoadingProgressed, NodesLoaded, SaveFailed
+from roamtui.conversation.events import ConversationEvent, LoadingProgressed, NodesLoaded
 from roamtui.conversation.keep_open import open_budget
 from roamtui.conversation.loading import find_needed, grow
-from roamtui.conversation.questions import Briefing, Outcome, begin_question, finish_question, record_step
+from roamtui.conversation.questions import (
+    Briefing,
+    Outcome,
+    begin_question,
+    finish_question,
+    record_draft,
+    record_step,
+)
 from roamtui.conversation.resume import reload_state, resume_state
-from roamtui.conversation.rewinding import fork, rewind
+from roamtui.conversation.rewinding import fork, part_ways, rewind
+from roamtui.conversation.saving import Saving
 from roamtui.conversation.shrinking import shrink
 from roamtui.conversation.state import ConversationState, KeepOptions
 from roamtui.conversation.update import update
-from roamtui.errors import StoreError
+from roamtui.document.plain import plain_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,6 +37,8 @@ if TYPE_CHECKING:
 
 _LOADED_AT_ONCE = 100
 """Files between two reports of progress."""
+_DRAFT_CHARACTERS = 500
+"""New text of an answer after which what came so far is written: at most this much is lost with the program."""
 
 
 class Session:
@@ -44,11 +53,9 @@ class Session:
     ) -> None:
         """Go on with `state`; without a store nothing is saved, without a loader nothing more is read."""
         self._state = state
-        self._store = store
+        self._saving = Saving(store, lambda: self._state)
         self._loader = loader
-        self._save_failure = ""
-        self._written: ConversationState | None = None
-        self._writing = Lock()
+        self._draft_length = 0
         self.opening_events = opening_events
         """What happened while a saved conversation was matched with its document."""
 
@@ -86,7 +93,7 @@ class Session:
         Raises:
             StoreError: There is none with this id, or it cannot be read.
         """
-        state, events = resume_state(store.load(conversation_id), library, options or KeepOptions())
+        state, events = resume_state(store.take_up(conversation_id), library, options or KeepOptions())
         return cls(state, store, events, loader)
 
     @property
@@ -97,15 +104,15 @@ class Session:
     @property
     def store(self) -> Store | None:
         """Where it is saved, None where it is not."""
-        return self._store
+        return self._saving.store
 
     @property
     def save_failure(self) -> str:
         """Why the last save failed, empty where it did not."""
-        return self._save_failure
+        return self._saving.failure
 
     async def dispatch(self, command: Command) -> AsyncIterator[ConversationEvent]:
-        """Carry out a command and yield what happened; files and pages that it needs are loaded before.
+        """Carry out a command, and yield what happened once it is on disk; what it needs is loaded before.
 
         What only concerns the look of the tree is saved along with the next change that matters.
         """
@@ -113,11 +120,10 @@ class Session:
         if needed:
             yield await self._load(needed)
         self._state, events = update(self._state, command)
+        if events and not isinstance(command, FoldNodes | UnfoldNodes | ReadSection):
+            events = (*events, *await self._save())
         for event in events:
             yield event
-        if events and not isinstance(command, FoldNodes | UnfoldNodes | ReadSection):
-            for failure in await self._save():
-                yield failure
 
     async def load_all(self) -> AsyncIterator[ConversationEvent]:
         """Load all files that are not, and yield how far that is; what was read is kept where this is left early."""
@@ -143,6 +149,16 @@ class Session:
         if self._state.options.follows_window:
             options = replace(self._state.options, budget_tokens=open_budget(window_tokens))
             self._state = replace(self._state, options=options)
+
+    async def record_draft(self, text: str) -> tuple[ConversationEvent, ...]:
+        """Keep what the model has said so far in this step, whenever there is enough more of it."""
+        if len(text) < self._draft_length:
+            self._draft_length = 0
+        if len(text) - self._draft_length < _DRAFT_CHARACTERS:
+            return ()
+        self._draft_length = len(text)
+        self._state = record_draft(self._state, text)
+        return await self._save()
 
     async def begin_question(self, question: str, briefing: Briefing) -> tuple[ConversationEvent, ...]:
         """Take up a question; it is on disk when this returns."""
@@ -171,7 +187,7 @@ class Session:
 
     def fork(self, number: int) -> Session:
         """Return a new conversation that goes its own way from before question `number`; this one stays as it is."""
-        return Session(fork(self._state, number, make_conversation_id()), self._store, loader=self._loader)
+        return Session(fork(self._state, number, make_conversation_id()), self.store, loader=self._loader)
 
     async def rename(self, title: str) -> tuple[ConversationEvent, ...]:
         """Give the conversation another title."""
@@ -188,9 +204,11 @@ class Session:
         """
         assert not self._state.is_asking
         self.save_now()
-        with self._writing:
-            self._state, self._store = other.state, other.store
+        self._saving.turn(other.store, lambda: self._hold(self._saving.recall(other.state)))
         return other.opening_events
+
+    def _hold(self, state: ConversationState) -> None:
+        self._state = state
 
     async def reload(self, library: Library) -> tuple[ConversationEvent, ...]:
         """Go on over the document as it is now, between questions: what is open is found again by id, then by text."""
@@ -214,27 +232,31 @@ class Session:
 
     def save_now(self) -> None:
         """Write what was not yet, before the program ends."""
-        if self._state.transcript.exchanges and self._state is not self._written:
+        if self._state.transcript.exchanges and not self._saving.has_all:
             self._write()
 
-    async def _save(self) -> tuple[SaveFailed, ...]:
-        """Write the state in a thread; a failure is told once, and again when it changes."""
-        if self._store is None or not (self._state.transcript.exchanges or self._state.open):
+    async def _save(self) -> tuple[ConversationEvent, ...]:
+        """Write the state in a thread, and return what a person should know of it."""
+        if self.store is None or not (self._state.transcript.exchanges or self._state.open):
             return ()
-        before = self._save_failure
-        await asyncio.to_thread(self._write)
-        if self._save_failure and self._save_failure != before:
-            return (SaveFailed(message=self._save_failure),)
-        return ()
+        taken_id = await asyncio.to_thread(self._saving.write)
+        if taken_id is not None:
+            self._part_ways(taken_id)
+            await asyncio.to_thread(self._saving.write)
+        return self._saving.take_events()
 
     def _write(self) -> None:
-        """Write the newest state; one at a time, so that a thread left behind never writes an older one last."""
-        if self._store is None:
+        """Write the state here and now; what a person should know of it is told with the next change."""
+        taken_id = self._saving.write()
+        if taken_id is not None:
+            self._part_ways(taken_id)
+            self._saving.write()
+
+    def _part_ways(self, taken_id: str) -> None:
+        """Go on under another id, where that was not done meanwhile."""
+        if self._state.id != taken_id:
             return
-        with self._writing:
-            state = self._state
-            try:
-                self._store.save(state)
-                self._written, self._save_failure = state, ""
-            except StoreError as error:
-                self._save_failure = str(error)
+        self._state = part_ways(self._state, make_conversation_id())
+        title = plain_line(self._state.title)
+        message = f"Another program went on with this conversation too, so that it is a new one here: “{title}”."
+        self._saving.report(message, self._state.id)

@@ -1,18 +1,14 @@
 """Conversations on disk: one SQLite file, readable by its owner alone.
 
-Rollback journal and FULL synchronisation: SQLite before 3.51.3 can lose a WAL at a reset. Migrations go by
-`user_version`.
+Rollback journal and FULL synchronisation: SQLite before 3.51.3 can lose a WAL at a reset.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sqlite3
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.codec import (
@@ -22,29 +18,23 @@ from roamtui.conversation.codec import (
     encode_exchange,
     encode_state,
 )
-from roamtui.errors import StoreError
+from roamtui.conversation.database import Database, read_in_one_moment
+from roamtui.conversation.forgetting import forget_in_copies
+from roamtui.errors import ContinuedElsewhereError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import sqlite3
     from pathlib import Path
 
     from roamtui.conversation.state import ConversationState
     from roamtui.conversation.transcript import Exchange
 
-_VERSION = 1
-_BUSY_SECONDS = 5.0
-_SCHEMA = """
-CREATE TABLE conversations (
-    id TEXT PRIMARY KEY, source TEXT NOT NULL, title TEXT NOT NULL, model TEXT NOT NULL,
-    created_at TEXT NOT NULL, updated_at TEXT NOT NULL, state TEXT NOT NULL
-) STRICT;
-CREATE INDEX conversations_by_source ON conversations (source, updated_at);
-CREATE TABLE exchanges (
-    conversation_id TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
-    number INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (conversation_id, number)
-) STRICT;
-PRAGMA user_version = 1;
-"""
+_SAVE = (
+    "INSERT INTO conversations VALUES (:id, :source, :title, :model, :now, :now, :state, :revision, :writer, :changed) "
+    "ON CONFLICT (id) DO UPDATE SET title = :title, model = :model, updated_at = :now, state = :state, "
+    "revision = :revision, writer = :writer, changed = :changed"
+)
+_NO_SUCH = 'There is no conversation "{}". `roamtui conversations` lists them.'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,70 +51,77 @@ class ConversationSummary:
     questions: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What this object knows to lie on disk of a conversation."""
+
+    revision: int
+    exchanges: tuple[Exchange, ...] = ()
+    """As this object wrote them last."""
+    generation: int = 0
+    """Of the database that it wrote them into."""
+
+
 class Store:
     """All conversations of a person. Safe to use from several threads and programs."""
 
-    def __init__(self, path: Path) -> None:
+    problem = ""
+    """Why the file could not be opened at first, a sentence; empty where it could."""
+
+    def __init__(self, path: Path, *, is_patient: bool = False) -> None:
         """Open the file, and make it where it is missing.
+
+        Args:
+            path: The file.
+            is_patient: Whether to go on without the file where it cannot be opened, and to try again at each use.
 
         Raises:
             StoreError: It cannot be opened, or a newer program wrote it.
         """
         self._path = path
-        self._lock = Lock()
-        self._written: dict[str, tuple[Exchange, ...]] = {}
-        """Exchanges of each conversation as this object wrote them last."""
+        self._writer = os.urandom(8).hex()
+        self._known: dict[str, _Known] = {}
+        self._database = Database(path)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            path.chmod(0o600)
-            self._connection = sqlite3.connect(
-                path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
-        except (OSError, sqlite3.Error) as error:
-            raise StoreError(f"Conversations cannot be kept in {path}: {_explain(error)}.") from None
-        try:
-            self._connection.row_factory = sqlite3.Row
-            self._prepare()
-        except sqlite3.Error as error:
-            self._connection.close()
-            raise StoreError(f"Conversations cannot be kept in {path}: {_explain(error)}.") from None
-        except StoreError:
-            self._connection.close()
-            raise
+            self._database.connect()
+        except StoreError as error:
+            if not is_patient:
+                raise
+            self.problem = str(error)
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            self._connection.close()
+        self._database.close()
+
+    def take_reports(self) -> tuple[str, ...]:
+        """Return sentences about what became of the file that nobody was told yet."""
+        return self._database.take_reports()
 
     def save(self, state: ConversationState) -> None:
         """Write a conversation: its state and the exchanges that are new since the last save, in one transaction.
 
         Raises:
+            ContinuedElsewhereError: Another program went on with it since it was taken up or written here.
             StoreError: It could not be written; what was on disk is unchanged.
         """
-        now = datetime.now(UTC).isoformat(timespec="microseconds")
         exchanges = state.transcript.exchanges
-        with self._transaction() as connection:
-            connection.execute(
-                "INSERT INTO conversations VALUES (:id, :source, :title, :model, :now, :now, :state) "
-                "ON CONFLICT (id) DO UPDATE SET title = :title, model = :model, updated_at = :now, state = :state",
-                {
-                    "id": state.id,
-                    "source": identify_source(state),
-                    "title": _storable(state.title),
-                    "model": _storable(state.model),
-                    "now": now,
-                    "state": json.dumps(encode_state(state), ensure_ascii=True),
-                },
-            )
-            count = connection.execute(
-                "SELECT count(*) FROM exchanges WHERE conversation_id = ?", (state.id,)
-            ).fetchone()[0]
-            written = self._written.get(state.id, ())
-            if count != len(written):
-                written = ()
+
+        def write(connection: sqlite3.Connection) -> _Known:
+            revision = self._check_revision(connection, state.id)
+            changed = connection.execute("SELECT coalesce(max(changed), 0) + 1 FROM conversations").fetchone()[0]
+            values = {
+                "id": state.id,
+                "source": identify_source(state),
+                "title": _storable(state.title),
+                "model": _storable(state.model),
+                "now": datetime.now(UTC).isoformat(timespec="microseconds"),
+                "state": json.dumps(encode_state(state), ensure_ascii=True),
+                "revision": revision,
+                "writer": self._writer,
+                "changed": changed,
+            }
+            connection.execute(_SAVE, values)
+            written = self._find_written(connection, state.id)
             connection.execute(
                 "DELETE FROM exchanges WHERE conversation_id = ? AND number > ?", (state.id, len(exchanges))
             )
@@ -136,35 +133,73 @@ class Store:
                     if index >= len(written) or written[index] is not exchange
                 ],
             )
-        self._written[state.id] = exchanges
+            return _Known(revision=revision, exchanges=exchanges, generation=self._database.generation)
+
+        self._known[state.id] = self._database.write(write)
+
+    def _check_revision(self, connection: sqlite3.Connection, conversation_id: str) -> int:
+        """Return the number of the revision that is to be written.
+
+        Raises:
+            ContinuedElsewhereError: The one on disk is another's.
+        """
+        known = self._known.get(conversation_id, _Known(revision=0))
+        row = connection.execute(
+            "SELECT revision, writer FROM conversations WHERE id = ?", (conversation_id,)
+        ).fetchone()
+        if row is None:
+            return known.revision + 1
+        if row["revision"] != known.revision and row["writer"] != self._writer:
+            raise ContinuedElsewhereError(conversation_id)
+        return int(max(row["revision"], known.revision)) + 1
+
+    def _find_written(self, connection: sqlite3.Connection, conversation_id: str) -> tuple[Exchange, ...]:
+        """Return the exchanges that lie on disk as this object wrote them, none where that is not certain."""
+        known = self._known.get(conversation_id)
+        if known is None or known.generation != self._database.generation:
+            return ()
+        query = "SELECT count(*) FROM exchanges WHERE conversation_id = ?"
+        count = connection.execute(query, (conversation_id,)).fetchone()[0]
+        return known.exchanges if count == len(known.exchanges) else ()
 
     def load(self, conversation_id: str) -> SavedConversation:
-        """Return a conversation.
+        """Return a conversation as it lies on disk.
 
         Raises:
             StoreError: There is none with this id, or it cannot be read.
         """
-        with self._reading() as connection:
+
+        def read(connection: sqlite3.Connection) -> SavedConversation:
             row = connection.execute("SELECT * FROM conversations WHERE id = ?", (conversation_id,)).fetchone()
             if row is None:
-                raise StoreError(f'There is no conversation "{conversation_id}". `roamtui conversations` lists them.')
-            exchanges = connection.execute(
-                "SELECT data FROM exchanges WHERE conversation_id = ? ORDER BY number", (conversation_id,)
-            ).fetchall()
+                raise StoreError(_NO_SUCH.format(conversation_id))
+            query = "SELECT data FROM exchanges WHERE conversation_id = ? ORDER BY number"
+            exchanges = connection.execute(query, (conversation_id,)).fetchall()
             try:
                 decoded = tuple(decode_exchange(json.loads(data)) for (data,) in exchanges)
                 return decode_conversation(dict(row), json.loads(row["state"]), decoded)
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 raise StoreError(f'The conversation "{conversation_id}" is damaged and cannot be read.') from None
 
+        return self._database.read(lambda connection: read_in_one_moment(connection, read))
+
+    def take_up(self, conversation_id: str) -> SavedConversation:
+        """Return a conversation to go on with: what is saved of it next follows what lies on disk now.
+
+        Raises:
+            StoreError: There is none with this id, or it cannot be read.
+        """
+        saved = self.load(conversation_id)
+        self._known[conversation_id] = _Known(revision=saved.revision)
+        return saved
+
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
-        """Return all conversations, or those about one source, newest first."""
+        """Return all conversations, or those about one source, the one that was changed last first."""
         query = (
             "SELECT c.*, (SELECT count(*) FROM exchanges e WHERE e.conversation_id = c.id) AS questions "
-            "FROM conversations c WHERE :source IS NULL OR c.source = :source ORDER BY c.updated_at DESC, c.rowid DESC"
+            "FROM conversations c WHERE :source IS NULL OR c.source = :source ORDER BY c.changed DESC, c.rowid DESC"
         )
-        with self._reading() as connection:
-            rows = connection.execute(query, {"source": source}).fetchall()
+        rows = self._database.read(lambda connection: connection.execute(query, {"source": source}).fetchall())
         keys = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
         return tuple(ConversationSummary(**{key: row[key] for key in keys}) for row in rows)
 
@@ -179,8 +214,8 @@ class Store:
             "coalesce(json_extract(data, '$.answer'), ''), char(10)) AS words "
             "FROM exchanges WHERE json_valid(data) GROUP BY conversation_id"
         )
-        with self._reading() as connection:
-            return {row["conversation_id"]: row["words"] for row in connection.execute(query)}
+        rows = self._database.read(lambda connection: connection.execute(query).fetchall())
+        return {row["conversation_id"]: row["words"] for row in rows}
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title; its place in the list stays.
@@ -188,69 +223,31 @@ class Store:
         Raises:
             StoreError: There is none with this id, or it could not be written.
         """
-        with self._transaction() as connection:
-            renamed = connection.execute(
-                "UPDATE conversations SET title = ? WHERE id = ?", (_storable(title), conversation_id)
-            ).rowcount
-            if not renamed:
-                raise StoreError(f'There is no conversation "{conversation_id}". `roamtui conversations` lists them.')
+
+        def write(connection: sqlite3.Connection) -> None:
+            values = (_storable(title), conversation_id)
+            if not connection.execute("UPDATE conversations SET title = ? WHERE id = ?", values).rowcount:
+                raise StoreError(_NO_SUCH.format(conversation_id))
+
+        self._database.write(write)
 
     def delete(self, conversation_id: str) -> None:
-        """Delete a conversation for good.
+        """Delete a conversation for good: its bytes are overwritten, in copies of older versions too.
+
+        Where they may still be, a report says so.
 
         Raises:
             StoreError: There is none with this id.
         """
-        with self._transaction() as connection:
-            deleted = connection.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,)).rowcount
-            if not deleted:
-                raise StoreError(f'There is no conversation "{conversation_id}". `roamtui conversations` lists them.')
-        self._written.pop(conversation_id, None)
 
-    def _prepare(self) -> None:
-        connection = self._connection
-        connection.executescript(
-            "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-            "PRAGMA secure_delete = ON;"
-        )
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > _VERSION:
-            raise StoreError(f"{self._path} was written by a newer roamtui. Update roamtui to use it.")
-        if version == 0:
-            connection.executescript(f"BEGIN IMMEDIATE; {self._schema_if_missing()} COMMIT;")
+        def write(connection: sqlite3.Connection) -> None:
+            if not connection.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,)).rowcount:
+                raise StoreError(_NO_SUCH.format(conversation_id))
 
-    def _schema_if_missing(self) -> str:
-        return _SCHEMA.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS").replace(
-            "CREATE INDEX", "CREATE INDEX IF NOT EXISTS"
-        )
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            try:
-                yield self._connection
-            except sqlite3.Error as error:
-                raise StoreError(f"{self._path} cannot be read: {_explain(error)}.") from None
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            connection = self._connection
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                yield connection
-                connection.execute("COMMIT")
-            except sqlite3.Error as error:
-                self._roll_back()
-                raise StoreError(f"The conversation is not saved: {_explain(error)} ({self._path}).") from None
-            except BaseException:
-                self._roll_back()
-                raise
-
-    def _roll_back(self) -> None:
-        with suppress(sqlite3.Error):
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+        self._database.write(write)
+        self._known.pop(conversation_id, None)
+        for path in forget_in_copies(self._path, conversation_id):
+            self._database.report(f"The deleted conversation may still be read in {path}. Delete that file too.")
 
 
 def identify_source(state: ConversationState) -> str:
@@ -262,9 +259,3 @@ def identify_source(state: ConversationState) -> str:
 def _storable(text: str) -> str:
     """Return text that SQLite takes: a file's name may hold bytes that are no UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _explain(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error) or type(error).__name__

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.library import Library
+from roamtui.document.loader import LoadedBatch
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import parse_document
+from roamtui.document.page import parse_page
 from roamtui.errors import SourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from roamtui.document.loader import Report
     from roamtui.sources.listing import Listing
 
 
@@ -47,16 +52,40 @@ class FileLoader:
         except KeyError:
             return _fail(key, f"{key} was not there when the folder was listed. Read it again.")
         notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in raw.notes)
-        document = parse_document(raw.text, key=key, name=raw.name, notes=notes, is_markdown=raw.is_markdown)
-        _count(document)
+        document = parse_page(replace(raw, notes=notes), key=key)
+        count_ahead(document)
         return document
+
+    def load_batch(
+        self,
+        library: Library,
+        node_ids: tuple[str, ...],
+        approved: frozenset[str],  # noqa: ARG002 - files need no approval
+        report: Report | None = None,
+    ) -> LoadedBatch:
+        """Return the documents of several files, one after the other; see `Loader`."""
+        documents = {}
+        for done, node_id in enumerate(node_ids, start=1):
+            documents[node_id] = self.load(library, node_id)
+            if report is not None:
+                report(done, 0)
+        return LoadedBatch(documents=documents)
+
+    def find_unapproved(
+        self,
+        library: Library,  # noqa: ARG002 - files need no approval
+        node_ids: tuple[str, ...],  # noqa: ARG002
+        approved: frozenset[str],  # noqa: ARG002
+    ) -> Mapping[str, tuple[str, ...]]:
+        """Return nothing: files need no approval; see `Loader`."""
+        return {}
 
 
 def _fail(key: str, problem: str) -> Document:
     return Document(key=key, title="", text="", columns=build_columns((), 0), problem=problem)
 
 
-def _count(document: Document) -> None:
+def count_ahead(document: Document) -> None:
     """Make what a document makes on demand, here in a thread rather than while a person waits."""
     for made in (document.rows_by_id, document.tokens_before, document.content_hash):
         assert made is not None

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from roamtui.document.node import NodeKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from roamtui.document.document import Document
     from roamtui.document.library import Library
 
 _LOADED_ON_DEMAND = frozenset({NodeKind.FILE, NodeKind.LINK})
+
+Report = Callable[[int, int], None]
+"""Told, from any thread, how many pages of a batch are there and how many bytes were received."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedBatch:
+    """What several nodes gave."""
+
+    documents: Mapping[str, Document]
+    """By node, in the order asked."""
+    refused: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Nodes whose page leads on to an origin that nobody approved, each with that origin."""
 
 
 class Loader(Protocol):
     """Reads the files, or fetches the pages, of one source."""
 
     def load(self, library: Library, node_id: str) -> Document:
-        """Return the document that belongs below a node; called in a thread, for several nodes at a time.
+        """Return the document that belongs below a node; called in a thread.
 
         What cannot be read is a document with a `problem`, never an exception.
 
@@ -27,6 +41,25 @@ class Loader(Protocol):
             library: Holds the node.
             node_id: A file or a link.
         """
+        ...
+
+    def load_batch(
+        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
+    ) -> LoadedBatch:
+        """Return the documents that belong below several nodes; pages are fetched side by side.
+
+        Args:
+            library: Holds the nodes.
+            node_ids: Files and links.
+            approved: Origins that a person approved besides those that they typed.
+            report: Told of progress.
+        """
+        ...
+
+    def find_unapproved(
+        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
+    ) -> Mapping[str, tuple[str, ...]]:
+        """Return the origins that a person must approve before these nodes can be loaded, each with its nodes."""
         ...
 
 

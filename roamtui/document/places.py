@@ -106,3 +106,14 @@ def salt_documents(root: Document, grafts: Mapping[str, Document]) -> dict[str, 
             salted[node_id] = replace(graft, salt=str(attempt))
         taken.update(salted[node_id].ids)
     return salted
+
+
+def find_aliases(grafts: Mapping[str, Document], new: Mapping[str, Document]) -> dict[str, str]:
+    """Return the nodes whose new document stands below another node already, or is new there too, with that node."""
+    hosts = {graft.key: node_id for node_id, graft in reversed(grafts.items()) if not graft.problem}
+    aliases = {}
+    for node_id, document in new.items():
+        host = node_id if document.problem else hosts.setdefault(document.key, node_id)
+        if host != node_id:
+            aliases[node_id] = host
+    return aliases

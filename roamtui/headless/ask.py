@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from roamtui.agent.answer import count_verified
 from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked, ToolFinished
-from roamtui.conversation.events import CloseReason, SaveFailed, SectionsClosed
+from roamtui.conversation.events import CloseReason, SaveFailed, SavingReported, SectionsClosed
 from roamtui.conversation.export import describe_citation
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped
 from roamtui.errors import UnknownSectionError
+from roamtui.headless.event_lines import describe_tool, print_answer_event, print_event
 from roamtui.headless.narration import narrate_event
 from roamtui.headless.output import write_json, write_note, write_notes, write_text
 from roamtui.models.choose import find_note
@@ -40,15 +41,29 @@ class AskRecord:
     final: QuestionAnswered | None = None
 
 
-async def ask_question(agent: Agent, question: str, *, within: str | None = None, is_quiet: bool) -> AskRecord:
+async def ask_question(
+    agent: Agent, question: str, *, within: str | None = None, is_quiet: bool, as_events: bool = False
+) -> AskRecord:
     """Ask, and write what happens to stderr unless `is_quiet`; warnings are always written.
+
+    Args:
+        agent: Answers the question.
+        question: A person's words.
+        within: Id of the section that the question is about, None for the whole document.
+        is_quiet: Whether nobody looks at stderr.
+        as_events: Whether each event is written to stdout too, as a JSON line.
 
     Raises:
         UnknownSectionError: `within` names no section.
     """
     record = AskRecord()
+    if as_events:
+        for change in agent.session.opening_events:
+            print_event(change)
     async with aclosing(agent.ask(question, within=within)) as events:  # type: ignore[type-var]
         async for event in events:
+            if as_events:
+                print_event(event)
             if isinstance(event, QuestionAsked):
                 write_notes(filter(None, [find_note(agent.model)]))
             library = agent.session.state.library
@@ -57,7 +72,7 @@ async def ask_question(agent: Agent, question: str, *, within: str | None = None
             elif isinstance(event, QuestionAnswered):
                 record.final = event
             note = "" if _is_expected(event) else narrate_event(event, library)
-            if note and (not is_quiet or isinstance(event, SaveFailed)):
+            if note and (not is_quiet or isinstance(event, SaveFailed | SavingReported)):
                 write_note(note)
     return record
 
@@ -68,13 +83,7 @@ def _is_expected(event: AgentEvent) -> bool:
 
 
 def _record_tool(event: ToolFinished, library: Library, record: AskRecord) -> None:
-    step: dict[str, Any] = {"tool": event.tool}
-    if event.query is not None:
-        step["query"] = event.query
-    else:
-        step["section_ids"] = list(event.section_ids)
-    step["results"] = [{"id": result.id, "status": result.status} for result in event.results]
-    record.steps.append(step)
+    record.steps.append(describe_tool(event))
     if event.tool == "expand_sections":
         for result in event.results:
             reference = parse_reference(result.id)
@@ -114,31 +123,36 @@ def _name_citation(library: Library, citation: Citation) -> str:
     return f"{name}, lines {citation.start_line}-{citation.end_line}: {_QUOTE_WORDS[citation.state]}"
 
 
-def print_answer_json(agent: Agent, record: AskRecord) -> None:
-    """Write everything about the answer as JSON."""
+def print_answer_json(agent: Agent, record: AskRecord, *, as_events: bool = False) -> None:
+    """Write everything about the answer as JSON: by itself, or as the last line of events."""
     final = record.final
     if final is None:
         return
+    if as_events:
+        print_answer_event(_describe_answer(agent, record, final))
+    else:
+        write_json(_describe_answer(agent, record, final))
+
+
+def _describe_answer(agent: Agent, record: AskRecord, final: QuestionAnswered) -> dict[str, Any]:
     state = agent.session.state
-    write_json(
-        {
-            "conversation": state.id,
-            "model": agent.model.name,
-            "answer": final.answer,
-            "stopped": final.stopped.value,
-            "citations": [describe_citation(citation) for citation in final.citations],
-            "opened": list(record.requested),
-            "open": list(state.open_ids),
-            "steps": record.steps,
-            "usage": {
-                "input_tokens": final.usage.input_tokens,
-                "output_tokens": final.usage.output_tokens,
-                "cached_tokens": final.usage.cached_tokens,
-                "cost_usd": final.usage.cost_usd,
-                "source": final.usage.source,
-            },
-        }
-    )
+    return {
+        "conversation": state.id,
+        "model": agent.model.name,
+        "answer": final.answer,
+        "stopped": final.stopped.value,
+        "citations": [describe_citation(citation) for citation in final.citations],
+        "opened": list(record.requested),
+        "open": list(state.open_ids),
+        "steps": record.steps,
+        "usage": {
+            "input_tokens": final.usage.input_tokens,
+            "output_tokens": final.usage.output_tokens,
+            "cached_tokens": final.usage.cached_tokens,
+            "cost_usd": final.usage.cost_usd,
+            "source": final.usage.source,
+        },
+    }
 
 
 def is_failure(record: AskRecord) -> bool:

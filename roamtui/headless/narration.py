@@ -26,6 +26,7 @@ from roamtui.conversation.events import (
     NodesUnfolded,
     ReadingChanged,
     SaveFailed,
+    SavingReported,
     SectionsClosed,
     SectionsExpanded,
     SectionsKept,
@@ -72,7 +73,7 @@ def narrate_event(event: AgentEvent, library: Library) -> str:  # noqa: C901, PL
             return f"{reason} Trying again in {seconds:.0f} s."
         case ReminderSent():
             return "asked the model for quotes"
-        case SaveFailed(message=message):
+        case SaveFailed(message=message) | SavingReported(message=message):
             return message
         case LoadingProgressed(done=done, total=total):
             return f"reading {total:,} files" if not done else ""

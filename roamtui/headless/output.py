@@ -43,6 +43,13 @@ def write_json(value: object) -> None:
     write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
+def write_json_line(value: object) -> None:
+    """Write one JSON value on a line of its own, at once. ASCII alone, so that no reader sees a line end inside it."""
+    import json  # noqa: PLC0415 - the app writes none before its first screen
+
+    write_text(json.dumps(value) + "\n")
+
+
 def write_note(text: str) -> None:
     """Write one line about progress, or a warning, to stderr."""
     sys.stderr.write(plain_line(text) + "\n")

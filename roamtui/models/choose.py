@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from roamtui.models.base import Model
     from roamtui.models.litellm_options import LitellmOptions
+    from roamtui.models.worker.process import WorkerProcess
 
 OFFLINE = "offline"
 
@@ -55,6 +56,7 @@ def make_model(
     api_base: str | None = None,
     options: LitellmOptions | None = None,
     environ: Mapping[str, str] | None = None,
+    worker: WorkerProcess | None = None,
 ) -> Model:
     """Return the model that a person chose; nothing is started or asked yet.
 
@@ -63,6 +65,7 @@ def make_model(
         api_base: Address of the server, None for the provider's own; `offline` has none.
         options: Sizes, patience and retries of models with a provider.
         environ: Where keys are looked up, None for this program's environment.
+        worker: A process to share with others, which is then theirs to close.
 
     Raises:
         UsageError: Name or address make no sense, or the file cannot be replayed.
@@ -80,8 +83,8 @@ def make_model(
         from roamtui.models.offline.model import OfflineModel  # noqa: PLC0415 - needed by few commands
 
         return OfflineModel()
-    _check_address(api_base)
-    return ToolFallbackModel(LitellmModel(name, api_base=api_base, options=options, environ=environ))
+    check_address(api_base)
+    return ToolFallbackModel(LitellmModel(name, api_base=api_base, options=options, environ=environ, worker=worker))
 
 
 @runtime_checkable
@@ -131,7 +134,12 @@ def suggest_model(provider: str) -> str:
     return _SUGGESTIONS[provider]
 
 
-def _check_address(api_base: str | None) -> None:
+def check_address(api_base: str | None, flag: str = "--api-base") -> None:
+    """Refuse what is no address of a server.
+
+    Raises:
+        UsageError: It is none, or holds a password; the message names the flag.
+    """
     if api_base is None:
         return
     try:
@@ -141,7 +149,7 @@ def _check_address(api_base: str | None) -> None:
     except ValueError:
         is_address = holds_secret = False
     if holds_secret:
-        raise UsageError("--api-base must not hold a name or password; set the server's key in the environment.")
+        raise UsageError(f"{flag} must not hold a name or password; set the server's key in the environment.")
     if not is_address:
         shown = shorten(plain_line(api_base), 80)
-        raise UsageError(f'"{shown}" is no address of a server; write --api-base like http://localhost:11434.')
+        raise UsageError(f'"{shown}" is no address of a server; write {flag} like http://localhost:11434.')

@@ -118,13 +118,7 @@ class LitellmModel:
 
     def _plan_retry(self, fault: Fault, retries: int) -> float | None:
         """Return how long to wait before sending the request again, None where that is no use."""
-        options = self._options
-        if not fault.is_passing or retries >= options.retries_max:
-            return None
-        wait = fault.wait_seconds
-        if wait is None:
-            return min(options.retry_wait_seconds * float(2**retries), options.retry_wait_seconds_max)
-        return wait if wait <= options.retry_wait_seconds_max else None
+        return self._options.plan_retry(fault.wait_seconds, retries) if fault.is_passing else None
 
 
 def _build_error(fault: Fault) -> ModelError:

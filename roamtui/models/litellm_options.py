@@ -30,3 +30,16 @@ class LitellmOptions:
     """Wait before the first retry, doubled for each that follows, where the provider names none."""
     retry_wait_seconds_max: float = 60.0
     """A provider that asks for a longer wait is not waited for."""
+
+    def plan_retry(self, asked_seconds: float | None, retries: int) -> float | None:
+        """Return how long to wait before a request is sent again, None where that is no use.
+
+        Args:
+            asked_seconds: How long the provider asks to wait, None where it does not say.
+            retries: How often it was sent again before.
+        """
+        if retries >= self.retries_max:
+            return None
+        if asked_seconds is None:
+            return min(self.retry_wait_seconds * float(2**retries), self.retry_wait_seconds_max)
+        return asked_seconds if asked_seconds <= self.retry_wait_seconds_max else None

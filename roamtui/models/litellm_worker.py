@@ -13,6 +13,13 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from roamtui.models.worker.completion import stream_completion
+from roamtui.models.worker.embedding import (
+    EmbedJob,
+    compute_vectors,
+    decode_embed_job,
+    encode_vectors,
+    explain_unknown_embedder,
+)
 from roamtui.models.worker.errors import (
     explain_error,
     explain_failed_import,
@@ -83,17 +90,18 @@ class LitellmWorker:
             if task := self._tasks.get(number):
                 task.cancel()
             return
-        task = asyncio.create_task(self._work(number, frame["op"], decode_job(frame["job"])))
+        decode = decode_embed_job if frame["op"] == "embed" else decode_job
+        task = asyncio.create_task(self._work(number, frame["op"], decode(frame["job"])))
         self._tasks[number] = task
         task.add_done_callback(lambda _: self._tasks.pop(number))
 
-    async def _work(self, number: int, operation: str, job: Job) -> None:
+    async def _work(self, number: int, operation: str, job: Job | EmbedJob) -> None:
         try:
             await self._try_to_work(number, operation, job)
         except asyncio.CancelledError:
             self._send(number, {"event": "cancelled"})
 
-    async def _try_to_work(self, number: int, operation: str, job: Job) -> None:
+    async def _try_to_work(self, number: int, operation: str, job: Job | EmbedJob) -> None:
         assert self._loading is not None
         try:
             litellm = await asyncio.shield(self._loading)
@@ -103,13 +111,17 @@ class LitellmWorker:
         try:
             target = find_target(litellm, job.model, job.api_base, self._environ)
         except UnknownProviderError:
-            self._send(number, encode_event(explain_unknown_model(job.model)))
+            explain = explain_unknown_embedder if isinstance(job, EmbedJob) else explain_unknown_model
+            self._send(number, encode_event(explain(job.model)))
             return
         if operation == "describe":
             description = describe_target(target, job.options)
             self._send(number, {"event": "described", "data": encode_description(description)})
             return
-        await self._complete(number, litellm, job, target)
+        if isinstance(job, EmbedJob):
+            await self._embed(number, litellm, job, target)
+        else:
+            await self._complete(number, litellm, job, target)
 
     async def _complete(self, number: int, litellm: Any, job: Job, target: Target) -> None:  # noqa: ANN401
         if not target.can_be_asked:
@@ -121,6 +133,17 @@ class LitellmWorker:
                     self._send(number, encode_event(event))
         except Exception as error:  # noqa: BLE001 -- litellm's exceptions have no common base
             self._send(number, encode_event(explain_error(error, target, self._environ)))
+
+    async def _embed(self, number: int, litellm: Any, job: EmbedJob, target: Target) -> None:  # noqa: ANN401
+        if not target.can_be_asked:
+            self._send(number, encode_event(explain_missing_keys(target)))
+            return
+        try:
+            vectors = await compute_vectors(litellm, job, target)
+        except Exception as error:  # noqa: BLE001 -- litellm's exceptions have no common base
+            self._send(number, encode_event(explain_error(error, target, self._environ)))
+        else:
+            self._send(number, {"event": "embedded", "data": encode_vectors(vectors)})
 
     def _send(self, number: int, frame: Mapping[str, object]) -> None:
         """Write a frame; a full pipe stops all work until the program reads on."""

@@ -13,6 +13,7 @@ from roamtui.outline.labels import (
     describe_size_briefly,
     find_opening,
     is_blank,
+    is_optional,
     name_node,
     name_shown,
 )
@@ -178,7 +179,7 @@ def _list_deeper(outline: _CompactOutline, lines: list[_Line]) -> list[_Line]:
         following: list[_Line] = []
         all_fit = True
         for line in level:
-            if not line.node.descendants or not list_below(outline.library, line.node.id):
+            if not line.node.descendants or is_optional(line.node) or not list_below(outline.library, line.node.id):
                 leaves.append(line)
                 continue
             added = outline.list_below(line)

@@ -7,7 +7,7 @@ without saying so and how to get the rest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from roamtui.document.node import Node, NodeKind, Span
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from roamtui.document.library import Library
 
+_FETCHED = frozenset({NodeKind.FILE, NodeKind.LINK})
 WHOLE_TOKENS_MAX = 1_500
 """A subtree up to this size is given whole."""
 
@@ -74,10 +75,11 @@ def expand(library: Library, requested: str, *, delivered: Delivered, nonce: str
         return _list_range(library, reference)
     if reference is None or reference.section_id not in library:
         return Block(section_id=None, text=_describe_unknown(library, requested))
+    reference = replace(reference, section_id=library.find_host(reference.section_id))
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:
         return _list_range(library, reference)
-    if node.kind is NodeKind.FILE and not node.is_loaded:
+    if node.kind in _FETCHED and not node.is_loaded:
         reason = node.problem or "It is not loaded."
         return Block(section_id=node.id, text=f"[{node.id}] {name_path(library, node.id)}: {reason}", is_failed=True)
     return _deliver(library, node, reference, delivered, nonce)
@@ -90,7 +92,7 @@ def _deliver(library: Library, node: Node, reference: Reference, delivered: Deli
     pieces = subtract_bounds(wanted.start, wanted.end, delivered.get(wanted.doc, ()))
     spans = tuple(Span(doc=wanted.doc, start=start, end=end) for start, end in pieces)
     new = tuple(span for span in spans if library.text_at(span).strip())
-    if not new and node.kind is NodeKind.FILE and not library.text_at(wanted).strip() and node.tokens:
+    if not new and node.kind in _FETCHED and not library.text_at(wanted).strip() and node.tokens:
         return _list_range(library, reference)
     if not new:
         return Block(section_id=node.id, text=_describe_repeated(library, node, wanted, page_note))
@@ -110,16 +112,16 @@ def render_open(library: Library, section_id: str, spans: Sequence[Span], *, del
         nonce: Marks the fences of this conversation.
     """
     node = library.node(section_id)
-    own = library.own_span(section_id)
-    wanted = library.span(section_id) if spans and spans[-1].end > own.end else own
+    own = library.shown_own_span(section_id)
+    wanted = library.shown_span(section_id) if spans and spans[-1].end > own.end else own
     return "\n".join(_render(library, node, wanted, spans, nonce, delivered))
 
 
 def _choose_spans(library: Library, node: Node, reference: Reference) -> tuple[Span | None, str]:
     """Return the range to deliver, and a line on the pages that are left."""
-    own = library.own_span(node.id)
+    own = library.shown_own_span(node.id)
     if reference.page is None and node.tokens <= WHOLE_TOKENS_MAX:
-        return library.span(node.id), ""
+        return library.shown_span(node.id), ""
     pages = split_pages(library.text_at(own))
     if len(pages) == 1 and reference.page in (None, 1):
         return own, ""
@@ -186,7 +188,7 @@ def _describe_unknown(library: Library, requested: str) -> str:
 
 def _describe_repeated(library: Library, node: Node, wanted: Span, page_note: str) -> str:
     first, last = library.lines_of(wanted)
-    if not library.text_at(wanted).strip() and node.kind is not NodeKind.LINK:
+    if not library.text_at(wanted).strip():
         text = f"[{node.id}] {name_path(library, node.id)} is empty."
     else:
         name = name_path(library, node.id)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from roamtui.document.library import Library
 
 TITLE_LENGTH_MAX = 120
+OPTIONAL = "optional"
+"""Title, in small letters, of the section of an llms.txt that a reader may skip."""
 OPENING_LENGTH = 100
 _OPENING_SOURCE = 4_000
 """Characters of own text in which an opening is looked for."""
@@ -93,7 +95,8 @@ def describe_size(node: Node) -> str:
     """Return ``+12 subsections, ~9k tok``."""
     tokens = f"~{format_tokens(node.tokens)} tok"
     if node.descendants:
-        return f"+{node.descendants} subsection{'s' if node.descendants > 1 else ''}, {tokens}"
+        optional = "optional, " if is_optional(node) else ""
+        return f"{optional}+{node.descendants} subsection{'s' if node.descendants > 1 else ''}, {tokens}"
     return tokens if node.is_loaded else _describe_unloaded(node)
 
 
@@ -101,12 +104,21 @@ def describe_size_briefly(node: Node) -> str:
     """Return ``+12, ~9k``: the same on a line of the compact form."""
     tokens = f"~{format_tokens(node.tokens)}"
     if node.descendants:
-        return f"+{node.descendants}, {tokens}"
+        return f"{'optional, ' if is_optional(node) else ''}+{node.descendants}, {tokens}"
+    if node.kind is NodeKind.LINK and not node.is_loaded:
+        return "page, not fetched" if node.problem else "page"
     return tokens if node.is_loaded else _describe_unloaded(node)
 
 
 def _describe_unloaded(node: Node) -> str:
+    if node.kind is NodeKind.LINK:
+        return "a page that could not be fetched" if node.problem else "a page, fetched when it is opened"
     return "could not be read" if node.problem else "not loaded yet"
+
+
+def is_optional(node: Node) -> bool:
+    """Return whether a section is the one of an llms.txt that a reader may skip."""
+    return node.kind is NodeKind.SECTION and node.title.casefold() == OPTIONAL
 
 
 def is_blank(library: Library, section_id: str) -> bool:

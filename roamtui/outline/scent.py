@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from roamtui.document.node import Node, NodeKind
 from roamtui.document.plain import shorten
 from roamtui.outline.labels import defuse, find_opening, name_shown
+from roamtui.outline.notes import NOTE_LENGTH, find_note
 from roamtui.outline.tops import list_below, list_headings_below
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ def make_scent(library: Library, node: Node, *, is_deep: bool = False, length_ma
         length_max: Characters; whole titles are left out past it, and their number said.
     """
     titles = list_child_titles(library, node, is_deep=is_deep)
+    if not titles and node.kind is NodeKind.LINK:
+        return find_note(library, node.id, length_max=length_max or NOTE_LENGTH)
     if not titles:
         return describe_generic(library, node)
     if length_max is None:

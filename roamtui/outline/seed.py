@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from roamtui.document.node import NodeKind
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.labels import describe_size, find_opening, find_shared_lines, is_blank, name_shown
+from roamtui.outline.labels import describe_size, find_opening, find_shared_lines, is_blank, is_optional, name_shown
+from roamtui.outline.notes import find_note
+from roamtui.outline.scent import make_scent
 from roamtui.outline.tops import list_below, list_head, list_tops
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.document.node import Node
+
+
+_OPTIONAL_LENGTH = 300
+"""Characters of the titles that stand for what an llms.txt calls optional."""
 
 
 def guide(node: Node, *, is_empty: bool = False) -> str:
@@ -60,21 +67,26 @@ class _SeedOutline:
         hashes = "#" * max(1, self._find_level(node))
         dots = "" if is_top else "..."
         lines = [f"{hashes} {name_shown(self._library, node)}{dots} {guide(node, is_empty=is_empty)}"]
-        if is_top and not is_empty:
-            opening = find_opening(self._library, node.id, shared=self._shared)
-            if opening:
-                lines.append(f"{opening}..." if not opening.endswith(("…", ".", "!", "?")) else opening)
+        opening = find_note(self._library, node.id) if node.kind is NodeKind.LINK else ""
+        if is_top and is_optional(node):
+            opening = make_scent(self._library, node, length_max=_OPTIONAL_LENGTH)
+        elif is_top and not is_empty:
+            opening = opening or find_opening(self._library, node.id, shared=self._shared)
+        if opening:
+            lines.append(f"{opening}..." if not opening.endswith(("…", ".", "!", "?")) else opening)
         return "\n\n".join(lines)
 
     def _find_level(self, node: Node) -> int:
-        """Return the level of a heading; in a folder, its depth, where a file and its title are one."""
-        if not self._library.root.columns.has_files:
+        """Return the level of a heading; in a folder and in pages of links, its depth, a file and its title as one."""
+        if node.doc == "" and not self._library.root.columns.has_files:
             return node.level
         above = self._library.ancestors(node.id)
         titles = {section_id for one in above for section_id in list_head(self._library, one)}
         return 1 + sum(section_id not in titles for section_id in above)
 
     def _list_children(self, section_id: str) -> None:
+        if is_optional(self._library.node(section_id)):
+            return
         children = list_below(self._library, section_id)
         for child_id in children:
             self._add(child_id, is_top=False)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from roamtui.document.node import Node, Span
+from roamtui.document.node import Node, NodeKind, Span
 from roamtui.outline.labels import describe_size_briefly, is_blank, name_node, name_shown
 from roamtui.outline.pages import split_pages
 from roamtui.outline.ranges import LISTED_MAX, list_ranges, name_parts
@@ -62,7 +62,7 @@ def _name_parts_of(library: Library, part: Span, *, is_given: bool) -> list[str]
 
 def list_subsections(library: Library, node: Node, wanted: Span, given: Delivered) -> list[str]:
     """Return what stands below a node: what the block itself shows, what stands above, and stubs of the rest."""
-    own = library.own_span(node.id)
+    own = library.shown_own_span(node.id)
     head = list_head(library, node.id)
     is_first = wanted.start == own.start and wanted.end <= own.end
     held = [f"Its text is that of {name_sections(library, node.id, head)}"] if head and is_first else []
@@ -73,12 +73,15 @@ def _list_below(library: Library, node: Node, wanted: Span, given: Delivered) ->
     children = list_below(library, node.id)
     if not children:
         return []
-    own = library.own_span(node.id)
+    own = library.shown_own_span(node.id)
     if own.start < wanted.start < own.end:
         return [f"(Its subsections are listed with its first page, [{node.id}:1].)"]
     if wanted.end > own.end:
         inside = tuple(i for i in library.walk(node.id) if i != node.id and _is_own_given(library, i, given))
-        return [f"Includes its subsections: {name_sections(library, node.id, inside)}"] if inside else []
+        links = tuple(i for i in inside if library.heading(i).kind is NodeKind.LINK)
+        sections = tuple(i for i in inside if i not in links)
+        lines = [f"Includes its subsections: {name_sections(library, node.id, sections)}"] if sections else []
+        return [*lines, f"Pages, each opened by its id: {name_sections(library, node.id, links)}"] if links else lines
     if len(children) > LISTED_MAX:
         return [f"Subsections ({len(children)}, collapsed, by ranges):", *list_ranges(library, node.id)]
     open_ids = tuple(child for child in children if _is_given(library, child, given))
@@ -96,8 +99,9 @@ def _is_own_given(library: Library, section_id: str, given: Delivered) -> bool:
 
 def _is_given(library: Library, section_id: str, given: Delivered) -> bool:
     """Return whether the model has the whole text of a section's subtree."""
-    span = library.span(section_id)
-    if library.grafts and any(library.own_span(i).doc != span.doc for i in library.walk(section_id)):
+    span = library.shown_span(section_id)
+    below = (i for i in library.walk(section_id) if i != section_id)
+    if library.grafts and any(library.own_span(i).doc != span.doc for i in below):
         return False
     return not subtract_bounds(span.start, span.end, given.get(span.doc, ()))
 

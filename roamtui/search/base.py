@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from roamtui.search.mode import SearchMode
 
-__all__ = ["Hit", "SearchMode", "SearchOptions", "Searcher"]
+__all__ = ["EmbedKind", "Embedder", "Hit", "Reranker", "Rewriter", "SearchMode", "SearchOptions", "Searcher"]
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from roamtui.document.library import Library
 
@@ -58,6 +62,25 @@ class SearchOptions:
     """Constant of reciprocal rank fusion."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedSection:
+    """A section that was found, before a sentence of it is chosen; the fields are those of `Hit`."""
+
+    section_id: str
+    score: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """What keyword search finds."""
+
+    sections: tuple[RankedSection, ...]
+    """The best first."""
+    terms: tuple[str, ...]
+    """What was looked for, with what mistyped words may have meant; by these a sentence is chosen."""
+
+
 class Searcher(Protocol):
     """Something that finds sections of one library."""
 
@@ -78,5 +101,57 @@ class Searcher(Protocol):
 
         Raises:
             UnknownSectionError: `within` names no section.
+        """
+        ...
+
+
+class EmbedKind(StrEnum):
+    """What a text is to an embedder: many models treat what is looked for and what is found differently."""
+
+    DOCUMENT = "document"
+    QUERY = "query"
+
+
+class Embedder(Protocol):
+    """Something that turns texts into vectors. May be asked from any thread, one call at a time."""
+
+    @property
+    def name(self) -> str:
+        """What the vectors are known by: two embedders with the same name give the same vectors."""
+        ...
+
+    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:
+        """Return one row for each text, all of the same length.
+
+        Raises:
+            RoamtuiError: It failed; the message is for the person.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """Something that orders texts by how well they answer. May be asked from any thread."""
+
+    def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
+        """Return places of texts, from 0, the best first, each once; what it leaves out comes after, as it was.
+
+        Raises:
+            RoamtuiError: It gave no usable answer; the message is for the person.
+        """
+        ...
+
+
+class Rewriter(Protocol):
+    """Something that puts a follow-up as a query of its own. May be asked from any thread."""
+
+    def rewrite(self, query: str, earlier: Sequence[str]) -> str:
+        """Return a query that can be understood without what was said before.
+
+        Args:
+            query: As it was asked.
+            earlier: What was said before by either side, oldest first.
+
+        Raises:
+            RoamtuiError: It gave no usable answer; the message is for the person.
         """
         ...

@@ -6,34 +6,36 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from roamtui.document.plain import plain_line, shorten
+from roamtui.document.plain import plain_line
 from roamtui.errors import UnknownSectionError, UsageError
-from roamtui.search.base import Hit, SearchMode, SearchOptions
+from roamtui.search.base import Hit, RankedSection, Ranking, SearchMode, SearchOptions
 from roamtui.search.families import demote_bare, merge_families
 from roamtui.search.index import SectionIndex
 from roamtui.search.query import Query, correct_query, parse_query
 from roamtui.search.ranking import rank_by_text
-from roamtui.search.sentences import best_sentences, find_opening
+from roamtui.search.snippets import make_snippet
+from roamtui.search.store.opening import IndexPlace, StoreChooser
+from roamtui.search.store.sections import IndexLostError
 from roamtui.search.titles import TitleWords
 from roamtui.search.topics import TopicTitles
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from roamtui.document.library import Library
     from roamtui.search.base import Searcher
 
-SNIPPET_LENGTH = 240
 _QUERY_LENGTH_MAX = 10_000
-_SNIPPET_SOURCE = 20_000
-"""Characters of a very long section that are looked through for a snippet."""
-_TERM_START = 5
-"""Letters of a term by which the part of a long section is chosen; what follows may be inflected."""
 _ALLOWED_MODES = (SearchMode.OFF, SearchMode.KEYWORD)
 
 
-def make_searcher(library: Library, mode: SearchMode | str) -> Searcher | None:
+def make_searcher(library: Library, mode: SearchMode | str, place: IndexPlace | None = None) -> Searcher | None:
     """Return what searches `library` in a mode, None where search is off.
+
+    Args:
+        library: What is searched.
+        mode: How.
+        place: Where the index of a large library is kept; None for memory alone.
 
     Raises:
         UsageError: The mode is unknown, or not built in.
@@ -41,7 +43,7 @@ def make_searcher(library: Library, mode: SearchMode | str) -> Searcher | None:
     if mode == SearchMode.OFF:
         return None
     if mode == SearchMode.KEYWORD:
-        return KeywordSearcher(library)
+        return KeywordSearcher(library, place=place)
     allowed = ", ".join(_ALLOWED_MODES)
     raise UsageError(f'There is no search mode "{plain_line(str(mode))}" here. Choose one of: {allowed}.')
 
@@ -75,50 +77,101 @@ class _Ranks:
 class KeywordSearcher:
     """Finds sections of one library by their words. May be asked from any thread; the first search makes the index."""
 
-    def __init__(self, library: Library, options: SearchOptions | None = None) -> None:
+    def __init__(
+        self, library: Library, options: SearchOptions | None = None, *, place: IndexPlace | None = None
+    ) -> None:
+        """Search `library`; its index is kept in `place` where it is large, without one in memory."""
         self._library = library
         self._options = options or SearchOptions()
+        self._chooser = StoreChooser(place)
         self._lock = threading.Lock()
         self._state: _State | None = None
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on, after a page was grafted or a document changed."""
         with self._lock:
-            if library is not self._library:
-                self._library = library
-                self._state = None
+            self._library = library
+
+    def prepare(self, tell: Callable[[int, int], None] | None = None) -> SectionIndex:
+        """Return the index, brought up to date now rather than by the first search.
+
+        Args:
+            tell: Is told how many sections are written, and of how many.
+        """
+        with self._lock:
+            return self._catch_up(tell).index
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits, the best first; any text is a query. See `Searcher`."""
-        library, state = self._prepare()
+        ranking = self.rank(query, limit=limit, within=within, earlier=earlier)
+        _, state = self._prepare()
+        return tuple(
+            Hit(
+                section_id=section.section_id,
+                score=section.score,
+                snippet=make_snippet(_find_text(state.index, section.section_id), ranking.terms),
+                why=section.why,
+            )
+            for section in ranking.sections
+        )
+
+    def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
+        """Return what `search` finds without the sentences, which take longer to choose than the sections."""
+        while True:
+            library, state = self._prepare()
+            try:
+                return self._rank_in(library, state, query, limit=limit, within=within, earlier=earlier)
+            except IndexLostError as error:
+                self._give_up(state, error)
+
+    def _rank_in(
+        self, library: Library, state: _State, query: str, *, limit: int, within: str | None, earlier: Sequence[str]
+    ) -> Ranking:
         numbers = _find_range(library, state.index, within)
         parsed = parse_query(query[:_QUERY_LENGTH_MAX])
         if limit < 1 or not parsed.terms:
-            return ()
+            return Ranking(sections=(), terms=parsed.terms)
         options = replace(self._options, candidates=max(limit, self._options.candidates))
         topics = state.topics.carry_over(query[:_QUERY_LENGTH_MAX], earlier) if earlier else {}
         parsed, ranks = _rank(state, parsed, options, numbers, topics)
         scores = {number: places.fuse(self._options.fusion_k) for number, places in ranks.items()}
         ordered = sorted(scores, key=lambda number: (-scores[number], number))
         kept = merge_families(state.index, demote_bare(state.index, ordered, parsed), parsed, limit)
-        return tuple(
-            Hit(
-                section_id=state.index.ids[number],
-                score=score,
-                snippet=_make_snippet(state.index.own_text(number), parsed.terms),
-                why=ranks[number].describe(),
-            )
-            for number, score in zip(kept, _descend([scores[number] for number in kept]), strict=True)
+        lowered = _descend([scores[number] for number in kept])
+        return Ranking(
+            sections=tuple(
+                RankedSection(section_id=state.index.id_of(number), score=score, why=ranks[number].describe())
+                for number, score in zip(kept, lowered, strict=True)
+            ),
+            terms=parsed.terms,
         )
 
     def _prepare(self) -> tuple[Library, _State]:
         with self._lock:
-            if self._state is None:
-                index = SectionIndex(self._library)
+            return self._library, self._catch_up()
+
+    def _catch_up(self, tell: Callable[[int, int], None] | None = None) -> _State:
+        """Return what the newest library is searched with; only what changed is indexed."""
+        while self._state is None or self._state.index.library is not self._library:
+            before = self._state.index if self._state is not None else None
+            store = before.store if before is not None else self._chooser.open(self._library)
+            try:
+                index = SectionIndex(self._library, store, before=before, tell=tell)
+            except IndexLostError as error:
+                self._state = None
+                self._chooser.give_up(store, error)
+            else:
                 self._state = _State(index, TitleWords(index), TopicTitles(index))
-            return self._library, self._state
+        return self._state
+
+    def _give_up(self, state: _State, error: IndexLostError) -> None:
+        """Let the next search make another store, in place of one that failed."""
+        with self._lock:
+            if self._state is state:
+                self._state = None
+                self._chooser.give_up(state.index.store, error)
 
 
 def _rank(
@@ -146,28 +199,14 @@ def _find_range(library: Library, index: SectionIndex, within: str | None) -> ra
     return index.subtree(number)
 
 
+def _find_text(index: SectionIndex, section_id: str) -> str:
+    number = index.number_of(section_id)
+    return "" if number is None else index.own_text(number)
+
+
 def _descend(scores: Sequence[float]) -> list[float]:
     """Return scores that never rise, where a hit was moved down below a lower one."""
     lowered: list[float] = []
     for score in scores:
         lowered.append(min(score, lowered[-1]) if lowered else score)
     return lowered
-
-
-def _make_snippet(text: str, terms: tuple[str, ...]) -> str:
-    """Return the best sentence of a section's own text, else its first, on one safe line."""
-    text = _narrow(text, terms)
-    best = best_sentences(text, terms, limit=1)
-    sentence = best[0] if best else find_opening(text)
-    if sentence is None:
-        return ""
-    return shorten(plain_line(text[sentence.start : sentence.end].replace("\n>", "\n")), SNIPPET_LENGTH)
-
-
-def _narrow(text: str, terms: tuple[str, ...]) -> str:
-    """Return a long text's part that holds most of the terms."""
-    if len(text) <= _SNIPPET_SOURCE:
-        return text
-    starts = [term[:_TERM_START] for term in terms]
-    parts = [text[start : start + _SNIPPET_SOURCE] for start in range(0, len(text), _SNIPPET_SOURCE)]
-    return max(parts, key=lambda part: sum(start in part.lower() for start in starts))

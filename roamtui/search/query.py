@@ -45,10 +45,15 @@ class Query:
     """All of these."""
     names: frozenset[str]
     """Names from code, as `find_names` gives them."""
-    expression: str
-    """FTS5 expression that any hit satisfies; empty where the query holds no word."""
+    pieces: tuple[str, ...]
+    """FTS5 expressions of which any hit satisfies one."""
     phrases: str
     """FTS5 expression for what stands in double quotes, of more than one word; empty without."""
+
+    @property
+    def expression(self) -> str:
+        """FTS5 expression that any hit satisfies; empty where the query holds no word."""
+        return " OR ".join(self.pieces)
 
 
 def parse_query(text: str) -> Query:
@@ -74,7 +79,7 @@ def parse_query(text: str) -> Query:
         groups=tuple(frozenset((stem(word),)) for word in words),
         stems=frozenset(by_stem),
         names=find_names(text),
-        expression=" OR ".join(alternatives[: 2 * TERMS_MAX]),
+        pieces=tuple(alternatives[: 2 * TERMS_MAX]),
         phrases=" AND ".join(phrases[:TERMS_MAX]),
     )
 
@@ -95,7 +100,7 @@ def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Que
         terms=(*query.terms, *(word for word in added if word not in query.terms)),
         groups=groups,
         stems=frozenset().union(*groups),
-        expression=" OR ".join((query.expression, *(_quote(word) for word in added if stem(word) not in query.stems))),
+        pieces=(*query.pieces, *(_quote(word) for word in added if stem(word) not in query.stems)),
     )
 
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from roamtui.search.pruning import plan_search
 from roamtui.search.topics import favour_topics
 
 if TYPE_CHECKING:
@@ -68,7 +69,10 @@ def _score_words(index: SectionIndex, query: Query, options: SearchOptions, with
     if query.phrases:
         expression = f"({query.phrases}) AND ({query.expression} OR ({query.phrases}))"
         found = index.rank(expression, weights, within, options.candidates)
-    return dict(found or index.rank(query.expression, weights, within, options.candidates))
+    if not found:
+        search = plan_search(index, query, within)
+        found = index.rank(search.expression, weights, within, options.candidates, rows=search.rows)
+    return dict(found)
 
 
 def _score_titles(index: SectionIndex, number: int, query: Query, options: SearchOptions) -> float:
@@ -87,7 +91,7 @@ def _add_company(index: SectionIndex, scores: dict[int, float], options: SearchO
     means = {page: sum(sorted(found, reverse=True)[:_PAGE_SCORES]) / _PAGE_SCORES for page, found in pages.items()}
     return {
         number: score
-        + options.parent_share * scores.get(index.parents[number], 0.0)
+        + options.parent_share * scores.get(index.parent(number), 0.0)
         + options.page_share * means[id(index.document(number))]
         for number, score in scores.items()
     }

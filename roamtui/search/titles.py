@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from roamtui.search.stem import stem
-from roamtui.search.terms import STOP_WORDS, find_words
+from roamtui.search.terms import find_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +23,8 @@ _SIMILARITY_MIN = 0.79
 _LIKENESS_MIN = 0.5
 """Share of words that title and query must have in common: in a long question, one word like a title proves nothing."""
 _CORRECTIONS_MAX = 3
+_HOLDERS_MAX = 1_000
+"""Titles with one word that are looked at."""
 
 
 class TitleWords:
@@ -31,16 +32,6 @@ class TitleWords:
 
     def __init__(self, index: SectionIndex) -> None:
         self._index = index
-
-    @cached_property
-    def _holders(self) -> dict[str, list[int]]:
-        """Nodes by each word of their titles."""
-        holders: dict[str, list[int]] = {}
-        for number in range(len(self._index)):
-            for word in set(find_words(self._index.title(number))):
-                if len(word) >= _LENGTH_MIN and word not in STOP_WORDS:
-                    holders.setdefault(word, []).append(number)
-        return dict(sorted(holders.items()))
 
     def correct(self, words: Iterable[str]) -> dict[str, dict[str, float]]:
         """Return for each word that the index does not know the title words most like it, with their likeness."""
@@ -50,7 +41,7 @@ class TitleWords:
                 continue
             similar = process.extract(
                 word,
-                self._holders.keys(),
+                self._index.store.list_title_words(),
                 scorer=OSA.normalized_similarity,
                 score_cutoff=_SIMILARITY_MIN,
                 limit=_CORRECTIONS_MAX,
@@ -72,7 +63,7 @@ class TitleWords:
         for similar in corrections.values():
             best: dict[int, float] = {}
             for found, likeness in similar.items():
-                for number in self._holders[found]:
+                for number in self._list_holders(found, within):
                     best[number] = max(likeness, best.get(number, 0.0))
             for number, likeness in best.items():
                 scores[number] += likeness
@@ -80,10 +71,14 @@ class TitleWords:
         likeness_by_number = {
             number: 2 * (score + self._count_known(number, known)) / (len(self._index.title_stems(number)) + len(words))
             for number, score in scores.items()
-            if number in within
         }
         alike = [number for number, likeness in likeness_by_number.items() if likeness >= _LIKENESS_MIN]
         return sorted(alike, key=lambda number: (-likeness_by_number[number], number))
+
+    def _list_holders(self, word: str, within: range) -> list[int]:
+        """Return nodes whose titles hold a word; of very many the first."""
+        found = self._index.list_matches(f'title : "{word}"', within, _HOLDERS_MAX)
+        return [number for number in found if word in find_words(self._index.title(number))]
 
     def _count_known(self, number: int, stems: set[str]) -> int:
         return len(self._index.title_stems(number) & stems)

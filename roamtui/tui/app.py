@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.text import Text
+from textual import events, on
 from textual.app import App, SystemCommand
 from typing_extensions import override
 
@@ -15,6 +16,8 @@ from roamtui.document.plain import plain_text
 from roamtui.resources import find_resource_dir
 from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, show_key
 from roamtui.tui.context import FirstContext
+from roamtui.tui.idle_collector import IdleCollector
+from roamtui.tui.key_order import KeyOrder
 from roamtui.tui.keys import build_keys
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
@@ -48,6 +51,8 @@ class RoamApp(App[None]):
         self._first = context if isinstance(context, FirstContext) else FirstContext.of(context)
         self._keys = build_keys(self._first.options.keys)
         self._bindings: BindingsMap = self._keys.bindings(Scope.GLOBAL, only={"global.quit"})
+        self._key_order = KeyOrder(self, super().on_event)
+        self._collector = IdleCollector()
         problems = [*self._keys.problems, *self._load_themes()]
         self.main = MainScreen(self._first, self._keys, tuple(problems))
         """The screen that all else lies over."""
@@ -91,6 +96,18 @@ class RoamApp(App[None]):
                 yield SystemCommand(_name_command(action), help_text, partial(self.main.run_chosen, action))
 
     @override
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self._collector.note_key()
+            await self._key_order.add(event)
+        else:
+            await super().on_event(event)
+
+    @on(KeyOrder.Passed)
+    async def _follow_key(self, event: KeyOrder.Passed) -> None:
+        await self._key_order.follow(event)
+
+    @override
     def copy_to_clipboard(self, text: str) -> None:
         super().copy_to_clipboard(plain_text(text))
 
@@ -104,12 +121,17 @@ class RoamApp(App[None]):
         self._exit_renderables.append(Text(_DEFECT))
         self._close_messages_no_wait()
 
+    def on_mount(self) -> None:
+        """Keep collections of garbage out of keypresses."""
+        self._collector.start(self)
+
     def on_app_focus(self) -> None:
         """Look at the document on disk, which may have been edited meanwhile."""
         self.main.look_at_source()
 
     async def on_unmount(self) -> None:
         """Let go of what the model holds."""
+        self._collector.stop()
         if self._first.is_whole:
             await self.app_context.agent.model.close()
 

@@ -51,7 +51,8 @@ class Conversing:
             self._show_interrupted()
 
     async def warm_up(self) -> None:
-        """Start what the model needs to start, so that the first question does not wait; say what to know of it."""
+        """Start what model and first question need, so that nobody waits for it; say what to know of the model."""
+        await asyncio.to_thread(_find_lines, self._agent.session.state.library)
         model = self._agent.model
         await start_model(model)
         if note := find_note(model):
@@ -116,3 +117,9 @@ class Conversing:
         exchanges = self._agent.session.state.transcript.exchanges
         if exchanges and exchanges[-1].stopped is Stopped.CANCELLED:
             self._dispatcher.show(recall_ending(exchanges[-1]))
+
+
+def _find_lines(library: Library) -> None:
+    """Find where lines begin, which the first section that is opened must know."""
+    for document in library.documents:
+        _ = document.line_starts

@@ -27,6 +27,7 @@ from roamtui.conversation.events import (
     NodesUnfolded,
     ReadingChanged,
     SaveFailed,
+    SavingReported,
     SectionsClosed,
     SectionsExpanded,
     SectionsKept,
@@ -115,7 +116,7 @@ class EventDispatcher:
                 self._status.change(message=f"read {done:,} of {total:,} files")
             case NodesLoaded():
                 self._show_loaded(event)
-            case SaveFailed(message=message):
+            case SaveFailed(message=message) | SavingReported(message=message):
                 self._chat.add_notice(message, NoticeKind.WARNING)
             case _:
                 assert_never(event)

@@ -24,7 +24,7 @@ from tests.agent.manual_agent import ask, expanding, ids, make_agent, model_of, 
 
 @pytest.fixture(autouse=True)
 def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.conversation.store._BUSY_SECONDS", 0.02)
+    monkeypatch.setattr("roamtui.conversation.database._BUSY_SECONDS", 0.02)
 
 
 class _CopyingStore(Store):

@@ -8,11 +8,11 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.app_arguments import ModelArguments
+from roamtui.assembly import make_agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
 from roamtui.models.scripted import ScriptedModel
 from roamtui.models.traced import TracedModel
-from roamtui.run import make_agent
 from roamtui.settings import Settings, config_path, load_settings
 from roamtui.sources.read import read_source
 

@@ -10,9 +10,9 @@ import pytest
 
 from roamtui.app_arguments import AppArguments, ModelArguments
 from roamtui.arguments import parse_arguments
+from roamtui.assembly import check_recording, propose_examples
 from roamtui.document.build import build_library
 from roamtui.models.choose import make_model
-from roamtui.run import check_recording, propose_examples
 from roamtui.sources.read import read_source
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from roamtui.conversation.beginning import make_conversation_id
 from roamtui.conversation.commands import Command, ExpandSections, FoldNodes, Origin, PinSections, UnfoldNodes
-from roamtui.conversation.events import ConversationEvent, SaveFailed, SectionsClosed, SectionsExpanded
+from roamtui.conversation.events import ConversationEvent, SaveFailed, SavingReported, SectionsClosed, SectionsExpanded
 from roamtui.conversation.questions import Outcome
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
@@ -32,7 +32,7 @@ def library() -> Library:
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("roamtui.conversation.store._BUSY_SECONDS", 0.02)
+    monkeypatch.setattr("roamtui.conversation.database._BUSY_SECONDS", 0.02)
     return tmp_path / "conversations.sqlite3"
 
 
@@ -85,6 +85,120 @@ async def test_every_change_is_on_disk_when_it_is_told(session: Session, store: 
     assert store.load(session.state.id).transcript.exchanges[0].answer == "Because."
     await _do(session, PinSections(section_ids=session.state.open_ids, is_pinned=True))
     assert store.load(session.state.id).open[0].is_pinned
+
+
+async def test_what_a_person_opens_is_on_disk_before_it_is_shown(session: Session, store: Store) -> None:
+    await session.begin_question("Why?", BRIEFING)
+    await session.finish_question(_OUTCOME)
+    alpha = find(session.state, "Alpha")
+    async for _ in session.dispatch(_expand(session, "Alpha", Origin.PERSON)):
+        assert [section.section_id for section in store.load(session.state.id).open] == [alpha]
+        return
+    pytest.fail("nothing was told")
+
+
+async def test_a_long_answer_is_written_while_it_comes(session: Session, store: Store) -> None:
+    await session.begin_question("Why?", BRIEFING)
+
+    def read_draft() -> str:
+        return store.load(session.state.id).transcript.exchanges[0].answer
+
+    said = ""
+    for _ in range(100):
+        said += "A word or two. "
+        assert await session.record_draft(said) == ()
+        assert len(said) - len(read_draft()) < 500
+        assert said.startswith(read_draft())
+    use = ToolUse(call=ToolCall(id="1", name="expand_sections", arguments="{}"), result="Text")
+    await session.record_step(Step(text=said, uses=(use,)))
+    assert read_draft() == ""
+    await session.record_draft("x" * 600)
+    assert read_draft() == "x" * 600
+    check_messages(messages(session.state))
+    await session.finish_question(_OUTCOME)
+    assert read_draft() == "Because."
+
+
+async def test_a_conversation_that_goes_on_elsewhere_becomes_a_new_one(
+    session: Session, store: Store, library: Library, path: Path
+) -> None:
+    await session.begin_question("Why?", BRIEFING)
+    await _do(session, _expand(session, "Alpha"))
+    await session.finish_question(_OUTCOME)
+    first_id = session.state.id
+    with closing(Store(path)) as elsewhere:
+        other = Session.resume(library, first_id, store=elsewhere)
+        await other.begin_question("From the other?", BRIEFING)
+        await other.finish_question(_OUTCOME)
+        events = await session.begin_question("From here?", BRIEFING)
+        assert [type(event) for event in events] == [SavingReported]
+        assert events[0] == SavingReported(
+            message="Another program went on with this conversation too, so that it is a new one here:"
+            " “Why? (continued elsewhere)”.",
+            conversation_id=session.state.id,
+        )
+        assert session.state.id != first_id
+        await _do(session, _expand(session, "Beta"))
+        assert await session.finish_question(_OUTCOME) == ()
+        await other.begin_question("And then?", BRIEFING)
+        assert await other.finish_question(_OUTCOME) == ()
+    questions = {s.id: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
+    assert questions == {
+        first_id: ["Why?", "From the other?", "And then?"],
+        session.state.id: ["Why?", "From here?"],
+    }
+    await session.begin_question("And here?", BRIEFING)
+    check_messages(messages(session.state))
+    assert sum(message.text.count("alpha-0 ") for message in messages(session.state)) == 1
+    assert Session.resume(library, session.state.id, store=store).state.open_ids == session.state.open_ids
+
+
+async def test_a_cancelled_question_parts_ways_too_and_is_told_with_the_next(
+    session: Session, store: Store, library: Library, path: Path
+) -> None:
+    await session.begin_question("Why?", BRIEFING)
+    first_id = session.state.id
+    with closing(Store(path)) as elsewhere:
+        other = Session.resume(library, first_id, store=elsewhere)
+        await other.begin_question("From the other?", BRIEFING)
+    session.abandon_question(Outcome(answer="Half", stopped=Stopped.CANCELLED))
+    assert store.load(session.state.id).transcript.exchanges[0].answer == "Half"
+    assert store.load(first_id).transcript.exchanges[1].question == "From the other?"
+    assert [type(event) for event in await session.begin_question("And?", BRIEFING)] == [SavingReported]
+
+
+async def test_a_conversation_that_was_left_unsaved_is_written_later(library: Library) -> None:
+    store = _FakeStore()
+    session = Session.start(library, store=store)
+    store.failure = "The disk is full."
+    await session.begin_question("Why?", BRIEFING)
+    await session.finish_question(_OUTCOME)
+    left = session.state
+    session.turn_to(Session.start(library, store=store))
+    await session.begin_question("Other?", BRIEFING)
+    assert store.saved == []
+    store.failure = ""
+    await session.finish_question(_OUTCOME)
+    assert [state.id for state in store.saved] == [session.state.id, left.id]
+    assert store.saved[1] is left
+    session.save_now()
+    assert len(store.saved) == 2
+
+
+async def test_a_conversation_that_was_left_unsaved_can_be_turned_to(
+    library: Library, store: Store, path: Path
+) -> None:
+    session = Session.start(library, store=store)
+    await session.begin_question("One?", BRIEFING)
+    await session.finish_question(_OUTCOME)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        await session.begin_question("Two?", BRIEFING)
+        await session.finish_question(_OUTCOME)
+        left = session.state
+        session.turn_to(Session.start(library, store=store))
+        session.turn_to(Session.resume(library, left.id, store=store))
+    assert session.state is left
 
 
 async def test_looks_of_the_tree_are_saved_along_with_the_next_change(session: Session, store: Store) -> None:
@@ -156,6 +270,10 @@ class _FakeStore(Store):
         self.saved: list[ConversationState] = []
         self.gates: list[threading.Event] = []
         self.has_entered = threading.Event()
+
+    @override
+    def take_reports(self) -> tuple[str, ...]:
+        return ()
 
     @override
     def save(self, state: ConversationState) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import sqlite3
 import stat
 from collections.abc import Iterator
@@ -16,7 +18,7 @@ from roamtui.conversation.resume import resume_state
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store, identify_source
 from roamtui.conversation.transcript import Stopped
-from roamtui.errors import StoreError
+from roamtui.errors import ContinuedElsewhereError, StoreError
 from tests.conversation.conversations import ask, begin, find, finish, make_library, make_state, open_by_person, step
 
 
@@ -169,14 +171,68 @@ def test_two_programs_use_one_file(store: Store, path: Path) -> None:
     state = ask(make_state(), "Alpha")
     store.save(state)
     with closing(Store(path)) as other:
-        resumed = _load(other, state)
+        resumed = resume_state(other.take_up(state.id), state.library, state.options)[0]
         other.save(ask(resumed, "Beta", question="From the other?"))
         other.save(ask(make_state(conversation_id="second")))
     assert len(store.list()) == 2
-    assert [exchange.question for exchange in store.load(state.id).transcript.exchanges] == [
-        "Why?",
-        "From the other?",
-    ]
+    assert _list_questions(store, state.id) == ["Why?", "From the other?"]
+
+
+def _list_questions(store: Store, conversation_id: str) -> list[str]:
+    return [exchange.question for exchange in store.load(conversation_id).transcript.exchanges]
+
+
+def test_what_another_program_went_on_with_is_not_written_over(store: Store, path: Path) -> None:
+    state = ask(make_state(), "Alpha")
+    store.save(state)
+    with closing(Store(path)) as other:
+        resumed = resume_state(other.take_up(state.id), state.library, state.options)[0]
+        resumed = ask(resumed, "Beta", question="From the other?")
+        other.save(resumed)
+        for _ in range(2):
+            with pytest.raises(ContinuedElsewhereError, match="Another program went on with the conversation c0ffee"):
+                store.save(ask(state, question="From here?"))
+        store.load(state.id)
+        with pytest.raises(ContinuedElsewhereError):
+            store.save(ask(state, question="From here?"))
+        other.save(ask(resumed, question="Third?"))
+    assert _list_questions(store, state.id) == ["Why?", "From the other?", "Third?"]
+    taken_up = resume_state(store.take_up(state.id), state.library, state.options)[0]
+    store.save(ask(taken_up, question="Fourth?"))
+    assert _list_questions(store, state.id)[-1] == "Fourth?"
+
+
+def test_a_conversation_that_this_program_never_took_up_is_not_written_over(store: Store, path: Path) -> None:
+    state = ask(make_state(), "Alpha")
+    with closing(Store(path)) as other:
+        other.save(state)
+    with pytest.raises(ContinuedElsewhereError):
+        store.save(state)
+
+
+def test_the_order_of_changes_does_not_go_by_the_clock(store: Store, path: Path) -> None:
+    states = [ask(make_state(conversation_id=name)) for name in "abc"]
+    for state in states:
+        store.save(state)
+    _damage(path, "UPDATE conversations SET updated_at = ? WHERE id = 'b'", "2999-12-31T00:00:00+00:00")
+    store.save(ask(states[0]))
+    assert [summary.id for summary in store.list()] == ["a", "c", "b"]
+
+
+def test_a_file_that_is_put_in_its_place_is_the_one_that_is_used(store: Store, path: Path) -> None:
+    state = ask(make_state(), "Alpha")
+    store.save(state)
+    path.unlink()
+    assert store.list() == ()
+    state = ask(state)
+    store.save(state)
+    assert _load(store, state) == state
+    with closing(Store(path.with_name("other.sqlite3"))) as other:
+        other.save(ask(make_state(conversation_id="second")))
+    path.with_name("other.sqlite3").replace(path)
+    assert [summary.id for summary in store.list()] == ["second"]
+    store.save(state)
+    assert _load(store, state) == state
 
 
 def test_an_answer_whose_saving_failed_is_written_with_the_next_one(store: Store, path: Path) -> None:
@@ -198,7 +254,7 @@ def _locked(path: Path) -> closing[sqlite3.Connection]:
 
 @pytest.fixture(autouse=True)
 def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.conversation.store._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("roamtui.conversation.database._BUSY_SECONDS", 0.05)
 
 
 def test_a_locked_file_is_one_sentence(path: Path) -> None:
@@ -223,28 +279,6 @@ def test_a_file_of_a_newer_program_is_refused_and_left_alone(path: Path) -> None
     with pytest.raises(StoreError, match=r"written by a newer roamtui. Update roamtui"):
         Store(path)
     assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "content", [b"This is no database, but a text that somebody put here.\n" * 40, b"\x00" * 5_000]
-)
-def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path, content: bytes) -> None:
-    path.parent.mkdir()
-    path.write_bytes(content)
-    with pytest.raises(StoreError, match=r"^Conversations cannot be kept in .*: .*\.$"):
-        Store(path)
-    assert path.read_bytes() == content
-
-
-def test_a_file_with_broken_pages_is_one_sentence(path: Path) -> None:
-    with closing(Store(path)) as store:
-        for number in range(40):
-            store.save(ask(make_state(conversation_id=f"c{number}"), "Alpha"))
-    content = bytearray(path.read_bytes())
-    content[4096:] = b"\xff" * (len(content) - 4096)
-    path.write_bytes(bytes(content))
-    with pytest.raises(StoreError, match=r"malformed|not a database"), closing(Store(path)) as store:
-        store.list()
 
 
 def _damage(path: Path, query: str, value: str) -> None:
@@ -297,6 +331,40 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None
     unwritable = Path("/proc/roamtui") if Path("/proc/self").exists() else tmp_path / "no"
     with pytest.raises(StoreError, match=r"^Conversations cannot be kept in "):
         Store(unwritable / "conversations.sqlite3")
+
+
+def test_a_patient_store_goes_on_and_writes_when_it_can(tmp_path: Path) -> None:
+    blocked = tmp_path / "data"
+    blocked.touch()
+    store = Store(blocked / "conversations.sqlite3", is_patient=True)
+    assert re.fullmatch(r"Conversations cannot be kept in .*: Not a directory\.", store.problem)
+    state = ask(make_state(), "Alpha")
+    with pytest.raises(StoreError):
+        store.save(state)
+    blocked.unlink()
+    store.save(state)
+    assert _load(store, state) == state
+    store.close()
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_files_and_folders_are_private_whatever_the_umask_is(tmp_path: Path, umask: int) -> None:
+    path = tmp_path / "share" / "roamtui" / "conversations.sqlite3"
+    before = os.umask(umask)
+    try:
+        with closing(Store(path)) as store:
+            store.save(ask(make_state()))
+            store._database.write(lambda connection: _check_private(connection, path.parent))
+    finally:
+        os.umask(before)
+    for folder in (path.parent, path.parent.parent):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def _check_private(connection: sqlite3.Connection, folder: Path) -> None:
+    connection.execute("UPDATE conversations SET title = 'x'")
+    names = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+    assert names == {"conversations.sqlite3": 0o600, "conversations.sqlite3-journal": 0o600}
 
 
 def test_after_closing_uses_are_refused_in_a_sentence(path: Path) -> None:

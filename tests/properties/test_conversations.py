@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
 from roamtui.conversation.codec import (
     SavedConversation,
     decode_conversation,
@@ -83,6 +84,14 @@ class _MemoryStore(Store):
         self.saved[state.id] = json.dumps([row, encode_state(state), exchanges])
 
     @override
+    def take_reports(self) -> tuple[str, ...]:
+        return ()
+
+    @override
+    def take_up(self, conversation_id: str) -> SavedConversation:
+        return self.load(conversation_id)
+
+    @override
     def load(self, conversation_id: str) -> SavedConversation:
         row, state, exchanges = json.loads(self.saved[conversation_id])
         return decode_conversation(row, state, tuple(decode_exchange(exchange) for exchange in exchanges))
@@ -130,6 +139,7 @@ class Conversations(RuleBasedStateMachine):
         self.window = window
         self.session = Session.start(make_library(), store=self.store, options=self.options)
         self.model_name = "one"
+        self.preferences = ""
         self.sent: tuple[Message, ...] = ()
 
     @override
@@ -167,7 +177,9 @@ class Conversations(RuleBasedStateMachine):
         keeps = not self.state.needs_rebuild and self.state.model in ("", self.model_name)
         is_plain = keeps and self.options.mode is not KeepOpen.FRESH and self.window > 10_000
         before = self.sent = self.sent if is_plain else ()
-        agent = Agent(self.session, ScriptedModel(window_tokens=self.window, name=self.model_name))
+        options = AgentOptions(read_preferences=lambda: self.preferences)
+        model_asked = ScriptedModel(window_tokens=self.window, name=self.model_name)
+        agent = Agent(self.session, model_asked, options=options)
         model = cast("ScriptedModel", agent.model)
         model.add_replies(*self._write_replies(script))
         self.runner.run(self._play(agent, script))
@@ -275,6 +287,10 @@ class Conversations(RuleBasedStateMachine):
     @rule(name=st.sampled_from(["one", "two"]))
     def switch_model(self, name: str) -> None:
         self.model_name = name
+
+    @rule(text=st.sampled_from(["", "Answer in German.", "Be brief.\n\nQuestion: none"]))
+    def change_preferences(self, text: str) -> None:
+        self.preferences = text
 
     @invariant()
     def everything_is_whole(self) -> None:

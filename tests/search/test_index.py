@@ -19,7 +19,7 @@ def test_numbers_follow_the_document() -> None:
 
     assert index.ids == tuple(library.walk())
     assert [index.title(number) for number in range(len(index))] == ["", "One", "Two", "Three", "Four", "Five"]
-    assert list(index.parents) == [-1, -1, 1, 2, 1, -1]
+    assert [index.parent(number) for number in range(len(index))] == [-1, -1, 1, 2, 1, -1]
     assert [index.subtree(number).stop for number in range(len(index))] == [1, 5, 4, 4, 5, 6]
     assert index.number_of(id_of(library, "Two")) == 2
     assert index.number_of("nowhere") is None
@@ -30,7 +30,7 @@ def test_a_file_holds_the_sections_of_its_document() -> None:
     index = SectionIndex(library)
 
     assert [index.title(number) for number in range(len(index))] == ["b.md", "One", "Two", "c.md", "Three"]
-    assert list(index.parents) == [-1, 0, 1, -1, 3]
+    assert [index.parent(number) for number in range(len(index))] == [-1, 0, 1, -1, 3]
     assert index.subtree(0) == range(3)
     assert index.context(2) == "One b.md a/b"
     assert index.context(0) == ""
@@ -69,7 +69,7 @@ def test_first_words_of_a_text_without_headings_are_no_title() -> None:
 
 def test_memory_is_given_back_with_the_index() -> None:
     index = SectionIndex(make_library("# One\n"))
-    connection = index._connection
+    connection = index.store._connection
 
     del index
     gc.collect()

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.search.base import SearchMode, SearchOptions
-from roamtui.search.keyword import SNIPPET_LENGTH, KeywordSearcher, make_searcher
+from roamtui.search.keyword import KeywordSearcher, make_searcher
+from roamtui.search.snippets import SNIPPET_LENGTH
 from tests.search.libraries import find_titles, id_of, make_folder, make_library
 
 HANDBOOK = make_library("""# Handbook

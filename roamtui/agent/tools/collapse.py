@@ -41,8 +41,10 @@ class CollapseTool:
         async for event in context.session.dispatch(CollapseSections(section_ids=ids, origin=Origin.AGENT)):
             events.append(event)
             match event:
-                case SectionsMarked(section_ids=closing) | SectionsClosed(section_ids=closing):
+                case SectionsMarked(section_ids=closing):
                     status |= dict.fromkeys(closing, "closed after this question")
+                case SectionsClosed(section_ids=closing):
+                    status |= dict.fromkeys(closing, "closed")
                 case SectionsKept(reasons=reasons):
                     status |= {section_id: f"kept: {reason}" for section_id, reason in reasons}
                 case _:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
 """What Python is told. -P keeps the working directory off the import path: it may be a stranger's folder."""
 _END_SECONDS = 1.0
-_LAST_EVENTS = frozenset({"stopped", "fault", "described", "cancelled"})
+_LAST_EVENTS = frozenset({"stopped", "fault", "described", "embedded", "cancelled"})
 
 
 class Exchange:

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from roamtui.models.base import ModelStopped
+from roamtui.models.worker.embedding import EmbedJob, decode_vectors, encode_embed_job
 from roamtui.models.worker.jobs import (
     Description,
     Fault,
@@ -19,6 +20,7 @@ from roamtui.models.worker.jobs import (
 from roamtui.models.worker.link import WORKER_COMMAND, WorkerLink
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import AsyncGenerator, Mapping
 
 _CRASHED = Fault(
@@ -74,6 +76,22 @@ class WorkerProcess:
             return _CRASHED
         if frame["event"] == "described":
             return decode_description(frame["data"])
+        fault = decode_event(frame)
+        assert isinstance(fault, Fault)
+        return fault
+
+    async def embed(self, job: EmbedJob) -> list[array[float]] | Fault:
+        """Return a vector for each text of a job."""
+        try:
+            link = await self._connect()
+        except OSError as error:
+            return _explain_refusal(error)
+        async with link.exchange("embed", encode_embed_job(job), job.options.cancel_seconds) as exchange:
+            frame = await exchange.receive()
+        if frame is None:
+            return _CRASHED
+        if frame["event"] == "embedded":
+            return decode_vectors(frame["data"])
         fault = decode_event(frame)
         assert isinstance(fault, Fault)
         return fault

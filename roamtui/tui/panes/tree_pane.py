@@ -21,12 +21,17 @@ from roamtui.tui.panes.outline_keys import OutlineKeys
 from roamtui.tui.panes.pane_title import PaneTitle
 from roamtui.tui.tree.hit_walk import HitWalk
 from roamtui.tui.tree.outline_tree import OutlineTree
+from roamtui.tui.tree.title_filter import run_steps
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from roamtui.conversation.state import ConversationState
     from roamtui.tui.keys import Keys
+    from roamtui.tui.tree.title_filter import Steps
+
+_FILTERING = "filtering"
+"""Name of the workers that filter titles."""
 
 
 class TreePane(OutlineKeys):
@@ -123,6 +128,7 @@ class TreePane(OutlineKeys):
         if not self._filter.is_open:
             return False
         had_focus = self._filter.is_focused
+        self.workers.cancel_group(self, _FILTERING)
         self._filter.close()
         self.outline.filter_titles("")
         self._show_note()
@@ -186,8 +192,17 @@ class TreePane(OutlineKeys):
             if self._search.is_open:
                 self._find(event.value)
         elif self._filter.is_open:
-            matches = self.outline.filter_titles(event.value)
-            self._show_note(matches if event.value.strip() else None)
+            self.run_worker(self._narrow(event.value), group=_FILTERING, exclusive=True, exit_on_error=False)
+
+    async def _narrow(self, pattern: str) -> None:
+        """Filter titles; a next letter leaves this one where it is, and keys are taken between slices of work."""
+        for _ in self._narrow_in_steps(pattern):
+            await asyncio.sleep(0)
+
+    def _narrow_in_steps(self, pattern: str) -> Steps[None]:
+        if self.outline.filter_pattern != pattern:
+            matches = yield from self.outline.filter_in_steps(pattern)
+            self._show_note(matches if pattern.strip() else None)
 
     @on(Input.Submitted)
     def _keep_filter(self, event: Input.Submitted) -> None:
@@ -198,6 +213,9 @@ class TreePane(OutlineKeys):
         self.screen.set_focus(self.outline)
         if self._search.owns(event.input):
             self._find(event.value, must_go=True)
+        else:
+            self.workers.cancel_group(self, _FILTERING)
+            run_steps(self._narrow_in_steps(event.value))
 
     def end_fields(self) -> bool:
         """Leave filter and search; return whether there was one."""

@@ -285,13 +285,17 @@ class ConversationsScreen(ModalScreen[ConversationChosen | None]):
         self._say(f"Wrote {path}.")
 
     def _close(self, chosen: ConversationChosen | None) -> None:
-        try:
-            self._delete_for_good()
-        except RoamtuiError as error:
-            self.app.notify(str(error), severity="warning", markup=False)
+        for problem in self._delete_for_good():
+            self.app.notify(problem, severity="warning", markup=False)
         self.dismiss(chosen)
 
-    def _delete_for_good(self) -> None:
+    def _delete_for_good(self) -> list[str]:
+        """Delete what was hidden; return sentences about what could not be deleted, or not everywhere."""
         deleted_ids, self._list.deleted_ids = self._list.deleted_ids, ()
+        problems: list[str] = []
         for conversation_id in deleted_ids:
-            self._store.delete(conversation_id)
+            try:
+                self._store.delete(conversation_id)
+            except RoamtuiError as error:
+                problems.append(str(error))
+        return [*problems, *self._store.take_reports()]

@@ -184,7 +184,7 @@ def find_span(citation: Citation | None, state: ConversationState) -> Span | Non
     # The document has changed since: the words may have moved within their section.
     if citation.section_id not in state.library:
         return None
-    section = state.library.span(citation.section_id)
+    section = state.library.shown_span(citation.section_id)
     moved = find_quote(quote, state.library.text_at(section))
     if moved is None:
         return None

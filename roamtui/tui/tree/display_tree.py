@@ -64,6 +64,10 @@ class DisplayTree:
         """Nodes below which the tree before had no document yet."""
         return [host for host in self._hosts[self._known_slots :] if host is not None]
 
+    def host_of(self, slot: int) -> Key | None:
+        """Return the node below which the `slot`-th document stands, None where it stands below none."""
+        return self._hosts[slot]
+
     def find(self, section_id: str) -> Key | None:
         """Return the key of the node with this id, None where there is none."""
         if section_id not in self.library:
@@ -192,12 +196,12 @@ class DisplayTree:
         """Whether all files are loaded, so that the sizes of folders are known."""
         return not self.library.list_unloaded()
 
-    @cached_property
-    def folded_titles(self) -> tuple[tuple[str, ...], ...]:
-        """Titles of each document without difference of case, for filters."""
-        return tuple(tuple(title.casefold() for title in document.columns.titles) for document in self.documents)
-
     @staticmethod
     def key_at(slot: int, row: int) -> Key:
         """Return the key of a row of the `slot`-th document."""
         return slot << _ROW_BITS | row
+
+
+def split_key(key: Key) -> tuple[int, int]:
+    """Return the place of a node's document among all, and its row in it."""
+    return key >> _ROW_BITS, key & _ROW_MASK

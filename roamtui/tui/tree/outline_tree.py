@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from roamtui.tui.tree.line_looks import LineLooks
 from roamtui.tui.tree.line_render import find_title_cells, measure_guides
-from roamtui.tui.tree.title_filter import find_titles
+from roamtui.tui.tree.title_filter import TitleSearch, run_steps
 from roamtui.tui.tree.tree_cursor import Place, TreeCursor
 from roamtui.tui.tree.visible_lines import Fold, VisibleLines
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from roamtui.conversation.state import ConversationState
     from roamtui.tui.tree.line_look import LineLook
+    from roamtui.tui.tree.title_filter import Steps
 
 
 class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
@@ -67,6 +68,7 @@ class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
         self._looks = LineLooks(self.lines, state)
         self._wanted_id: str | None = None
         self._revealed_id: str | None = None
+        self._titles = TitleSearch(self.lines.tree)
         self._place_before_filter: Place | None = None
         self._chosen_id: str | None = None
 
@@ -92,7 +94,7 @@ class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
         self._state = state
         self.lines.update(state.library, state.unfolded)
         if self.filter_pattern and is_grown:
-            self.lines.narrow(find_titles(self.lines.tree, self.filter_pattern))
+            self.lines.narrow(self._search_titles().find(self.filter_pattern))
         self._look_anew(self.filter_pattern)
         self.return_to(place)
         if self._wanted_id is not None and self.lines.line_of(self._wanted_id) is not None:
@@ -142,14 +144,19 @@ class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
         Returns:
             How many nodes match.
         """
+        return run_steps(self.filter_in_steps(pattern))
+
+    def filter_in_steps(self, pattern: str) -> Steps[int]:
+        """Filter titles in slices of work; nothing changes on the screen before the last one."""
         if not pattern.strip():
             self._end_filter()
             return 0
+        matches = yield from self._search_titles().find_in_steps(pattern)
+        yield
         place, chosen_id = self.place, self._chosen_id
         if self._place_before_filter is None:
             self._place_before_filter = place
             chosen_id = None
-        matches = find_titles(self.lines.tree, pattern)
         self.lines.narrow(matches)
         self._look_anew(pattern)
         self.return_to(place)
@@ -158,6 +165,11 @@ class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
         self.show_line(self.cursor_line)
         self._chosen_id = chosen_id if chosen_id == self.cursor_id else None
         return len(matches)
+
+    def _search_titles(self) -> TitleSearch:
+        if self._titles.tree is not self.lines.tree:
+            self._titles = TitleSearch(self.lines.tree)
+        return self._titles
 
     def _end_filter(self) -> None:
         before = self._place_before_filter

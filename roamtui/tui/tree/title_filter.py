@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from array import array
+from collections.abc import Generator
+from typing import TYPE_CHECKING, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator, Sequence
 
     from roamtui.tui.tree.display_tree import DisplayTree, Key
 
@@ -14,18 +16,111 @@ _FUZZY_SCORE_SPREAD = 8
 """Worse matches than the best by more than this are noise."""
 _FUZZY_LENGTH_MIN = 3
 """Shorter patterns are like nearly every title."""
+_SLICE = 10_000
+"""Titles that are looked at in one step: the slowest way of looking takes some milliseconds for so many."""
+
+Result = TypeVar("Result")
+Steps = Generator[None, None, Result]
+"""Work in slices: what runs it may do something else between them, or leave it."""
 
 
-def find_titles(tree: DisplayTree, pattern: str) -> list[Key]:
-    """Return the nodes whose titles match `pattern`, in no particular order.
+class TitleSearch:
+    """Finds titles of a tree; where a pattern goes on from the one before, only what that one found is looked at.
 
-    Titles that hold each word of it win; where there are none, those that hold its characters in order; where there
-    are none either, those that are like it, so that a slip of the finger still finds its section.
+    Titles that hold each word of a pattern win; where there are none, those that hold its characters in order; where
+    there are none either, those that are like it, so that a slip of the finger still finds its section.
     """
-    wanted = pattern.casefold().split()
-    if not wanted:
-        return []
-    return _find_words(tree, wanted) or _find_letters(tree, "".join(wanted)) or _find_similar(tree, " ".join(wanted))
+
+    def __init__(self, tree: DisplayTree) -> None:
+        self.tree = tree
+        self._keys: Sequence[Key] = array("Q")
+        self._titles: list[str] = []
+        self._slots_read = 0
+        self._words: tuple[list[str], list[int]] | None = None
+        self._letters: tuple[str, list[int]] | None = None
+
+    def find(self, pattern: str) -> list[Key]:
+        """Return the nodes whose titles match `pattern`, without a pause."""
+        return run_steps(self.find_in_steps(pattern))
+
+    def find_in_steps(self, pattern: str) -> Steps[list[int]]:
+        """Return the nodes whose titles match `pattern`, in slices of work."""
+        words = pattern.casefold().split()
+        if not words:
+            return []
+        yield from self._read_titles()
+        places = yield from self._find_words(words)
+        if not places:
+            places = yield from self._find_letters("".join(words))
+        if not places:
+            places = yield from self._find_similar(" ".join(words))
+        # In a tree of one document the place of a title is its key.
+        return places if self._slots_read == 1 else [self._keys[place] for place in places]
+
+    def _read_titles(self) -> Iterator[None]:
+        """Take all titles without difference of case."""
+        tree = self.tree
+        keys = array("Q", self._keys)
+        for slot in range(self._slots_read, len(tree.documents)):
+            titles = tree.documents[slot].columns.titles
+            for start in range(0, len(titles), _SLICE):
+                self._titles.extend(title.casefold() for title in titles[start : start + _SLICE])
+                yield
+            keys.extend(tree.key_at(slot, row) for row in range(len(titles)))
+        self._keys = keys
+        self._slots_read = len(tree.documents)
+
+    def _find_words(self, words: list[str]) -> Steps[list[int]]:
+        candidates: Sequence[int] = range(len(self._titles))
+        if self._words is not None and all(any(old in word for word in words) for old in self._words[0]):
+            candidates = self._words[1]
+        titles = self._titles
+        found: list[int] = []
+        for part in _cut(candidates):
+            rest = part
+            for word in words:
+                rest = [place for place in rest if word in titles[place]]
+            found.extend(rest)
+            yield
+        self._words = (words, found)
+        return found
+
+    def _find_letters(self, letters: str) -> Steps[list[int]]:
+        candidates: Sequence[int] = range(len(self._titles))
+        if self._letters is not None and letters.startswith(self._letters[0]):
+            candidates = self._letters[1]
+        found: list[int] = []
+        for part in _cut(candidates):
+            found.extend(place for place in part if _has_letters(self._titles[place], letters))
+            yield
+        self._letters = (letters, found)
+        return found
+
+    def _find_similar(self, pattern: str) -> Steps[list[int]]:
+        from rapidfuzz import fuzz, process  # noqa: PLC0415 - few patterns need it
+
+        if len(pattern) < _FUZZY_LENGTH_MIN:
+            return []
+        scored: list[tuple[float, int]] = []
+        for start in range(0, len(self._titles), _SLICE):
+            titles = self._titles[start : start + _SLICE]
+            likely = process.extract(
+                pattern, titles, scorer=fuzz.partial_ratio, score_cutoff=_FUZZY_SCORE_MIN, limit=None
+            )
+            # A title much shorter than the pattern is like a part of it, which says nothing.
+            scored += [(score, start + place) for title, score, place in likely if len(title) * 2 > len(pattern)]
+            yield
+        best = max((score for score, _ in scored), default=0)
+        return [place for score, place in scored if score >= best - _FUZZY_SCORE_SPREAD]
+
+
+def run_steps(steps: Steps[Result]) -> Result:
+    """Return what comes out of work in slices, done without a pause."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast("Result", end.value)
 
 
 def find_matched_ranges(title: str, pattern: str) -> tuple[tuple[int, int], ...]:
@@ -48,23 +143,9 @@ def find_matched_ranges(title: str, pattern: str) -> tuple[tuple[int, int], ...]
     return _join_ranges(sorted(matched))
 
 
-def _find_words(tree: DisplayTree, words: list[str]) -> list[Key]:
-    keys: list[Key] = []
-    for slot, titles in enumerate(tree.folded_titles):
-        rows: Iterable[int] = range(len(titles))
-        for word in words:
-            rows = [row for row in rows if word in titles[row]]
-        keys.extend(tree.key_at(slot, row) for row in rows)
-    return keys
-
-
-def _find_letters(tree: DisplayTree, letters: str) -> list[Key]:
-    return [
-        tree.key_at(slot, row)
-        for slot, titles in enumerate(tree.folded_titles)
-        for row, title in enumerate(titles)
-        if _has_letters(title, letters)
-    ]
+def _cut(places: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(places), _SLICE):
+        yield places[start : start + _SLICE]
 
 
 def _has_letters(title: str, letters: str) -> bool:
@@ -74,24 +155,6 @@ def _has_letters(title: str, letters: str) -> bool:
         if position == 0:
             return False
     return True
-
-
-def _find_similar(tree: DisplayTree, pattern: str) -> list[Key]:
-    from rapidfuzz import fuzz, process  # noqa: PLC0415 - few patterns need it
-
-    if len(pattern) < _FUZZY_LENGTH_MIN:
-        return []
-    scored = [
-        (score, tree.key_at(slot, row))
-        for slot, titles in enumerate(tree.folded_titles)
-        for title, score, row in process.extract(
-            pattern, titles, scorer=fuzz.partial_ratio, score_cutoff=_FUZZY_SCORE_MIN, limit=None
-        )
-        # A title much shorter than the pattern is like a part of it, which says nothing.
-        if len(title) * 2 > len(pattern)
-    ]
-    best = max((score for score, _ in scored), default=0)
-    return [key for score, key in scored if score >= best - _FUZZY_SCORE_SPREAD]
 
 
 def _fold_case(title: str) -> tuple[str, list[int]]:

@@ -6,15 +6,17 @@ Folding and unfolding cost by what appears or goes; a line is found by its node 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from roamtui.tui.tree.display_tree import DisplayTree, Key
+from roamtui.tui.tree.narrowed_lines import list_narrowed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from roamtui.document.library import Library
 
@@ -47,9 +49,7 @@ class VisibleLines:
     def __init__(self, library: Library, unfolded: frozenset[str]) -> None:
         self.tree = DisplayTree(library)
         self.unfolded = unfolded
-        self._wanted: frozenset[Key] | None = None
-        self._matches: frozenset[Key] = frozenset()
-        self._match_lines: list[int] = []
+        self._matches: Sequence[Key] | None = None
         self._lines = self._build()
 
     def __len__(self) -> int:
@@ -61,7 +61,7 @@ class VisibleLines:
     @property
     def is_narrowed(self) -> bool:
         """Whether only matches and what is above them are shown."""
-        return self._wanted is not None
+        return self._matches is not None
 
     def id_at(self, line: int) -> str:
         """Return the id of the node on a line."""
@@ -126,11 +126,11 @@ class VisibleLines:
         if library is not self.tree.library:
             self.tree = DisplayTree(library, self.tree)
             if not self.tree.grows:
-                self._wanted, self._matches, self._match_lines = None, frozenset(), []
+                self._matches = None
                 self._lines = self._build()
                 return
             touched = self.tree.new_hosts
-        if self._wanted is not None:
+        if self._matches is not None:
             return
         if len(changed) + len(touched) > _SPLICES_MAX:
             self._lines = self._build()
@@ -140,22 +140,13 @@ class VisibleLines:
 
     def narrow(self, matches: Iterable[Key]) -> None:
         """Show only these nodes and those above them, whatever is unfolded."""
-        wanted: set[Key] = set()
-        self._matches = frozenset(matches)
-        for match in self._matches:
-            wanted.add(match)
-            for ancestor in self.tree.ancestors(match):
-                if ancestor in wanted:
-                    break
-                wanted.add(ancestor)
-        self._wanted = frozenset(wanted)
-        self._lines = self._build()
-        self._match_lines = [line for line, key in enumerate(self._lines) if key in self._matches]
+        self._matches = array("Q", sorted(matches))
+        self._lines = list_narrowed(self.tree, self._matches)
 
     def widen(self) -> None:
         """Show again what is unfolded."""
-        if self._wanted is not None:
-            self._wanted, self._matches, self._match_lines = None, frozenset(), []
+        if self._matches is not None:
+            self._matches = None
             self._lines = self._build()
 
     def parent_line(self, line: int) -> int | None:
@@ -171,15 +162,23 @@ class VisibleLines:
 
     def is_match(self, line: int) -> bool:
         """Return whether the node on a line is one that was narrowed to."""
-        return line < len(self._lines) and self._lines[line] in self._matches
+        return line < len(self._lines) and self._is_match(self._lines[line])
 
     def next_match(self, line: int, direction: int) -> int | None:
         """Return the line of the match after (1) or before (-1) a line, round the end; None without any."""
-        count = len(self._match_lines)
-        if not count:
+        lines = self._lines
+        if not self._matches:
             return None
-        place = bisect_right(self._match_lines, line) if direction > 0 else bisect_left(self._match_lines, line) - 1
-        return self._match_lines[place % count]
+        if direction > 0:
+            order = chain(range(line + 1, len(lines)), range(len(lines)))
+        else:
+            order = chain(range(line - 1, -1, -1), range(len(lines) - 1, -1, -1))
+        return next((place for place in order if self._is_match(lines[place])), None)
+
+    def _is_match(self, key: Key) -> bool:
+        matches = self._matches or ()
+        place = bisect_left(matches, key)
+        return place < len(matches) and matches[place] == key
 
     def _splice(self, touched: Iterable[Key]) -> None:
         """Replace the lines below `touched` nodes, each line once."""
@@ -189,7 +188,7 @@ class VisibleLines:
             line = self.find_line(key)
             if line is None or line < done:
                 continue
-            below = self._descend(tree.children(key)) if self._shows_children(key) else array("Q")
+            below = self._descend(tree.children(key)) if self._is_unfolded(key) else array("Q")
             self._lines[line + 1 : self.end_of(line)] = below
             done = line + 1 + len(below)
 
@@ -198,28 +197,22 @@ class VisibleLines:
 
     def _descend(self, keys: Iterator[Key]) -> array[Key]:
         lines = array("Q")
-        wanted = self._wanted
         pending = [keys]
         while pending:
             for key in pending[-1]:
-                if wanted is not None and key not in wanted:
-                    continue
                 lines.append(key)
-                if self._shows_children(key):
+                if self._is_unfolded(key):
                     pending.append(self.tree.children(key))
                     break
             else:
                 pending.pop()
         return lines
 
-    def _shows_children(self, key: Key) -> bool:
-        return self._wanted is not None or self._is_unfolded(key)
-
     def _is_unfolded(self, key: Key) -> bool:
         return key == self.tree.title or self.tree.id_of(key) in self.unfolded
 
     def _has_next(self, key: Key) -> bool:
-        if self._wanted is None:
+        if self._matches is None:
             return self.tree.has_next(key)
         after = bisect_left(self._lines, self.tree.rank_after(key), key=self.tree.rank)
         return after < len(self._lines) and self.tree.parent(self._lines[after]) == self.tree.parent(key)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.tui.tree.display_tree import DisplayTree
-from roamtui.tui.tree.title_filter import find_matched_ranges, find_titles
+from roamtui.tui.tree.title_filter import TitleSearch, find_matched_ranges
 from tests.tui.tree.outlines import make_library
 
 _TITLES = ("Vacation policy", "Sick leave", "Parental leave", "Straße und Platz", "C++", "Policies of vacations")
@@ -13,7 +13,7 @@ _TITLES = ("Vacation policy", "Sick leave", "Parental leave", "Straße und Platz
 
 def _find(pattern: str) -> list[str]:
     tree = DisplayTree(make_library("".join(f"# {title}\n" for title in _TITLES)))
-    return [tree.title_of(key) for key in find_titles(tree, pattern)]
+    return [tree.title_of(key) for key in TitleSearch(tree).find(pattern)]
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,17 @@ def _find(pattern: str) -> list[str]:
 )
 def test_words_win_over_letters_and_letters_over_likeness(pattern: str, found: list[str]) -> None:
     assert _find(pattern) == found
+
+
+_PATTERNS = ["l", "le", "le p", "le par", "prlv", "prlvx", "prl", "vaca", "vacai", "vacaiton", "", "c", "ave", "a", "leav"]
+
+
+@given(st.lists(st.sampled_from(_PATTERNS)))
+def test_what_was_typed_before_changes_nothing_of_what_is_found(patterns: list[str]) -> None:
+    tree = DisplayTree(make_library("".join(f"# {title}\n" for title in _TITLES)))
+    search = TitleSearch(tree)
+    for pattern in patterns:
+        assert search.find(pattern) == TitleSearch(tree).find(pattern)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+"""`list_documents`: what a library consists of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roamtui.agent.events import ToolFinished, ToolResult
+from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
+from roamtui.agent.tools.base import ToolContext, ToolOutcome
+from roamtui.models.base import ToolSpec
+from roamtui.outline.labels import defuse, describe_size, find_opening, find_shared_lines, name_path, name_shown
+from roamtui.search.documents import list_files
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from roamtui.document.library import Library
+
+NAME = "list_documents"
+LIMIT_DEFAULT = 50
+LIMIT_MAX = 200
+
+
+class DocumentsTool:
+    """Lists documents in the order of the library, some at a time."""
+
+    spec = ToolSpec(
+        name=NAME,
+        description=DOCUMENTS_DESCRIPTION,
+        parameters={
+            "type": "object",
+            "properties": {
+                "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
+                "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "Documents to pass over."},
+            },
+        },
+    )
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+        """Return a line for each document: id, path, title, size and opening words."""
+        library = context.session.state.library
+        files = list_files(library)
+        if not files:
+            return ToolOutcome(text=_describe_single(library), finished=ToolFinished(tool=NAME))
+        start = _read_number(arguments.get("offset"), default=0, low=0, high=len(files))
+        limit = _read_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
+        shown = files[start : start + limit]
+        if not shown:
+            text = f"There are {len(files)} documents, none after {start}."
+            return ToolOutcome(text=text, finished=ToolFinished(tool=NAME))
+        end = start + len(shown)
+        head = f"Documents {start + 1} to {end} of {len(files)}:"
+        rest = f"({len(files) - end} more: call {NAME} with offset {end}.)" if end < len(files) else ""
+        lines = [head, *describe_files(library, shown), *filter(None, [rest])]
+        results = tuple(ToolResult(id=file_id, status="listed") for file_id in shown)
+        return ToolOutcome(text="\n".join(lines), finished=ToolFinished(tool=NAME, results=results))
+
+
+def describe_files(library: Library, file_ids: Sequence[str]) -> list[str]:
+    """Return a line for each file, with its opening words where it is loaded."""
+    shared = find_shared_lines(library, file_ids)
+    return [_describe_file(library, file_id, shared) for file_id in file_ids]
+
+
+def _describe_file(library: Library, file_id: str, shared: frozenset[str]) -> str:
+    node = library.node(file_id)
+    folders = library.ancestors(file_id)
+    place = f"{name_path(library, folders[-1])} > " if folders else ""
+    opening = find_opening(library, file_id, shared=shared) if node.is_loaded else ""
+    line = f"[{file_id}] {place}{name_shown(library, node)} ({describe_size(node)})"
+    return f"{line}: {opening}" if opening else line
+
+
+def _describe_single(library: Library) -> str:
+    count = len(library)
+    sections = f"{count} section{'' if count == 1 else 's'}"
+    return f"This is one document: {defuse(library.title)} ({sections}). Its outline names all of them."
+
+
+def _read_number(value: object, *, default: int, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return default
+    try:
+        return max(low, min(high, int(value)))
+    except (ValueError, OverflowError):
+        return default

@@ -1,0 +1,206 @@
+"""Puts a damaged file of conversations aside and a new one in its place, with all that could be read of the old."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from roamtui.conversation.codec import decode_conversation, decode_exchange
+from roamtui.conversation.migrations import migrate, name_beside
+from roamtui.conversation.salvage import Row, read_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+_COLUMNS = ("id", "source", "title", "model", "created_at", "updated_at", "state", "revision", "writer", "changed")
+_TEXTS = _COLUMNS[:7]
+_FIRST_COLUMNS = len(_TEXTS)
+_INSERT = (
+    "INSERT INTO conversations (id, source, title, model, created_at, updated_at, state, revision, writer, changed)"
+    " VALUES (:id, :source, :title, :model, :created_at, :updated_at, :state, :revision, :writer, :changed)"
+)
+_NOTHING_OPEN: Mapping[str, Any] = {
+    "system": "",
+    "prologue": "",
+    "rebuilt_at": 0,
+    "open": [],
+    "unfolded": [],
+    "batches": [],
+    "needs_rebuild": True,
+}
+"""The state of a conversation of which only questions and answers were found."""
+_Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Found:
+    """What could be read of one conversation."""
+
+    row: _Json = field(default_factory=dict)
+    state: _Json = field(default_factory=dict)
+    exchanges: dict[int, _Json] = field(default_factory=dict)
+    """By number."""
+
+
+def replace_damaged(path: Path, identity: tuple[int, int] | None) -> str:
+    """Put the damaged file aside under a name that says when, and a new one with what could be read in its place.
+
+    Args:
+        path: Where the file lies; nobody in this program has it open.
+        identity: Device and inode of the file that was found damaged.
+
+    Returns:
+        A sentence about it, empty where another program has replaced the file meanwhile.
+
+    Raises:
+        OSError: It could not be put aside, or there is no room for a new one.
+        sqlite3.Error: The new one could not be written.
+    """
+    with _alone(path.parent):
+        found = path.stat()
+        if identity is not None and (found.st_dev, found.st_ino) != identity:
+            return ""
+        conversations = _collect(path.read_bytes())
+        aside = name_beside(path, "damaged")
+        part = aside.with_name(f"{aside.name}.part")
+        _write_new(part, conversations)
+        _keep(path, aside)
+        journal = path.with_name(f"{path.name}-journal")
+        if journal.exists():
+            journal.replace(aside.with_name(f"{aside.name}-journal"))
+        part.replace(path)
+        _flush(path.parent)
+    return _tell(path, aside, conversations)
+
+
+def list_damaged(path: Path) -> list[Path]:
+    """Return the files that were put aside, oldest first."""
+    return sorted(path.parent.glob(f"{path.stem}.damaged-*{path.suffix}"))
+
+
+def _tell(path: Path, aside: Path, conversations: Mapping[str, _Found]) -> str:
+    questions = sum(len(found.exchanges) for found in conversations.values())
+    if not conversations:
+        return f"{path} was damaged and nothing in it could be read: it is kept as {aside.name}, and a new one begun."
+    counts = f"{_count(len(conversations), 'conversation')} with {_count(questions, 'question')}"
+    return f"{path} was damaged: {counts} could be read and went on into a new file. The old one is {aside.name}."
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number:,} {name}{'' if number == 1 else 's'}"
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other programs from doing the same at the same time, where the system can."""
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ImportError:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _keep(path: Path, aside: Path) -> None:
+    """Give a file a second name, so that there is a file at the first one at every moment."""
+    try:
+        os.link(path, aside)
+    except OSError:
+        shutil.copy2(path, aside)
+
+
+def _flush(folder: Path) -> None:
+    """Have the names of a folder on disk, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _collect(content: bytes) -> dict[str, _Found]:
+    """Return the conversations of which something can be read, by id, oldest change first."""
+    found: dict[str, _Found] = {}
+    for row in read_rows(content):
+        if len(row) == 3:
+            _take_exchange(row, found)
+        elif len(row) in (_FIRST_COLUMNS, len(_COLUMNS)):
+            _take_conversation(row, found)
+    whole = {key: value for key, value in found.items() if value.exchanges or value.state.get("open")}
+    return dict(sorted(whole.items(), key=lambda item: _place_in_time(item[1].row)))
+
+
+def _place_in_time(row: _Json) -> tuple[int, str]:
+    changed = row.get("changed", 0)
+    return changed if isinstance(changed, int) else 0, row.get("updated_at", "")
+
+
+def _take_exchange(row: Row, found: dict[str, _Found]) -> None:
+    conversation_id, number, data = row
+    if not (isinstance(conversation_id, str) and isinstance(number, int) and isinstance(data, str)):
+        return
+    try:
+        values = json.loads(data)
+        decode_exchange(values)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return
+    found.setdefault(conversation_id, _Found()).exchanges[number] = values
+
+
+def _take_conversation(row: Row, found: dict[str, _Found]) -> None:
+    if not all(isinstance(value, str) for value in row[:_FIRST_COLUMNS]):
+        return
+    values = dict(zip(_COLUMNS, row, strict=False))
+    known = found.setdefault(str(values["id"]), _Found())
+    if known.row and known.row["updated_at"] > values["updated_at"]:
+        return
+    known.row, known.state = values, {}
+    try:
+        state = json.loads(str(values["state"]))
+        decode_conversation(values, state, ())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return
+    known.state = state
+
+
+def _write_new(part: Path, conversations: Mapping[str, _Found]) -> None:
+    part.unlink(missing_ok=True)
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        with closing(sqlite3.connect(part, isolation_level=None)) as connection:
+            migrate(connection, part)
+            connection.execute("BEGIN")
+            for place, (conversation_id, found) in enumerate(conversations.items(), 1):
+                _insert(connection, conversation_id, found, place)
+            connection.execute("COMMIT")
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _insert(connection: sqlite3.Connection, conversation_id: str, found: _Found, place: int) -> None:
+    numbers = sorted(found.exchanges)
+    exchanges = [{**found.exchanges[number], "number": index} for index, number in enumerate(numbers, 1)]
+    state = dict(found.state or _NOTHING_OPEN)
+    if numbers != [*range(1, len(exchanges) + 1)] or not found.state:
+        state |= {"needs_rebuild": True, "rebuilt_at": min(state["rebuilt_at"], len(exchanges)), "history_from": 0}
+    first = exchanges[0]["question"][:80] if exchanges else ""
+    texts = {"source": "", "title": first, "model": "", "created_at": "", "updated_at": ""} | found.row
+    values = texts | {"id": conversation_id, "state": json.dumps(state), "revision": 0, "writer": "", "changed": place}
+    connection.execute(_INSERT, values)
+    connection.executemany(
+        "INSERT INTO exchanges VALUES (?, ?, ?)",
+        [(conversation_id, exchange["number"], json.dumps(exchange)) for exchange in exchanges],
+    )

@@ -1,0 +1,215 @@
+"""`Database`: one SQLite file that may be missing, full, read-only, replaced or damaged at any moment.
+
+Knows no conversations: what the tables are is in `migrations.py`, what is saved of a damaged file in `damage.py`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import stat
+from contextlib import suppress
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
+
+from roamtui.conversation.migrations import migrate
+from roamtui.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_BUSY_SECONDS = 5.0
+_PRIVATE_FILE = 0o600
+_PRIVATE_DIR = 0o700
+_PREPARATION = (
+    "PRAGMA journal_mode = DELETE",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA secure_delete = ON",
+    "PRAGMA temp_store = MEMORY",
+)
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_GONE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
+"""What another connection may not meet any more: the file was moved, or can be written again."""
+
+_Result = TypeVar("_Result")
+
+
+class Database:
+    """A file of the newest version, opened when it is needed. Safe to use from several threads and programs."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        self._is_closed = False
+        self._reports: list[str] = []
+        self.generation = 0
+        """Grows whenever the file is opened: it may be another one then."""
+
+    def read(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        """Return what `work` reads; it may be called twice.
+
+        Raises:
+            StoreError: It cannot be read.
+        """
+        with self._lock:
+            return self._run(work, "{path} cannot be read: {reason}.")
+
+    def write(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        """Carry out `work` in one transaction; it may be called twice, and its first try is then taken back.
+
+        Raises:
+            StoreError: It could not be written; what was on disk is unchanged.
+        """
+
+        def transact(connection: sqlite3.Connection) -> _Result:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                result = work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                _roll_back(connection)
+                raise
+            return result
+
+        with self._lock:
+            return self._run(transact, "The conversation is not saved: {reason} ({path}).")
+
+    def connect(self) -> None:
+        """Open the file, and make it where it is missing.
+
+        Raises:
+            StoreError: It cannot be opened, or a newer program wrote it.
+        """
+        with self._lock:
+            self._run(lambda _connection: None, "Conversations cannot be kept in {path}: {reason}.")
+
+    def close(self) -> None:
+        """Close the file for good."""
+        with self._lock:
+            self._is_closed = True
+            self._drop()
+
+    def take_reports(self) -> tuple[str, ...]:
+        """Return sentences about what became of the file that nobody was told yet."""
+        with self._lock:
+            reports, self._reports = tuple(self._reports), []
+            return reports
+
+    def report(self, sentence: str) -> None:
+        """Keep a sentence for whoever takes the reports next."""
+        with self._lock:
+            self._reports.append(sentence)
+
+    def _run(self, work: Callable[[sqlite3.Connection], _Result], failure: str) -> _Result:
+        if self._is_closed:
+            raise StoreError(failure.format(path=self._path, reason="it was closed"))
+        try:
+            try:
+                return work(self._connected())
+            except sqlite3.Error as error:
+                if not self._repair(error):
+                    raise
+                return work(self._connected())
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(failure.format(path=self._path, reason=_explain(error))) from None
+
+    def _connected(self) -> sqlite3.Connection:
+        """Return a connection to the file that lies at the path now."""
+        if self._connection is not None and _identify(self._path) != self._identity:
+            self._drop()
+        if self._connection is None:
+            connection = _open(self._path)
+            self._connection, self._identity = connection, _identify(self._path)
+            self.generation += 1
+        return self._connection
+
+    def _repair(self, error: sqlite3.Error) -> bool:
+        """Return whether the work may succeed on another connection, after a damaged file was replaced by a new one."""
+        code = getattr(error, "sqlite_errorcode", None)
+        kind = code & 0xFF if code is not None else None
+        if kind not in (*_DAMAGE, *_GONE):
+            return False
+        identity = self._identity or _identify(self._path)
+        self._drop()
+        if kind in _DAMAGE:
+            from roamtui.conversation.damage import replace_damaged  # noqa: PLC0415 - rarely needed
+
+            report = replace_damaged(self._path, identity)
+            self._reports += [report] if report else []
+        return True
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+        self._connection = self._identity = None
+
+
+def read_in_one_moment(connection: sqlite3.Connection, read: Callable[[sqlite3.Connection], _Result]) -> _Result:
+    """Return what `read` reads, all of it as the file was at one moment, whatever other programs write meanwhile."""
+    connection.execute("BEGIN")
+    try:
+        return read(connection)
+    finally:
+        _roll_back(connection)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    _make_private(path)
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        connection.row_factory = sqlite3.Row
+        connection.text_factory = _decode
+        for pragma in _PREPARATION:
+            connection.execute(pragma)
+        migrate(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _make_private(path: Path) -> None:
+    """Make the file and the folders above it where they are missing, for their owner alone, whatever the umask is."""
+    for folder in reversed(path.parents):
+        if not folder.exists():
+            with suppress(FileExistsError):
+                folder.mkdir(mode=_PRIVATE_DIR)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE_FILE))
+    if stat.S_IMODE(path.stat().st_mode) != _PRIVATE_FILE:
+        with suppress(OSError):
+            path.chmod(_PRIVATE_FILE)
+
+
+def _identify(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another one with its name, None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _decode(text: bytes) -> str:
+    """Return text even where a damaged file holds bytes that are none, so that the rows around it can be read."""
+    return text.decode("utf-8", "replace")
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    with suppress(sqlite3.Error):
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _explain(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__

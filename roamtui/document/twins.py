@@ -1,0 +1,91 @@
+"""The Markdown twin of a page: where a site keeps it, learned once for each site."""
+
+from __future__ import annotations
+
+import threading
+from enum import StrEnum
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".text")
+_PAGE_SUFFIXES = (".html", ".htm")
+
+
+class TwinStyle(StrEnum):
+    """How the address of a twin is made from that of its page. Tried in this order."""
+
+    SAME = "the same address"
+    """The site answers with Markdown where that is asked for."""
+    SUFFIX = "page.md"
+    HTML_SUFFIX = "page.html.md"
+    INDEX_HTML = "page/index.html.md"
+    INDEX = "page/index.md"
+    ALTERNATE = "named by the page"
+    """Each page has a `<link>` to its twin."""
+    NONE = "none"
+
+
+OTHER_ADDRESSES = (TwinStyle.SUFFIX, TwinStyle.HTML_SUFFIX, TwinStyle.INDEX_HTML, TwinStyle.INDEX)
+"""Styles whose twins have an address of their own."""
+
+
+def is_text_address(url: str) -> bool:
+    """Return whether an address already is that of a text."""
+    return urlsplit(url).path.lower().endswith(_TEXT_SUFFIXES)
+
+
+def make_twin(url: str, style: TwinStyle) -> str | None:
+    """Return the address of a page's twin in one style, None where that style has none for it."""
+    parts = urlsplit(url)
+    if style not in OTHER_ADDRESSES or parts.query:
+        return None
+    stem = parts.path.rstrip("/")
+    suffix = next((suffix for suffix in _PAGE_SUFFIXES if stem.lower().endswith(suffix)), "")
+    last = stem.rpartition("/")[2]
+    if "." in last and not suffix and not last.rpartition(".")[2].isdigit():
+        return None
+    match style:
+        case TwinStyle.SUFFIX:
+            path = f"{stem.removesuffix(suffix) or '/index'}.md"
+        case TwinStyle.HTML_SUFFIX:
+            path = f"{stem}.md" if suffix else f"{stem or '/index'}.html.md"
+        case TwinStyle.INDEX_HTML:
+            path = None if suffix else f"{stem}/index.html.md"
+        case TwinStyle.INDEX:
+            path = None if suffix else f"{stem}/index.md"
+        case _:
+            path = None
+    return None if path is None else urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+class TwinStyles:
+    """What was learned of each origin. Safe from several threads."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, TwinStyle] = {}
+        self._locks: dict[str, threading.Lock] = {}
+        self._guard = threading.Lock()
+
+    def find(self, origin: str) -> TwinStyle | None:
+        """Return the style of an origin, None while it is not known."""
+        return self._known.get(origin)
+
+    def settle(self, origin: str, try_out: Callable[[], TwinStyle | None]) -> None:
+        """Find out the style of an origin where it is not known: one page tries, those of other threads wait for it.
+
+        Args:
+            origin: Scheme and host.
+            try_out: Returns the style, None where its page told nothing: then the next page tries. May raise.
+        """
+        if origin in self._known:
+            return
+        with self._guard:
+            lock = self._locks.setdefault(origin, threading.Lock())
+        with lock:
+            if origin not in self._known:
+                style = try_out()
+                if style is not None:
+                    self._known[origin] = style

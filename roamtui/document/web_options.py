@@ -1,0 +1,21 @@
+"""What a person allows the program to do with the web."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebOptions:
+    """How pages are fetched."""
+
+    cache_dir: Path | None = None
+    """Folder where pages are kept, None for nowhere."""
+    is_offline: bool = False
+    """Whether the cache alone is used."""
+    allowed: tuple[str, ...] = ()
+    """Addresses whose origins the person typed besides that of the source."""

@@ -1,0 +1,147 @@
+"""What a fetched page says: its text as Markdown, or why it is no document."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from roamtui.errors import SourceError
+from roamtui.sources.decode import decode_text
+
+if TYPE_CHECKING:
+    from roamtui.sources.web.page import FetchedPage
+
+_HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+_TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
+_JSON_TYPE = re.compile(r"application/(?:[\w.+-]+\+)?json|text/json")
+_HTML_START = re.compile(
+    r"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.DOTALL
+)
+_CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
+_CHARSET_LENGTH = 4_096
+_JSON_LENGTH_MAX = 2_000_000
+_LINK_TAG = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_LINKS_LENGTH = 200_000
+
+
+class PageKind(StrEnum):
+    """What an address gave."""
+
+    MARKDOWN = "Markdown"
+    """Markdown or plain text."""
+    HTML = "an HTML page"
+    JSON = "JSON"
+    EMPTY = "nothing"
+    OTHER = "no text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageText:
+    """The text of a page."""
+
+    text: str
+    title: str = ""
+    """What the page calls itself, where its text may not say it."""
+    kind: PageKind
+    """As it came, before it was converted."""
+    notes: tuple[str, ...] = ()
+
+
+def classify_page(page: FetchedPage) -> PageKind:
+    """Return what a page is: by its media type, and by its first characters where that is wrong or says nothing."""
+    media_type = page.media_type
+    if not page.body.strip():
+        return PageKind.EMPTY
+    start = page.body[:_CHARSET_LENGTH].decode("utf-8", "replace").lstrip("\ufeff")
+    if media_type in _HTML_TYPES or _HTML_START.match(start):
+        return PageKind.HTML
+    if _JSON_TYPE.fullmatch(media_type) or _is_json(page):
+        return PageKind.JSON
+    return PageKind.MARKDOWN if media_type.startswith("text/") or media_type in _TEXT_TYPES else PageKind.OTHER
+
+
+def _is_json(page: FetchedPage) -> bool:
+    """Return whether a text without a media type of its own is one JSON object or list."""
+    body = page.body.strip()
+    if page.media_type == "text/markdown" or body[:1] not in (b"{", b"[") or len(body) > _JSON_LENGTH_MAX:
+        return False
+    try:
+        return isinstance(json.loads(body), dict | list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def read_page(page: FetchedPage) -> PageText:
+    """Return the text of a page.
+
+    Raises:
+        SourceError: It is none that can be read; the message says what it is.
+    """
+    kind = classify_page(page)
+    match kind:
+        case PageKind.HTML:
+            return _convert(page)
+        case PageKind.MARKDOWN:
+            text, notes = _decode(page)
+            return PageText(text=text, kind=kind, notes=(*page.notes, *notes))
+        case PageKind.EMPTY:
+            raise SourceError(f"{page.url} is empty. Try another address.")
+        case PageKind.JSON:
+            raise SourceError(f"{page.url} is JSON, not a page for readers. Save it as a file to open it as text.")
+        case PageKind.OTHER:
+            named = page.media_type or "of no known type"
+            raise SourceError(f"{page.url} is {named}, which is not opened from the web. Save it and name the file.")
+
+
+def _convert(page: FetchedPage) -> PageText:
+    from roamtui.sources.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
+
+    html = decode_html(page)
+    converted = convert_html(html, base_url=page.final_url)
+    if not converted.text.strip():
+        raise SourceError(
+            f"{page.url} holds no text without a browser: it runs JavaScript, or asks whether you are a person. "
+            "Open it in a browser and save it as a file."
+        )
+    return PageText(text=converted.text, title=converted.title, kind=PageKind.HTML, notes=page.notes)
+
+
+def decode_html(page: FetchedPage) -> str:
+    """Return the characters of an HTML page, by what the site says of its encoding, then by what the page says."""
+    found = _CHARSET.search(page.body[:_CHARSET_LENGTH])
+    for charset in (page.charset, found.group(1).decode("ascii", "replace") if found else None, "utf-8"):
+        if charset:
+            try:
+                return page.body.decode(charset, "replace").lstrip("\ufeff")
+            except (LookupError, UnicodeError):
+                continue
+    return page.body.decode("utf-8", "replace").lstrip("\ufeff")
+
+
+def _decode(page: FetchedPage) -> tuple[str, tuple[str, ...]]:
+    if page.charset and page.charset.lower().replace("-", "") not in ("utf8", "usascii", "ascii"):
+        try:
+            return page.body.decode(page.charset).lstrip("\ufeff"), ()
+        except (LookupError, UnicodeError):
+            pass
+    return decode_text(page.body, page.url)
+
+
+def find_link(html: str, *rels: str, media_types: tuple[str, ...] = ()) -> str | None:
+    """Return the address in the first ``<link>`` of a page with one of these relations, as it stands there.
+
+    Args:
+        html: The page.
+        rels: Relations, in small letters.
+        media_types: One of these must be its type, where any are given.
+    """
+    for tag in _LINK_TAG.findall(html[:_LINKS_LENGTH]):
+        attributes = {name.lower(): one or other or bare for name, one, other, bare in _ATTRIBUTE.findall(tag)}
+        is_wanted = any(rel in rels for rel in attributes.get("rel", "").lower().split())
+        if is_wanted and (not media_types or attributes.get("type", "").lower() in media_types):
+            return attributes.get("href") or None
+    return None

@@ -1,0 +1,103 @@
+"""What one client has open, and the tools that it calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from roamtui.agent.toolbox import make_tools
+from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome
+from roamtui.agent.tools.collapse import CollapseTool
+from roamtui.agent.tools.documents import DocumentsTool
+from roamtui.conversation.commands import CollapseSections, Origin
+from roamtui.conversation.events import ExpandStatus, SectionsClosed
+from roamtui.conversation.keep_open import choose_closing
+from roamtui.conversation.session import Session
+from roamtui.document.plain import plain_line, shorten
+from roamtui.errors import RoamtuiError
+from roamtui.headless.mcp.outlining import OutlineTool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
+
+    from roamtui.document.library import Library
+    from roamtui.headless.mcp.shelf import Shelf
+    from roamtui.models.base import ToolSpec
+
+ROOM_TOKENS = 20_000
+"""Section text that one call delivers at most: clients are known to refuse results of more than 25,000 tokens."""
+_COLLAPSE_DESCRIPTION = (
+    "Say which open sections are of no further use, or have left your context. expand_sections gives the text of a "
+    "closed section again."
+)
+_REPEATED = (
+    "(What is open already was given to this client before. If its text is not in your context, close it with "
+    "collapse_sections and open it again.)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a client gets for a call."""
+
+    text: str
+    is_error: bool = False
+
+
+class Desk:
+    """A conversation without questions: the client's model asks them itself."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        """Begin with nothing open, over a library that is loaded."""
+        self._shelf = shelf
+        self.session = Session.start(shelf.library, options=shelf.options, loader=shelf.loader)
+        self._tools = list_tools(shelf.library, has_search=shelf.has_search)
+
+    async def call(self, name: str, arguments: Mapping[str, object]) -> Reply:
+        """Run a tool. Whatever is wrong with a call is told in words."""
+        tool = self._tools.get(name)
+        if tool is None:
+            shown = shorten(plain_line(name), 60)
+            return Reply(text=f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.', is_error=True)
+        context = ToolContext(session=self.session, searcher=self._shelf.searcher, room_tokens=ROOM_TOKENS)
+        before = self.session.state.open_ids
+        try:
+            outcome = await tool.run(arguments, context)
+            notes = [_REPEATED] if _is_repeated(outcome) else []
+            notes += await self._tidy(set(before).difference(result.id for result in outcome.finished.results))
+        except RoamtuiError as error:
+            return Reply(text=f"{name} failed: {error}", is_error=True)
+        return Reply(text="\n\n".join([outcome.text, *notes]))
+
+    async def _tidy(self, old: AbstractSet[str]) -> list[str]:
+        """Close what was opened first once too much is open: it has likely left the client's context too.
+
+        Args:
+            old: What may be closed: not what this call was about.
+        """
+        closing = tuple(section_id for section_id in choose_closing(self.session.state) if section_id in old)
+        if not closing:
+            return []
+        closed: tuple[str, ...] = ()
+        async for event in self.session.dispatch(CollapseSections(section_ids=closing, origin=Origin.AGENT)):
+            if isinstance(event, SectionsClosed):
+                closed += event.section_ids
+        return [f"(Closed, because much is open: {', '.join(closed)}.)"] if closed else []
+
+
+def list_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
+    """Return the tools by name: the agent's, and what stands in the agent's messages anyway."""
+    documents, outline = DocumentsTool(), OutlineTool()
+    tools = make_tools(library, has_search=has_search)
+    return {documents.spec.name: documents, outline.spec.name: outline, **tools}
+
+
+def list_specs(library: Library, *, has_search: bool) -> list[ToolSpec]:
+    """Return the tools as a client is told of them."""
+    specs = [tool.spec for tool in list_tools(library, has_search=has_search).values()]
+    return [replace(s, description=_COLLAPSE_DESCRIPTION) if s.name == CollapseTool.spec.name else s for s in specs]
+
+
+def _is_repeated(outcome: ToolOutcome) -> bool:
+    return any(result.status == ExpandStatus.ALREADY_OPEN for result in outcome.finished.results)

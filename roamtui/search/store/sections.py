@@ -1,0 +1,312 @@
+"""`SectionStore`: an FTS5 index of parts, in memory or in a file. Only parts that are new or gone are written."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import threading
+import zlib
+from collections import Counter
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+from weakref import finalize
+
+from roamtui.errors import RoamtuiError
+from roamtui.search.store.parts import IndexRow, NamesByRun
+from roamtui.search.terms import STOP_WORDS, find_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from roamtui.search.store.parts import Part
+
+VERSION = 1
+"""Of the tables; a file of another version is made anew."""
+_BUSY_SECONDS = 3.0
+_BATCH_ROWS = 50_000
+"""Sections written in one transaction: about two seconds, for which another program has to wait."""
+_CACHE_KIB = 64_000
+_COUNTS_KEPT = 20_000
+_WORD_LENGTH_MIN = 4
+_DIGIT = re.compile(r"\d")
+_SCHEMA = (
+    """CREATE VIRTUAL TABLE sections USING fts5(
+        title, path, body, names, parts, content='', tokenize="porter unicode61 remove_diacritics 2")""",
+    "CREATE VIRTUAL TABLE vocabulary USING fts5vocab(sections, instance)",
+    "CREATE TABLE parts (digest TEXT PRIMARY KEY, base INTEGER NOT NULL, count INTEGER NOT NULL, rows BLOB)",
+    "CREATE TABLE words (word TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE numbering (next INTEGER NOT NULL)",
+    "INSERT INTO numbering VALUES (1)",
+    f"PRAGMA user_version = {VERSION}",
+)
+_INSERT = "INSERT INTO sections(rowid, title, path, body, names, parts) VALUES(?, ?, ?, ?, ?, ?)"
+_DELETE = "INSERT INTO sections(sections, rowid, title, path, body, names, parts) VALUES('delete', ?, ?, ?, ?, ?, ?)"
+_RANKED = """
+SELECT rowid, rank FROM sections WHERE sections MATCH ? AND rank MATCH ? AND rowid BETWEEN ? AND ?
+ORDER BY rank, rowid"""
+_COUNT_WORD = """
+INSERT INTO words VALUES(?, ?) ON CONFLICT (word) DO UPDATE SET count = count + excluded.count"""
+
+
+class IndexLostError(RoamtuiError):
+    """The file of an index can be used no longer; the message says why."""
+
+    def __init__(self, reason: str, *, is_damaged: bool) -> None:
+        super().__init__(reason)
+        self.is_damaged = is_damaged
+        """Whether a new file would do."""
+
+
+class SectionStore:
+    """Ranks rows by the words of parts. May be asked from any thread; a row's number is never given to another.
+
+    Raises:
+        IndexLostError: The file cannot be used; of every method.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Open a file that its owner has made already, perhaps empty; without a path all is in memory."""
+        self.path = path
+        self._lock = threading.Lock()
+        self._bases: dict[str, int] = {}
+        """First row of each part that is written, by its digest."""
+        self._kept: dict[str, Part] = {}
+        """What is written, where there is no file that remembers it."""
+        self._data_version = -1
+        self._counts: dict[tuple[str, int], int] = {}
+        self._words: list[str] | None = None
+        with self._failing():
+            self._connection = sqlite3.connect(
+                path or ":memory:", timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            finalize(self, self._connection.close)
+            self._prepare()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def synchronise(self, parts: Sequence[Part], tell: Callable[[int, int], None] | None = None) -> dict[str, int]:
+        """Write the parts that are missing, take out those that are not among these, and return where each begins.
+
+        Args:
+            parts: All that is to be found, each with a digest of its own.
+            tell: Is told how many of the sections to write are written, and of how many.
+        """
+        with self._lock, self._failing():
+            self._read_bases()
+            wanted = {part.digest for part in parts}
+            gone = [digest for digest in self._bases if digest not in wanted]
+            missing = [part for part in parts if part.digest not in self._bases]
+            total = sum(map(len, missing))
+            names_by_run = NamesByRun()
+            done = 0
+            for batch in _divide(missing) if missing or gone else ():
+                if tell is not None:
+                    tell(done, total)
+                with self._transaction():
+                    self._remove(gone)
+                    self._add(batch, names_by_run)
+                gone = []
+                done += sum(map(len, batch))
+            if tell is not None and total:
+                tell(total, total)
+            return {digest: self._bases[digest] for digest in wanted}
+
+    def rank(
+        self,
+        expression: str,
+        weights: Sequence[float],
+        bounds: tuple[int, int],
+        accepts: Callable[[int], bool],
+        limit: int,
+    ) -> list[tuple[int, float]]:
+        """Return up to `limit` rows that satisfy an FTS5 expression with their scores, the best first.
+
+        Args:
+            expression: As `parse_query` makes it.
+            weights: Of title, titles above, text, identifiers, and parts of words in camel case.
+            bounds: First and last row.
+            accepts: Says which rows between them count.
+            limit: How many at most.
+        """
+        rank = f"bm25({', '.join(str(float(weight)) for weight in weights)})"
+        found: list[tuple[int, float]] = []
+        with self._lock, self._failing():
+            self._check()
+            for row, score in self._connection.execute(_RANKED, (expression, rank, *bounds)):
+                if accepts(row):
+                    found.append((row, -score))
+                    if len(found) == limit:
+                        break
+        return found
+
+    def list_matches(self, expression: str, bounds: tuple[int, int], limit: int) -> list[int]:
+        """Return the first rows that satisfy an expression, by number."""
+        query = "SELECT rowid FROM sections WHERE sections MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?"
+        with self._lock, self._failing():
+            self._check()
+            return [row for (row,) in self._connection.execute(query, (expression, *bounds, limit))]
+
+    def count(self, expression: str, count_max: int) -> int:
+        """Return how many rows satisfy an expression, at most `count_max`; remembered until something is written."""
+        with self._lock, self._failing():
+            self._check()
+            if len(self._counts) > _COUNTS_KEPT:
+                self._counts.clear()
+            found = self._counts.get((expression, count_max))
+            if found is None:
+                query = "SELECT count(*) FROM (SELECT 1 FROM sections WHERE sections MATCH ? LIMIT ?)"
+                found = self._connection.execute(query, (expression, count_max)).fetchone()[0]
+                self._counts[expression, count_max] = found
+            return found
+
+    def has_stem(self, word_stem: str) -> bool:
+        """Whether any row holds a word with this stem."""
+        with self._lock, self._failing():
+            query = "SELECT 1 FROM vocabulary WHERE term = ? LIMIT 1"
+            return self._connection.execute(query, (word_stem,)).fetchone() is not None
+
+    def has_start(self, start: str) -> bool:
+        """Whether any row holds a stem that begins so."""
+        with self._lock, self._failing():
+            query = "SELECT 1 FROM vocabulary WHERE term >= ? AND term < ? LIMIT 1"
+            return self._connection.execute(query, (start, f"{start}\U0010ffff")).fetchone() is not None
+
+    def list_title_words(self) -> Sequence[str]:
+        """Return the words of all titles that a mistyped one may have meant, sorted."""
+        with self._lock, self._failing():
+            if self._words is None:
+                query = "SELECT word FROM words WHERE count > 0 ORDER BY word"
+                self._words = [word for (word,) in self._connection.execute(query)]
+            return self._words
+
+    def _prepare(self) -> None:
+        execute = self._connection.execute
+        if self.path is not None:
+            execute("PRAGMA journal_mode = DELETE")
+            execute("PRAGMA synchronous = FULL")
+            execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        if execute("PRAGMA user_version").fetchone()[0] == 0:
+            self._make_tables()
+        if execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            raise IndexLostError("another roamtui wrote it", is_damaged=True)
+        try:
+            execute("SELECT 1 FROM sections, parts, words, numbering, vocabulary LIMIT 0")
+        except sqlite3.OperationalError as error:
+            if "no such" not in str(error):
+                raise
+            raise IndexLostError(str(error), is_damaged=True) from None
+
+    def _make_tables(self) -> None:
+        """Make the tables, unless another program has just done so."""
+        with self._transaction():
+            if self._connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+                for statement in _SCHEMA:
+                    self._connection.execute(statement)
+
+    def _read_bases(self) -> None:
+        """Read anew what is written, where another program has written something."""
+        if self.path is None:
+            return
+        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        if version != self._data_version:
+            self._data_version = version
+            self._bases = dict(self._connection.execute("SELECT digest, base FROM parts"))
+            self._counts.clear()
+            self._words = None
+
+    def _check(self) -> None:
+        """Refuse to answer from a file in which another program has put another text of the source."""
+        before = self._bases
+        self._read_bases()
+        if before is not self._bases and not before.items() <= self._bases.items():
+            raise IndexLostError("another program has indexed another text of it", is_damaged=False)
+
+    def _remove(self, digests: Sequence[str]) -> None:
+        names_by_run = NamesByRun()
+        for digest in digests:
+            base = self._bases.pop(digest)
+            part = self._kept.pop(digest, None)
+            if part is not None:
+                rows = list(part.make_rows(names_by_run))
+            else:
+                query = "SELECT rows FROM parts WHERE digest = ?"
+                packed = self._connection.execute(query, (digest,)).fetchone()[0]
+                rows = [IndexRow(*fields) for fields in json.loads(zlib.decompress(packed))]
+            self._connection.executemany(_DELETE, ((base + place, *row) for place, row in enumerate(rows)))
+            self._count_words(rows, -1)
+            self._connection.execute("DELETE FROM parts WHERE digest = ?", (digest,))
+
+    def _add(self, parts: Sequence[Part], names_by_run: NamesByRun) -> None:
+        execute = self._connection.execute
+        base = execute("SELECT next FROM numbering").fetchone()[0]
+        for part in parts:
+            rows = list(part.make_rows(names_by_run))
+            self._connection.executemany(_INSERT, ((base + place, *row) for place, row in enumerate(rows)))
+            self._count_words(rows, 1)
+            packed = None
+            if self.path is None:
+                self._kept[part.digest] = part
+            else:
+                packed = zlib.compress(json.dumps(rows, ensure_ascii=False).encode(), 1)
+            execute("INSERT INTO parts VALUES(?, ?, ?, ?)", (part.digest, base, len(rows), packed))
+            self._bases[part.digest] = base
+            base += len(rows)
+        execute("UPDATE numbering SET next = ?", (base,))
+
+    def _count_words(self, rows: Sequence[IndexRow], sign: int) -> None:
+        words: Counter[str] = Counter()
+        for row in rows:
+            words.update(
+                word
+                for word in set(find_words(row.title))
+                if len(word) >= _WORD_LENGTH_MIN and word not in STOP_WORDS and not _DIGIT.search(word)
+            )
+        self._connection.executemany(_COUNT_WORD, [(word, sign * count) for word, count in sorted(words.items())])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Write all that happens inside, or nothing; what is remembered of the file follows it."""
+        bases, kept = dict(self._bases), dict(self._kept)
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._bases, self._kept = bases, kept
+            with suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+            raise
+        finally:
+            self._counts.clear()
+            self._words = None
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Turn SQLite's errors into this class's own."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise IndexLostError(str(error), is_damaged=False) from error
+        except sqlite3.DatabaseError as error:
+            raise IndexLostError(str(error), is_damaged=True) from error
+        except (ValueError, TypeError, zlib.error) as error:
+            raise IndexLostError(str(error), is_damaged=True) from error
+
+
+def _divide(parts: Sequence[Part]) -> Iterator[list[Part]]:
+    """Yield the parts in batches of about as many rows; one empty batch where there are none."""
+    batch: list[Part] = []
+    size = 0
+    for part in parts:
+        batch.append(part)
+        size += len(part)
+        if size >= _BATCH_ROWS:
+            yield batch
+            batch, size = [], 0
+    if batch or not parts:
+        yield batch

@@ -1,0 +1,128 @@
+"""`VectorIndex`: the chunks of one library as vectors, compared with a query's by brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from roamtui.search.base import EmbedKind
+from roamtui.search.chunks import make_chunks
+from roamtui.search.vector_store import digest_text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from roamtui.document.library import Library
+    from roamtui.search.base import Embedder
+    from roamtui.search.chunks import Chunk
+    from roamtui.search.vector_store import VectorStore
+
+Progress = Callable[[int, int], None]
+"""Is told how many chunks are embedded, and of how many."""
+_BATCH = 64
+_STORED = "<f2"
+"""Half precision: of 384 numbers each of norm 1, a dot product is off by less than 0.001."""
+
+
+class VectorIndex:
+    """Ranks the sections of a library by their most similar chunk. Vectors of unchanged text are never made twice.
+
+    Making one embeds what the store does not know, which may take minutes; it can be broken off and taken up again.
+
+    Args:
+        library: What is searched.
+        embedder: Makes vectors.
+        store: Holds vectors of earlier runs and gets new ones after each batch.
+        chunking: Characters of a chunk at most, and how many it repeats of the one before.
+        tell: Is told of progress, while anything has to be embedded.
+
+    Raises:
+        RoamtuiError: The embedder failed.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        embedder: Embedder,
+        store: VectorStore,
+        chunking: tuple[int, int],
+        tell: Progress | None = None,
+    ) -> None:
+        size, overlap = chunking
+        self._embedder = embedder
+        self._chunks: tuple[Chunk, ...] = tuple(make_chunks(library, size=size, overlap=overlap))
+        self.replaced_model: str | None = None
+        """Another model whose vectors of this text were known, so that all was embedded again."""
+        self._matrix = self._load(store, tell)
+
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+    def rank(self, query: str, *, limit: int, within: Collection[str] | None = None) -> list[tuple[str, float]]:
+        """Return up to `limit` sections with the cosine of their most similar chunk, the best first.
+
+        Args:
+            query: What is looked for.
+            limit: How many at most.
+            within: Ids of the sections to look at, None for all.
+
+        Raises:
+            RoamtuiError: The embedder failed.
+        """
+        import numpy as np  # noqa: PLC0415 - an extra
+
+        if not self._chunks:
+            return []
+        vector = normalise_rows(self._embedder.embed([query], kind=EmbedKind.QUERY))[0]
+        cosines = self._matrix @ vector
+        best: dict[str, float] = {}
+        for place in np.argsort(-cosines, kind="stable"):
+            section_id = self._chunks[place].section_id
+            if section_id not in best and (within is None or section_id in within):
+                best[section_id] = float(cosines[place])
+                if len(best) == limit:
+                    break
+        return list(best.items())
+
+    def _load(self, store: VectorStore, tell: Progress | None) -> NDArray[np.float32]:
+        import numpy as np  # noqa: PLC0415 - an extra
+
+        digests = [digest_text(chunk.text) for chunk in self._chunks]
+        known = store.load(digests, self._embedder.name)
+        missing = {
+            digest: chunk.text for digest, chunk in zip(digests, self._chunks, strict=True) if digest not in known
+        }
+        if missing:
+            self.replaced_model = store.find_other_model(tuple(missing), self._embedder.name)
+        self._embed(missing, known, store, tell)
+        if not digests:
+            return np.zeros((0, 0), dtype=np.float32)
+        joined = b"".join(known[digest] for digest in digests)
+        return np.frombuffer(joined, dtype=_STORED).reshape(len(digests), -1).astype(np.float32)
+
+    def _embed(
+        self, missing: dict[bytes, str], known: dict[bytes, bytes], store: VectorStore, tell: Progress | None
+    ) -> None:
+        """Embed what is not known, a batch at a time, and keep each batch at once."""
+        waiting = sorted(missing, key=lambda digest: len(missing[digest]))  # a batch takes as long as its longest text
+        for start in range(0, len(waiting), _BATCH):
+            batch = waiting[start : start + _BATCH]
+            made = self._embedder.embed([missing[digest] for digest in batch], kind=EmbedKind.DOCUMENT)
+            vectors = [row.astype(_STORED).tobytes() for row in normalise_rows(made)]
+            new = dict(zip(batch, vectors, strict=True))
+            store.save(new, self._embedder.name)
+            known.update(new)
+            if tell is not None:
+                tell(start + len(batch), len(waiting))
+
+
+def normalise_rows(matrix: NDArray[np.float32] | Sequence[Sequence[float]]) -> NDArray[np.float32]:
+    """Return vectors as rows of length 1; one without direction stays zero."""
+    import numpy as np  # noqa: PLC0415 - an extra
+
+    rows = np.asarray(matrix, dtype=np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / np.where(lengths == 0, 1, lengths)).astype(np.float32)

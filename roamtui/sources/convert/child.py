@@ -1,0 +1,116 @@
+"""Conversion in a process of its own, which a file can neither keep busy for ever nor let grow without end.
+
+It gets the bytes of one file, may not use more than its share, writes what it made of them, and ends. It also keeps
+the program's own threads free while a large book is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from roamtui.errors import RoamtuiError, SourceError
+from roamtui.sources.convert.conversion import get_converter
+from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.escaping import replace_surrogates
+from roamtui.sources.convert.formats import Format
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
+"""What Python is told. -P keeps the working directory off the import path: it may be a stranger's folder."""
+_SECONDS_MAX = 300
+_MEMORY_BYTES_MAX = 2_000_000_000
+_CHARACTERS_MAX = 100_000_000
+_EXTRA = 'pip install "roamtui[convert]"'
+
+
+def convert_in_child(wanted: Format, data: bytes, name: str, *, seconds_max: float = _SECONDS_MAX) -> Converted:
+    """Return a file as Markdown, converted in another process.
+
+    Raises:
+        SourceError: It cannot be converted, took too long or too much memory, or the converters are not installed.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - this program itself, no shell
+            [sys.executable, *_COMMAND, wanted.name, name],
+            input=data,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=seconds_max,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise SourceError(f"{name} takes more than {seconds_max:g} seconds to convert. Divide it.") from None
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{name} cannot be converted: {error}. Free some memory and try again.") from None
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        raise SourceError(
+            f"{name} cannot be converted: it is damaged, or needs more memory than it may have. Convert it to text."
+        ) from None
+    if "problem" in answer:
+        raise SourceError(answer["problem"])
+    return Converted(
+        text=answer["text"],
+        title=answer["title"],
+        page_starts=tuple(answer["page_starts"]),
+        notes=tuple(answer["notes"]),
+    )
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Convert what stands on standard input and write it, or one sentence on why not, as JSON.
+
+    Args:
+        arguments: Name of the format, and of the file.
+    """
+    wanted, name = Format[arguments[0]], arguments[1]
+    data = sys.stdin.buffer.read()
+    _limit_resources()
+    with contextlib.redirect_stdout(sys.stderr):
+        answer = _convert(wanted, data, name)
+    sys.stdout.write(json.dumps(answer))
+
+
+def _convert(wanted: Format, data: bytes, name: str) -> dict[str, object]:
+    try:
+        converted = get_converter(wanted)(data, name)
+    except ImportError:
+        problem = f"{name} is a {wanted.value} file. To open it, install the converters: {_EXTRA}"
+    except RoamtuiError as error:
+        problem = str(error)
+    except (MemoryError, RecursionError):
+        problem = f"{name} is too large or too deeply nested to convert. Convert it to text first."
+    except Exception:  # noqa: BLE001 - a library that fails on a file must not show its traceback
+        problem = f"{name} cannot be converted: it is damaged. Open it in its own program and save it anew."
+    else:
+        if len(converted.text) <= _CHARACTERS_MAX:
+            return {**asdict(converted), "text": replace_surrogates(converted.text)}
+        problem = f"{name} holds more than {_CHARACTERS_MAX:,} characters. Divide it."
+    return {"problem": problem}
+
+
+def _limit_resources() -> None:
+    """Bound the memory and time of this process, and forbid it to write files, where the system can do that."""
+    try:
+        import resource  # noqa: PLC0415 - Windows has none
+    except ImportError:
+        return
+    for kind, most in (
+        (resource.RLIMIT_AS, _MEMORY_BYTES_MAX),
+        (resource.RLIMIT_CPU, _SECONDS_MAX),
+        (resource.RLIMIT_FSIZE, 0),
+    ):
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(kind, (most, most))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,71 @@
+"""`convert`: a file of another format into Markdown, whatever it holds, within limits of time and memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.formats import Format, find_format
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_BYTES_MAX = 200_000_000
+_QUICK_BYTES_MAX = 300_000
+"""A web page up to this size is converted here; starting a process would take longer."""
+
+
+def convert(data: bytes, name: str, media_type: str | None = None) -> Converted | None:
+    """Return a file as Markdown, None where it is text already and no converter is needed.
+
+    Takes from milliseconds to minutes; called in a thread where anyone waits.
+
+    Args:
+        data: The file.
+        name: What to call it in an error; its ending says what it may be.
+        media_type: What it was sent as.
+
+    Raises:
+        SourceError: It is broken, protected, empty or too large, or a part of the program is not installed.
+    """
+    found = find_format(data, name, media_type)
+    if found is None:
+        return None
+    if len(data) > _BYTES_MAX:
+        raise SourceError(f"{name} is larger than {_BYTES_MAX // 1_000_000} MB. Divide it, or convert it to text.")
+    if found is Format.RST or (found is Format.HTML and len(data) <= _QUICK_BYTES_MAX):
+        converted = get_converter(found)(data, name)
+    else:
+        from roamtui.sources.convert.child import convert_in_child  # noqa: PLC0415 - most files need none
+
+        converted = convert_in_child(found, data, name)
+    note = f"{name}: converted from {found.value}; lines are those of the text."
+    return Converted(
+        text=converted.text,
+        title=converted.title,
+        page_starts=converted.page_starts,
+        notes=(note, *converted.notes),
+    )
+
+
+def get_converter(wanted: Format) -> Callable[[bytes, str], Converted]:
+    """Return the function that converts from a format, of the bytes and the name of a file.
+
+    Raises:
+        ImportError: A part of the program is not installed.
+    """
+    match wanted:
+        case Format.PDF:
+            from roamtui.sources.convert.pdf import convert_pdf as converter  # noqa: PLC0415 - each is heavy
+        case Format.EPUB:
+            from roamtui.sources.convert.epub import convert_epub as converter  # noqa: PLC0415
+        case Format.DOCX:
+            from roamtui.sources.convert.docx import convert_docx as converter  # noqa: PLC0415
+        case Format.HTML:
+            from roamtui.sources.convert.html_file import convert_html_file as converter  # noqa: PLC0415
+        case Format.RST:
+            from roamtui.sources.convert.rst import convert_rst_file as converter  # noqa: PLC0415
+        case _ as never:
+            assert_never(never)
+    return converter

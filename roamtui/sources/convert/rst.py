@@ -1,0 +1,237 @@
+"""reStructuredText into Markdown: headings by their adornments, code with its language, all else as it reads.
+
+Directives that are not known, as those of Sphinx, are their name and what stands in them; none reads a file.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+
+from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.escaping import escape_line_starts, write_code, write_heading
+from roamtui.sources.convert.rst_inline import convert_inline
+from roamtui.sources.decode import decode_text
+
+_NESTED_MAX = 12
+"""Indented blocks within each other; what lies deeper stands as lines."""
+_TAB_LENGTH = 8
+_ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1*$")
+_SHORT_ADORNMENT = 4
+"""From this length on, docutils takes an adornment for one though its title is longer."""
+_ITEM = re.compile(r"^(?:(?P<bullet>[-*+•‣⁃])|\(?(?P<number>\d{1,9}|#|[A-Za-z])[.)])(?P<gap>\s+|$)")
+_EXPLICIT = re.compile(r"^\.\.(?:\s+|$)")
+_DIRECTIVE = re.compile(r"^\.\.\s+(?:\|[^|]+\|\s+)?(?P<name>[A-Za-z][\w.+:-]*?)\s?::(?:\s+(?P<argument>.*))?$")
+_TARGET = re.compile(r"^\.\.\s+_(?P<name>[^:`]+|`[^`]+`):\s+(?P<address>https?://\S+)$")
+_NOTE_MARK = re.compile(r"^\.\.\s+(?P<mark>\[[^\]]+\])\s+(?P<text>.*)$")
+_OPTION = re.compile(r"^:(?P<name>[\w-]+):(?:\s+(?P<value>.*))?$")
+_FIELD = re.compile(r"^:(?P<name>(?:[^:`\n]|:[a-z]+:`[^`]*`){1,120}):(?=\s|$)\s*(?P<value>.*)$")
+_TABLE = re.compile(r"^(?:=+(?:\s+=+)+|\+(?:[-=]+\+)+)\s*$")
+_CODE = frozenset({"code", "code-block", "sourcecode", "parsed-literal", "literalinclude", "math", "prompt", "doctest"})
+_IMAGES = frozenset({"image", "figure"})
+_UNSEEN = frozenset({"index", "meta", "highlight", "default-role", "contents", "sectnum", "currentmodule", "role"})
+_JOINED = re.compile(r"\n{3,}")
+_EMPTY = "\0"
+"""Stands for an empty line of code, so that several of them stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Title:
+    text: str
+    style: tuple[str, bool]
+    lines: int
+    """How many lines it takes."""
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Collects what a document becomes."""
+
+    styles: list[tuple[str, bool]] = field(default_factory=list)
+    """Adornments in the order of their levels: the character, and whether it stands above too."""
+
+    def convert(self, lines: list[str], depth: int = 0) -> list[str]:
+        """Return the lines of Markdown for a block whose lines begin at the left."""
+        out: list[str] = []
+        position = 0
+        while position < len(lines):
+            line = lines[position]
+            if not line:
+                out.append("")
+                position += 1
+            elif depth >= _NESTED_MAX:
+                out.append(escape_line_starts(line.strip()))
+                position += 1
+            else:
+                written, position = self._convert_block(lines, position, depth)
+                out.extend(written)
+        return out
+
+    def _convert_block(self, lines: list[str], position: int, depth: int) -> tuple[list[str], int]:
+        line = lines[position]
+        if depth == 0 and (title := _read_title(lines, position)) is not None:
+            return self._write_title(title), position + title.lines
+        if line[0] == " ":
+            body, end = _take_indented(lines, position)
+            return ["", *self.convert(body, depth + 1), ""], end
+        if _TABLE.match(line):
+            end = _find_table_end(lines, position)
+            return ["", *_write_code(lines[position:end]), ""], end
+        if _EXPLICIT.match(line):
+            body, end = _take_indented(lines, position + 1)
+            return self._convert_explicit(line, body, depth), end
+        item = _ITEM.match(line)
+        if item is not None and (item["gap"] or item["bullet"] or line[-1:] in ".)"):
+            return self._convert_item(lines, position, item, depth)
+        return self._convert_paragraph(lines, position, depth)
+
+    def _write_title(self, title: _Title) -> list[str]:
+        if title.style not in self.styles:
+            self.styles.append(title.style)
+        level = self.styles.index(title.style) + 1
+        return ["", write_heading(level, convert_inline(title.text)), ""]
+
+    def _convert_item(self, lines: list[str], position: int, item: re.Match[str], depth: int) -> tuple[list[str], int]:
+        rest, end = _take_indented(lines, position + 1)
+        number = item["number"]
+        mark = "- " if not number else f"{number if number.isdigit() else 1}. "
+        first = lines[position][item.end() :]
+        if number and number.isalpha():
+            first = f"({number}) {first}"
+        body = self.convert([first, *rest] if first else rest, depth + 1)
+        while body and not body[-1]:
+            body.pop()
+        while body and not body[0]:
+            body.pop(0)
+        if not body:
+            return [mark.rstrip()], end
+        inner = [" " * len(mark) + line if line else "" for line in body[1:]]
+        blank = [""] if end < len(lines) and not lines[end - 1] else []
+        return [mark + body[0], *inner, *blank], end
+
+    def _convert_explicit(self, line: str, body: list[str], depth: int) -> list[str]:
+        """Return a directive, a note or a target; a comment is none of these and is left out."""
+        directive = _DIRECTIVE.match(line)
+        if directive is not None:
+            return ["", *self._convert_directive(directive["name"], directive["argument"] or "", body, depth), ""]
+        target = _TARGET.match(line)
+        if target is not None:
+            return [f"[{target['name'].strip('`')}]: {target['address']}"]
+        note = _NOTE_MARK.match(line)
+        if note is not None:
+            return [
+                "",
+                escape_line_starts(convert_inline(f"\\{note['mark']} {note['text']}")),
+                *self.convert(body, depth + 1),
+            ]
+        return [""]
+
+    def _convert_directive(self, name: str, argument: str, body: list[str], depth: int) -> list[str]:
+        plain = name.rpartition(":")[2].lower()
+        if plain in _UNSEEN:
+            return []
+        options: dict[str, str] = {}
+        while body and (option := _OPTION.match(body[0])) is not None:
+            options[option["name"]] = option["value"] or ""
+            body = body[1:]
+        if plain in _CODE:
+            language = argument.split(maxsplit=1)[0] if argument and plain not in {"math", "literalinclude"} else ""
+            return _write_code(body or [argument], language if language.isprintable() and "`" not in language else "")
+        if plain in _IMAGES:
+            image = f"![{options.get('alt', '')}]({argument.replace(' ', '%20')})"
+            return [image, "", *self.convert(body, depth + 1)]
+        told = escape_line_starts(f"**{name}** {convert_inline(argument)}".rstrip())
+        return [told, "", *self.convert(body, depth + 1)]
+
+    def _convert_paragraph(self, lines: list[str], position: int, depth: int) -> tuple[list[str], int]:
+        end = position
+        while end < len(lines) and lines[end] and (end == position or lines[end][0] != " "):
+            end += 1
+        text = lines[position:end]
+        body, after = _take_indented(lines, end)
+        if text[-1].endswith("::") and body:
+            shown = [] if text == ["::"] else [*text[:-1], text[-1][:-1].rstrip(":").rstrip() + ":"]
+            return [*_write_lines(shown), "", *_write_code(body), ""], after
+        is_term = end < len(lines) and bool(lines[end]) and lines[end][0] == " "
+        if is_term and len(text) == 1:
+            field_ = _FIELD.match(text[0])
+            if field_ is not None:
+                return [*_write_field(field_), *self.convert(body, depth + 1), ""], after
+            return ["", *_write_lines([f"**{text[0]}**"]), "", *self.convert(body, depth + 1), ""], after
+        return _write_lines(text), end
+
+
+def convert_rst_file(data: bytes, name: str) -> Converted:
+    """Return a file of reStructuredText as Markdown.
+
+    Raises:
+        SourceError: It is no text.
+    """
+    text, notes = decode_text(data, name)
+    return Converted(text=convert_rst(text), notes=tuple(note.removeprefix(f"{name}: ") for note in notes))
+
+
+def convert_rst(text: str) -> str:
+    """Return reStructuredText as Markdown.
+
+    Args:
+        text: With any line ends.
+    """
+    normal = text.replace("\r\n", "\n").replace("\r", "\n").replace(_EMPTY, "")
+    lines = [line.expandtabs(_TAB_LENGTH).rstrip() for line in normal.split("\n")]
+    return _JOINED.sub("\n\n", "\n".join(_Writer().convert(lines))).replace(_EMPTY, "").strip("\n") + "\n"
+
+
+def _read_title(lines: list[str], position: int) -> _Title | None:
+    """Return the title that begins at a line, with or without an adornment above it."""
+    line = lines[position]
+    above = position == 0 or not lines[position - 1]
+    below = lines[position + 1] if position + 1 < len(lines) else ""
+    if _ADORNMENT.match(line) and below and position + 2 < len(lines):
+        closing = lines[position + 2]
+        if closing[:1] == line[0] and _ADORNMENT.match(closing) and _is_as_long(line, below.strip()):
+            return _Title(below.strip(), (line[0], True), 3)
+        return None
+    if above and line[0] != " " and _ADORNMENT.match(below) and _is_as_long(below, line):
+        return _Title(line, (below[0], False), 2)
+    return None
+
+
+def _is_as_long(adornment: str, title: str) -> bool:
+    width = sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in title)
+    return len(adornment) >= min(width, _SHORT_ADORNMENT) and not (len(adornment) < width and _ADORNMENT.match(title))
+
+
+def _take_indented(lines: list[str], position: int) -> tuple[list[str], int]:
+    """Return the indented lines from a position on, moved to the left, and where they end."""
+    end = last = position
+    while end < len(lines) and (not lines[end] or lines[end][0] == " "):
+        end += 1
+        if lines[end - 1]:
+            last = end
+    body = lines[position:last]
+    indent = min((len(line) - len(line.lstrip()) for line in body if line), default=0)
+    return [line[indent:] for line in body], max(last, position)
+
+
+def _find_table_end(lines: list[str], position: int) -> int:
+    """Return the line after a table: a blank one behind a border, or what begins elsewhere."""
+    end = position + 1
+    while end < len(lines) and (lines[end] or not _TABLE.match(lines[end - 1])):
+        if not lines[end] and lines[position][0] == "+":
+            break
+        end += 1
+    return end
+
+
+def _write_lines(lines: list[str]) -> list[str]:
+    return escape_line_starts(convert_inline("\n".join(lines))).split("\n") if lines else []
+
+
+def _write_code(lines: list[str], language: str = "") -> list[str]:
+    return [line or _EMPTY for line in write_code("\n".join(lines).strip("\n"), language).split("\n")]
+
+
+def _write_field(found: re.Match[str]) -> list[str]:
+    return _write_lines([f"**{found['name']}:** {found['value']}".rstrip()])

@@ -1,0 +1,116 @@
+"""Connections to checked addresses, with a limit on time, as httpcore's network backend.
+
+The check stands where the connection is made: what is connected to is the very address that was checked, so that an
+answer of DNS that changes in between changes nothing. Host and TLS name stay those of the URL.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpcore
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterable
+
+    from roamtui.sources.web.resolving import AddressBook
+    from roamtui.sources.web.time_limit import TimeLimit
+
+_ADDRESSES_TRIED = 4
+
+
+class CheckedBackend(httpcore.NetworkBackend):
+    """Connects only where the address book allows it."""
+
+    def __init__(
+        self, book: AddressBook, time_limit: TimeLimit, dial: httpcore.NetworkBackend, *, allows_local: bool
+    ) -> None:
+        self._book = book
+        self._time_limit = time_limit
+        self._dial = dial
+        self._allows_local = allows_local
+
+    @override
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        seconds = self._time_limit.clip(timeout)
+        addresses = self._book.find(host, port, allows_local=self._allows_local, seconds_max=seconds)
+        tried = addresses[:_ADDRESSES_TRIED]
+        with self._time_limit.within(seconds):
+            for index, address in enumerate(tried):
+                share = self._time_limit.remaining() / (len(tried) - index)
+                if share <= 0:
+                    break
+                try:
+                    stream = self._dial.connect_tcp(address, port, share, local_address, socket_options)
+                except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                    if index == len(tried) - 1:
+                        raise
+                else:
+                    return LimitedStream(stream, self._time_limit)
+        raise httpcore.ConnectTimeout
+
+    @override
+    def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        raise httpcore.ConnectError("Pages do not come from sockets of this machine.")
+
+    @override
+    def sleep(self, seconds: float) -> None:
+        self._dial.sleep(self._time_limit.clip(seconds))
+
+
+class LimitedStream(httpcore.NetworkStream):
+    """A connection whose every step ends when the fetch must."""
+
+    def __init__(self, stream: httpcore.NetworkStream, time_limit: TimeLimit) -> None:
+        self._stream = stream
+        self._time_limit = time_limit
+        self.has_read_since_write = False
+        """Whether anything was received since the last request: else its answer was there before it was asked."""
+
+    @override
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        seconds = self._time_limit.clip(timeout)
+        if seconds <= 0:
+            raise httpcore.ReadTimeout
+        self.has_read_since_write = True
+        return self._stream.read(max_bytes, seconds)
+
+    @override
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        seconds = self._time_limit.clip(timeout)
+        if seconds <= 0:
+            raise httpcore.WriteTimeout
+        self.has_read_since_write = False
+        self._stream.write(buffer, seconds)
+
+    @override
+    def close(self) -> None:
+        self._stream.close()
+
+    @override
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        seconds = self._time_limit.clip(timeout)
+        if seconds <= 0:
+            self._stream.close()
+            raise httpcore.ConnectTimeout
+        return LimitedStream(self._stream.start_tls(ssl_context, server_hostname, seconds), self._time_limit)
+
+    @override
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)

@@ -1,0 +1,242 @@
+"""`Exchange`: one request and its answer, within all limits; what an answer means is not decided here.
+
+It stands on httpcore, the engine of httpx, and not on httpx itself: no redirect, cookie, login or proxy is looked at,
+and no second reader of addresses stands between the one that was checked and the one that is connected to.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from roamtui.sources.web.decoding import ACCEPT_ENCODING, BodyReader
+from roamtui.sources.web.failures import BodyTooLargeError, FetchError, explain_failure
+from roamtui.sources.web.freshness import read_seconds
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Mapping
+
+    import httpcore
+
+    from roamtui.sources.web.options import FetchOptions
+    from roamtui.sources.web.resolving import AddressBook
+    from roamtui.sources.web.time_limit import TimeLimit
+
+    Report = Callable[[int, int | None], None]
+    """Is told the bytes received so far, and how many there will be where that is known."""
+
+PAGE_STATUSES = (HTTPStatus.OK, HTTPStatus.NON_AUTHORITATIVE_INFORMATION)
+_HEADERS_MAX = 200
+_IGNORED_BODY_BYTES_MAX = 64_000
+"""How much of an error page is read, so that its connection can be used again."""
+_IGNORED_BODY_SECONDS_MAX = 1.0
+_IDLE_CONNECTIONS_MAX = 32
+_IDLE_SECONDS_MAX = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """An answer of a site."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By name in lower case; of a header that was repeated, the first."""
+    body: bytes
+    """Empty unless the answer is a page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a site is asked."""
+
+    url: str
+    headers: Mapping[str, str]
+    allows_local: bool
+    """Whether the host may be on this machine or network."""
+    bytes_max: int
+    report: Report | None = None
+
+
+class Exchange:
+    """Sends requests over connections that are kept open. Thread-safe."""
+
+    def __init__(
+        self,
+        options: FetchOptions,
+        time_limit: TimeLimit,
+        book: AddressBook,
+        *,
+        dial: httpcore.NetworkBackend | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        self._options = options
+        self._time_limit = time_limit
+        self._book = book
+        self._dial = dial
+        self._ssl_context = ssl_context
+        self._pools: dict[tuple[bool, bool], httpcore.ConnectionPool] = {}
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def ask(self, request: Request) -> Reply:
+        """Send a request and return the answer, whatever its status.
+
+        Raises:
+            FetchError: No answer came, or none that can be taken in.
+        """
+        import httpcore  # noqa: PLC0415 - loaded by the first fetch
+
+        pool = self._find_pool(request)
+        try:
+            try:
+                return self._ask_once(pool, request)
+            except _StaleConnectionError:
+                return self._ask_once(pool, request)
+        except _StaleConnectionError as error:
+            raise self._explain(request, error.reason) from None
+        except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
+            raise self._explain(request, error) from None
+
+    def close(self) -> None:
+        """Close all connections."""
+        with self._lock:
+            self._is_closed = True
+            pools = list(self._pools.values())
+            self._pools.clear()
+        for pool in pools:
+            pool.close()
+
+    def _explain(self, request: Request, error: Exception) -> FetchError:
+        if isinstance(error, FetchError):
+            return error
+        is_out_of_time = self._time_limit.remaining() <= 0
+        return explain_failure(request.url, error, is_out_of_time=is_out_of_time)
+
+    def _ask_once(self, pool: httpcore.ConnectionPool, request: Request) -> Reply:
+        import httpcore  # noqa: PLC0415 - see above
+
+        try:
+            response = pool.handle_request(self._make_request(request))
+        except (httpcore.RemoteProtocolError, httpcore.ReadError, httpcore.WriteError) as error:
+            raise _StaleConnectionError(error) from None
+        try:
+            return self._read_reply(response, request)
+        finally:
+            response.close()
+
+    def _make_request(self, request: Request) -> httpcore.Request:
+        import httpcore  # noqa: PLC0415 - see above
+
+        parts = urlsplit(request.url)
+        target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        read, connect = self._options.read_seconds_max, self._options.connect_seconds_max
+        headers = {
+            "Host": parts.netloc,
+            **request.headers,
+            "Accept-Encoding": ACCEPT_ENCODING,
+            "Connection": "keep-alive",
+            "User-Agent": self._options.user_agent,
+        }
+        return httpcore.Request(
+            "GET",
+            httpcore.URL(
+                scheme=parts.scheme.encode("ascii"),
+                host=(parts.hostname or "").encode("ascii"),
+                port=parts.port,
+                target=target.encode("ascii"),
+            ),
+            headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()],
+            extensions={"timeout": {"connect": connect, "read": read, "write": read, "pool": connect}},
+        )
+
+    def _read_reply(self, response: httpcore.Response, request: Request) -> Reply:
+        connection = response.extensions.get("network_stream")
+        if not getattr(connection, "has_read_since_write", True):
+            raise _StaleConnectionError(FetchError(f"{request.url} was answered before it was asked for. Try again."))
+        headers = _read_headers(response, request.url)
+        if response.status not in PAGE_STATUSES:
+            with self._time_limit.within(_IGNORED_BODY_SECONDS_MAX):
+                _skip_body(response)
+            return Reply(status=response.status, headers=headers, body=b"")
+        encoding = headers.get("content-encoding", "")
+        body = BodyReader(encoding, request.bytes_max, request.url)
+        length = read_seconds(headers.get("content-length", ""))
+        total = int(length) if length is not None else None
+        if total is not None and total > request.bytes_max:
+            raise BodyTooLargeError(request.url, request.bytes_max)
+        for piece in response.iter_stream():
+            body.add(piece)
+            if request.report is not None:
+                request.report(body.bytes_received, total)
+            if self._time_limit.remaining() <= 0:
+                raise FetchError(f"{request.url} took too long. Try again later.")
+        return Reply(status=response.status, headers=headers, body=body.finish())
+
+    def _find_pool(self, request: Request) -> httpcore.ConnectionPool:
+        """Return the connections for a request.
+
+        Those that may reach this machine have connections of their own, so that no other request goes over one.
+        """
+        is_safe = request.url.startswith("https:")
+        with self._lock:
+            if self._is_closed:
+                raise FetchError("Fetching has ended. Start the program again.")
+            pool = self._pools.get((request.allows_local, is_safe))
+            if pool is None:
+                pool = self._make_pool(allows_local=request.allows_local, is_safe=is_safe)
+                self._pools[request.allows_local, is_safe] = pool
+            return pool
+
+    def _make_pool(self, *, allows_local: bool, is_safe: bool) -> httpcore.ConnectionPool:
+        import httpcore  # noqa: PLC0415 - see above
+
+        from roamtui.sources.web.backend import CheckedBackend  # noqa: PLC0415 - needs httpcore
+
+        if is_safe and self._ssl_context is None:
+            self._ssl_context = httpcore.default_ssl_context()
+        dial = self._dial or httpcore.SyncBackend()
+        return httpcore.ConnectionPool(
+            ssl_context=self._ssl_context,
+            max_connections=None,  # each host has its own limit
+            max_keepalive_connections=_IDLE_CONNECTIONS_MAX,
+            keepalive_expiry=_IDLE_SECONDS_MAX,
+            network_backend=CheckedBackend(self._book, self._time_limit, dial, allows_local=allows_local),
+        )
+
+
+class _StaleConnectionError(Exception):
+    """A connection broke before an answer came: the site may have closed it while it was idle."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__()
+        self.reason = reason
+
+
+def _read_headers(response: httpcore.Response, url: str) -> dict[str, str]:
+    if len(response.headers) > _HEADERS_MAX:
+        raise FetchError(f"{url} comes with more than {_HEADERS_MAX} headers. It is not opened.")
+    headers: dict[str, str] = {}
+    for name, value in response.headers:
+        try:
+            text = value.decode("utf-8")
+        except UnicodeDecodeError:
+            text = value.decode("latin-1")
+        headers.setdefault(name.decode("ascii", "replace").lower(), text)
+    return headers
+
+
+def _skip_body(response: httpcore.Response) -> None:
+    """Read past a body that nobody needs; whatever happens to it does not matter."""
+    import httpcore  # noqa: PLC0415 - see above
+
+    received = 0
+    with suppress(httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError):
+        for piece in response.iter_stream():
+            received += len(piece)
+            if received > _IGNORED_BODY_BYTES_MAX:
+                return

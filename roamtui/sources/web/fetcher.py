@@ -1,0 +1,184 @@
+"""`Fetcher`: the one way to a page of the web. Checks, limits, politeness and cache meet here."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from roamtui.sources.web.address import is_same_site, origin_of, parse_address, resolve_link
+from roamtui.sources.web.cache import PageCache
+from roamtui.sources.web.exchange import PAGE_STATUSES, Exchange, Request
+from roamtui.sources.web.failures import FetchError, NotCachedError, OriginRefusedError, explain_status
+from roamtui.sources.web.options import DEFAULT_ACCEPT, FetchOptions
+from roamtui.sources.web.page import FetchedPage
+from roamtui.sources.web.politeness import PoliteExchange
+from roamtui.sources.web.replies import is_answer, is_kept, list_conditions, make_entry, renew_entry
+from roamtui.sources.web.resolving import AddressBook, resolve_by_system
+from roamtui.sources.web.time_limit import TimeLimit
+
+if TYPE_CHECKING:
+    import ssl
+    from pathlib import Path
+
+    import httpcore
+
+    from roamtui.sources.web.cache import CachedReply
+    from roamtui.sources.web.exchange import Report
+    from roamtui.sources.web.grants import Grants
+    from roamtui.sources.web.resolving import Resolve
+
+__all__ = [
+    "DEFAULT_ACCEPT",
+    "FetchError",
+    "FetchOptions",
+    "FetchedPage",
+    "Fetcher",
+    "NotCachedError",
+    "OriginRefusedError",
+]
+_DEFAULT_OPTIONS = FetchOptions()
+
+
+class Fetcher:
+    """Fetches pages, from several threads at once; one per program. A call blocks until the page is there."""
+
+    def __init__(
+        self,
+        *,
+        cache_dir: Path | None,
+        options: FetchOptions = _DEFAULT_OPTIONS,
+        resolve: Resolve = resolve_by_system,
+        dial: httpcore.NetworkBackend | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        """Open no connection yet.
+
+        Args:
+            cache_dir: Folder of the cache, made when needed; None for no cache.
+            options: Limits.
+            resolve: Finds the addresses of a host.
+            dial: Connects to an address that was checked; None for the machine's network.
+            ssl_context: What proves a site's name; None for the usual authorities.
+        """
+        self._options = options
+        self._cache = None if cache_dir is None else PageCache(cache_dir, options.cache_bytes_max)
+        self._time_limit = TimeLimit()
+        book = AddressBook(resolve)
+        self._exchange = Exchange(options, self._time_limit, book, dial=dial, ssl_context=ssl_context)
+        self._sites = PoliteExchange(self._exchange, options, self._time_limit, self._cache)
+
+    def fetch(
+        self,
+        url: str,
+        grants: Grants,
+        *,
+        accept: str = DEFAULT_ACCEPT,
+        follows_public: bool = False,
+        report: Report | None = None,
+    ) -> FetchedPage:
+        """Return the page at an address.
+
+        Args:
+            url: Its origin must be granted.
+            grants: Origins that a person typed or approved.
+            accept: The media types that are wanted, as in HTTP's header.
+            follows_public: Whether redirects to other public origins are followed: for an address that a person typed.
+            report: Called with the bytes received so far, and with their number where it is known.
+
+        Raises:
+            OriginRefusedError: The address, or a redirect, leads to an origin that nobody granted.
+            FetchError: There is no such page, or it may not or cannot be fetched.
+            SourceError: The address is none.
+        """
+        address = parse_address(url)
+        if not grants.covers(address):
+            raise OriginRefusedError(origin_of(address))
+        current = address
+        with self._time_limit.within(self._options.total_seconds_max):
+            for _ in range(self._options.redirects_max + 1):
+                allows_local = grants.may_be_local(current)
+                request = self._make_request(current, accept, allows_local=allows_local, report=report)
+                entry, is_from_cache = self._find(request, accept)
+                if entry.location is None:
+                    return self._make_page(address, entry, is_from_cache=is_from_cache)
+                current = _follow(current, entry.location, grants, follows_public=follows_public)
+        raise FetchError(
+            f"{address} sends on and on, more than {self._options.redirects_max} times. Check the address."
+        )
+
+    def close(self) -> None:
+        """Close all connections; a fetch under way fails."""
+        self._sites.close()
+        self._exchange.close()
+
+    def _make_request(self, url: str, accept: str, *, allows_local: bool, report: Report | None) -> Request:
+        return Request(
+            url=url,
+            headers={"Accept": accept},
+            allows_local=allows_local,
+            bytes_max=self._options.body_bytes_max,
+            report=report,
+        )
+
+    def _make_page(self, url: str, entry: CachedReply, *, is_from_cache: bool) -> FetchedPage:
+        if entry.status not in PAGE_STATUSES:
+            raise explain_status(entry.url, entry.status)
+        notes: tuple[str, ...] = ()
+        if self._options.is_offline:
+            day = time.strftime("%Y-%m-%d", time.localtime(entry.fetched_at))
+            notes = (f"The network is off: {entry.url} is shown as it was on {day}.",)
+        return FetchedPage(
+            url=url,
+            final_url=entry.url,
+            media_type=entry.media_type,
+            charset=entry.charset,
+            body=entry.body,
+            is_from_cache=is_from_cache,
+            notes=notes,
+        )
+
+    def _find(self, request: Request, accept: str) -> tuple[CachedReply, bool]:
+        """Return the answer to a request without following it, and whether its body comes from the cache."""
+        known = None if self._cache is None else self._cache.load(request.url, accept)
+        if self._options.is_offline:
+            if known is None:
+                raise NotCachedError(request.url)
+            return known, True
+        if known is not None and known.is_fresh(time.time()):
+            return known, True
+        conditions = list_conditions(known)
+        reply = self._sites.ask(replace(request, headers={**request.headers, **conditions}))
+        now, fresh_seconds_max = time.time(), self._options.fresh_seconds_max
+        if known is not None and conditions and reply.status == HTTPStatus.NOT_MODIFIED:
+            entry = renew_entry(known, reply, now=now, fresh_seconds_max=fresh_seconds_max)
+            if self._cache is not None and entry.is_fresh(now):
+                self._cache.save(entry)
+            return entry, True
+        if not is_answer(reply):
+            raise explain_status(request.url, reply.status)
+        entry = make_entry(request.url, accept, reply, now=now, fresh_seconds_max=fresh_seconds_max)
+        if self._cache is not None:
+            if is_kept(reply):
+                self._cache.save(entry)
+            else:
+                self._cache.drop(entry.url, accept)
+        return entry, False
+
+
+def _follow(current: str, location: str, grants: Grants, *, follows_public: bool) -> str:
+    """Return where a redirect leads.
+
+    Raises:
+        OriginRefusedError: Nobody granted that origin.
+        FetchError: It is no address that can be fetched.
+    """
+    target = resolve_link(current, location)
+    if target is None:
+        raise FetchError(f"{current} sends on to something that is no page of the web. It is not followed.")
+    origin = origin_of(target)
+    is_downgrade = current.startswith("https:") and target.startswith("http:")
+    if grants.covers(target) or is_same_site(origin_of(current), origin) or (follows_public and not is_downgrade):
+        return target
+    raise OriginRefusedError(origin)

@@ -1,0 +1,50 @@
+"""`IdleCollector`: collects garbage while nobody types. A full collection looks at all that is alive, in one go."""
+
+from __future__ import annotations
+
+import gc
+from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+_LOOK_SECONDS = 2.0
+_IDLE_SECONDS = 1.0
+"""Without a key for so long a person is reading."""
+_PAUSE_SECONDS_MIN = 10.0
+_PAUSE_FACTOR = 200
+"""How many times as long as a collection took none follows it: half a percent of the time at most."""
+_NEVER = 1_000_000
+
+
+class IdleCollector:
+    """Takes full collections over from Python, which begins them in the middle of a keypress."""
+
+    def __init__(self) -> None:
+        self._typed_at = 0.0
+        self._due_at = 0.0
+        self._threshold = gc.get_threshold()
+
+    def start(self, app: App[None]) -> None:
+        """Collect from now on, by a timer of `app`; younger objects stay Python's own business."""
+        self._threshold = gc.get_threshold()
+        gc.set_threshold(*self._threshold[:2], _NEVER)
+        app.set_interval(_LOOK_SECONDS, self.look)
+
+    def stop(self) -> None:
+        """Leave all to Python again."""
+        gc.set_threshold(*self._threshold)
+
+    def note_key(self) -> None:
+        """Take note that somebody types."""
+        self._typed_at = monotonic()
+
+    def look(self) -> bool:
+        """Collect if it is time and nobody types; return whether that was done."""
+        now = monotonic()
+        if now < max(self._due_at, self._typed_at + _IDLE_SECONDS) or not gc.isenabled():
+            return False
+        gc.collect()
+        self._due_at = monotonic() + max(_PAUSE_SECONDS_MIN, _PAUSE_FACTOR * (monotonic() - now))
+        return True

@@ -1,0 +1,95 @@
+"""`KeyOrder`: one key at a time, so that what a key changes holds for the next one however quickly they were typed.
+
+Textual hands each key to whatever has the focus when it comes in, and looks for its binding once it has gone up
+through all parents. Of keys that come in together, as over a slow line or from a program that types, the later ones
+would thus go to a widget that an earlier one was to leave.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.message_pump import MessagePump
+    from textual.timer import Timer
+
+_ROUNDS = 2
+"""The first follows the key up to the app, which looks for its binding; the second follows what that set off."""
+_PATIENCE_SECONDS = 0.3
+"""A mark is lost where its widget goes away meanwhile: then the next key waits no longer than this."""
+
+TypedEvent = events.Key | events.Paste
+TakeEvent = Callable[[TypedEvent], Awaitable[None]]
+
+
+class KeyOrder:
+    """Holds back typed events until the one before is done with."""
+
+    class Passed(Message):
+        """Goes the way of a key, behind it: where it arrives, the key has been."""
+
+        verbose = True
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    def __init__(self, app: App[None], take: TakeEvent) -> None:
+        """Give each event to `take`, which forwards it to what has the focus."""
+        self._app = app
+        self._take = take
+        self._waiting: deque[TypedEvent] = deque()
+        self._number = 0
+        self._rounds_left = 0
+        self._timer: Timer | None = None
+
+    async def add(self, event: TypedEvent) -> None:
+        """Take an event at once, or when the ones before it are done with."""
+        if self._rounds_left:
+            self._waiting.append(event)
+            if self._timer is None:
+                self._timer = self._app.set_timer(_PATIENCE_SECONDS, self._go_on)
+        else:
+            await self._begin(event)
+
+    async def follow(self, passed: Passed) -> None:
+        """Go on where a mark has arrived."""
+        if passed.number != self._number or not self._rounds_left:
+            return
+        self._rounds_left -= 1
+        if not (self._rounds_left and self._send_mark()):
+            await self._go_on()
+
+    async def _begin(self, event: TypedEvent) -> None:
+        """Take an event, its mark right behind it."""
+        self._rounds_left = _ROUNDS
+        self._number += 1
+        target = self._target
+        await self._take(event)
+        if not target.post_message(self.Passed(self._number)):
+            await self._go_on()
+
+    def _send_mark(self) -> bool:
+        return self._target.post_message(self.Passed(self._number))
+
+    async def _go_on(self) -> None:
+        """Take the next event, if there is one."""
+        self._rounds_left = 0
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        if self._waiting:
+            event = self._waiting.popleft()
+            if self._waiting:
+                self._timer = self._app.set_timer(_PATIENCE_SECONDS, self._go_on)
+            await self._begin(event)
+
+    @property
+    def _target(self) -> MessagePump:
+        return self._app.focused or self._app.screen

@@ -1,0 +1,86 @@
+"""Imports the program once, then forks for each run that a line of JSON on standard input asks for.
+
+A run is killed with SIGKILL right before its n-th statement of SQL on the file of conversations, or some time after
+its start; or it may write no file beyond a size, which gives it real errors of input and output.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sqlite3
+import sys
+import threading
+from collections.abc import Mapping
+from typing import IO, Any
+
+import roamtui.headless.ask
+import roamtui.models.offline.model
+import roamtui.run
+import roamtui.search.keyword
+from roamtui.cli import main
+
+IMPORTED = (roamtui.headless.ask, roamtui.models.offline.model, roamtui.run, roamtui.search.keyword)
+_connect = sqlite3.connect
+
+
+def serve(jobs: IO[str], results: IO[str]) -> None:
+    """Fork for each job of a line, wait for all of them, and write their statuses."""
+    for line in jobs:
+        children = [_fork(job) for job in json.loads(line)]
+        results.write(json.dumps([os.waitpid(child, 0)[1] for child in children]) + "\n")
+        results.flush()
+
+
+def _fork(job: Mapping[str, Any]) -> int:
+    child = os.fork()
+    if child:
+        return child
+    try:
+        _live(job)
+    finally:
+        os._exit(99)
+
+
+def _live(job: Mapping[str, Any]) -> None:
+    """Be the program until the end."""
+    for descriptor, name in ((1, job["out"]), (2, f"{job['out']}.err")):
+        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), descriptor)
+    for name, folder in (("HOME", ""), ("XDG_DATA_HOME", "data"), ("XDG_CONFIG_HOME", "config")):
+        os.environ[name] = f"{job['home']}/{folder}"
+    os.environ["XDG_CACHE_HOME"] = f"{job['home']}/cache"
+    if "kill_at_statement" in job:
+        sqlite3.connect = _Countdown(job["kill_at_statement"]).connect  # type: ignore[assignment]
+    if "bytes_max" in job:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (job["bytes_max"], resource.RLIM_INFINITY))
+    if "kill_after_seconds" in job:
+        timer = threading.Timer(job["kill_after_seconds"], os.kill, (os.getpid(), signal.SIGKILL))
+        timer.daemon = True
+        timer.start()
+    code = main(job["arguments"])
+    sys.stdout.flush()
+    os._exit(code)
+
+
+class _Countdown:
+    """Kills this process right before it runs so many statements on a file of conversations."""
+
+    def __init__(self, statements: int) -> None:
+        self._left = statements
+
+    def connect(self, path: object, *given: Any, **named: Any) -> sqlite3.Connection:  # noqa: ANN401 - as sqlite3's
+        connection = _connect(str(path), *given, **named)
+        if "conversations" in str(path):
+            connection.set_trace_callback(self._note)
+        return connection
+
+    def _note(self, _statement: str) -> None:
+        self._left -= 1
+        if self._left <= 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    serve(sys.stdin, sys.stdout)

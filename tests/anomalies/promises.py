@@ -1,0 +1,75 @@
+"""What must hold of a home in which programs were killed: everything that they showed is there."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from roamtui.conversation.codec import SavedConversation
+from roamtui.conversation.damage import list_damaged
+from roamtui.conversation.store import Store
+from roamtui.conversation.transcript import Stopped
+from tests.anomalies.mortal_programs import MortalRun
+
+
+class Promises:
+    """Remembers what runs showed of one source, and checks that the disk has it."""
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / "data" / "roamtui" / "conversations.sqlite3"
+        self._answers: dict[tuple[str, str], Mapping[str, Any]] = {}
+        """The `answer` event of each question that was answered."""
+        self._open: dict[str, set[str]] = {}
+        """What is open in each conversation."""
+
+    def check(self, run: MortalRun, question: str) -> None:
+        """Check that the file is whole, and all that runs have shown until now is in it."""
+        if not self.path.exists():
+            assert run.events == ()
+            return
+        self._check_run(run, question)
+        self.note_answer(run, question)
+        self.check_answers()
+
+    def note_answer(self, run: MortalRun, question: str) -> None:
+        """Remember what a run answered."""
+        for answer in run.find("answer"):
+            self._answers[answer["conversation"], question] = answer
+
+    def check_answers(self) -> None:
+        """Check that the file is whole, and that every answer is in it."""
+        with closing(sqlite3.connect(self.path)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        assert list_damaged(self.path) == []
+        saved = {conversation.id: conversation for conversation in self._load_all()}
+        assert all(conversation.transcript.exchanges for conversation in saved.values()), "written as a whole"
+        for (conversation_id, asked), answer in self._answers.items():
+            exchange = next(e for e in saved[conversation_id].transcript.exchanges if e.question == asked)
+            assert exchange.answer == answer["answer"]
+            assert exchange.stopped is Stopped(answer["stopped"])
+
+    def _load_all(self) -> list[SavedConversation]:
+        """Return all conversations, the one that was changed last first."""
+        with closing(Store(self.path)) as store:
+            return [store.load(summary.id) for summary in store.list()]
+
+    def _check_run(self, run: MortalRun, question: str) -> None:
+        newest = next(iter(self._load_all()), None)
+        if newest is None:
+            assert run.events == ()
+            return
+        if run.find("question_asked"):
+            assert newest.transcript.exchanges[-1].question == question
+        if run.events:
+            assert {section.section_id for section in newest.open} >= self._open.get(newest.id, set()) | _find_open(run)
+        self._open[newest.id] = {section.section_id for section in newest.open}
+
+
+def _find_open(run: MortalRun) -> set[str]:
+    """Return the sections that a run opened, as far as it showed; the offline model closes none of a small document."""
+    assert not run.find("sections_closed")
+    expansions = [result for event in run.find("sections_expanded") for result in event["results"]]
+    return {result["section_id"] for result in expansions if result["status"] == "opened"}

@@ -1,0 +1,103 @@
+"""Two programs on one conversation at the same time: nothing of either is lost, and the second is told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from roamtui.conversation.store import Store
+from tests.anomalies.mortal_programs import MortalPrograms
+from tests.anomalies.promises import Promises
+from tests.real_documents import PROJECT_DIR
+
+pytestmark = pytest.mark.slow
+
+HANDBOOK = str(PROJECT_DIR / "examples" / "handbook.md")
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MortalPrograms]:
+    opened = MortalPrograms(tmp_path_factory.mktemp("runs"))
+    yield opened
+    opened.close()
+
+
+def _list_questions(path: Path) -> dict[str, list[str]]:
+    with closing(Store(path)) as store:
+        return {s.title: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
+
+
+class _Chat:
+    """`roamtui --plain` in a process of its own, written to line by line."""
+
+    def __init__(self, home: Path, *arguments: str) -> None:
+        folders = {"HOME": str(home), "XDG_DATA_HOME": f"{home}/data", "XDG_CONFIG_HOME": f"{home}/config"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "roamtui", HANDBOOK, "--plain", *arguments],
+            env=os.environ | folders,
+            cwd=PROJECT_DIR,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, question: str) -> None:
+        """Ask, and read until the answer has ended."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{question}\n")
+        self._process.stdin.flush()
+        for line in self._process.stdout:
+            if line.startswith("(offline"):
+                return
+        pytest.fail(f"It ended: {self._process.communicate()[1]}")
+
+    def leave(self) -> str:
+        """End it, and return what it warned of."""
+        return self._process.communicate()[1]
+
+
+def test_the_second_goes_on_as_a_new_conversation_and_says_so(programs: MortalPrograms, tmp_path: Path) -> None:
+    promises = Promises(tmp_path)
+    chat = _Chat(tmp_path)
+    chat.ask("How long is the grace period?")
+    run = programs.run("ask", HANDBOOK, "Who may borrow?", "--continue", "--events", home=tmp_path)
+    assert run.code == 0, run.errors
+    promises.check(run, "Who may borrow?")
+    chat.ask("What does it cost?")
+    chat.ask("When is it open?")
+    title = "How long is the grace period?"
+    assert _list_questions(promises.path) == {
+        title: [title, "Who may borrow?"],
+        f"{title} (continued elsewhere)": [title, "What does it cost?", "When is it open?"],
+    }
+    warnings = [line for line in chat.leave().splitlines() if "Another program" in line]
+    assert warnings == [
+        "Another program went on with this conversation too, so that it is a new one here: "
+        f"“{title} (continued elsewhere)”."
+    ]
+
+
+def test_programs_that_ask_at_once_lose_nothing(programs: MortalPrograms, tmp_path: Path) -> None:
+    promises = Promises(tmp_path)
+    first = programs.run("ask", HANDBOOK, "How long is the grace period?", "--events", home=tmp_path)
+    assert first.code == 0
+    for number in range(4):
+        questions = [f"Who may borrow? ({number}, {place})" for place in range(3)]
+        commands = tuple(("ask", HANDBOOK, question, "--continue", "--events") for question in questions)
+        runs = programs.run_together(commands, home=tmp_path)
+        for run, question in zip(runs, questions, strict=True):
+            assert run.code == 0, run.errors
+            promises.note_answer(run, question)
+        promises.check_answers()
+        told = sum(bool(run.find("saving_reported")) for run in runs)
+        with closing(Store(promises.path)) as store:
+            forked = sum(summary.title.endswith("(continued elsewhere)") for summary in store.list())
+        assert forked >= told

@@ -1,0 +1,46 @@
+"""`roamtui cache`."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.settings import pages_path
+from roamtui.sources.web.cache import PageCache
+from roamtui.sources.web.fetcher import FetchOptions
+from tests.cli.conftest import RunCommand
+from tests.fakes.hostile_server import HostileServer, answer
+from tests.sources.web.fetching import grant, open_fetcher
+
+
+def _fetch_one() -> None:
+    with HostileServer() as server, open_fetcher(pages_path()) as fetcher:
+        server.handlers["/a"] = answer(b"words" * 1000)
+        fetcher.fetch(f"{server.origin}/a", grant(server))
+
+
+def test_it_says_how_much_is_kept(run: RunCommand) -> None:
+    assert run("cache").out == f"0 pages, 0 bytes of at most 500.0 MB in {pages_path()}\n"
+    assert not pages_path().exists()
+    _fetch_one()
+    result = run("cache", "show")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("1 page, 5.")
+    shown = run("cache", "--json").json
+    assert (shown["pages"], shown["bytes_max"]) == (1, FetchOptions().cache_bytes_max)
+    assert shown["bytes"] > 5000
+
+
+def test_it_drops_all_pages(run: RunCommand) -> None:
+    _fetch_one()
+    result = run("cache", "clear")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("Dropped 1 page, 5.")
+    assert run("cache", "clear", "--json").json["dropped_pages"] == 0
+    assert PageCache(pages_path(), 1000).measure().pages == 0
+
+
+@pytest.mark.parametrize("arguments", [["drop"], ["show", "more"], ["--all"]])
+def test_wrong_use_is_told(run: RunCommand, arguments: list[str]) -> None:
+    result = run("cache", *arguments)
+    assert result.code == 2
+    assert "roamtui cache --help" in result.err

@@ -1,0 +1,58 @@
+"""`roamtui mcp`: what is refused before a client is served."""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import RunCommand
+
+
+def test_without_the_extra_one_sentence_says_how_to_get_it(
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    result = run("mcp", garden)
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "roamtui: `roamtui mcp` needs the extra: pip install 'roamtui[mcp]'\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--port", "8001", "x.md"], "--port needs --http"),
+        (["-"], "standard input is the client's"),
+        (["--mode", "nonsense", "{garden}"], "--mode: must be one of"),
+        ([], "required: SOURCE"),
+    ],
+)
+def test_wrong_use_is_told(run: RunCommand, garden: Path, arguments: list[str], words: str) -> None:
+    result = run("mcp", *(argument.format(garden=garden) for argument in arguments))
+    assert (result.code, result.out) == (2, "")
+    assert words in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_a_token_that_is_easily_guessed_is_refused(
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    monkeypatch.setenv("ROAMTUI_MCP_TOKEN", "secret")
+    result = run("mcp", "--http", garden)
+    assert (result.code, result.err) == (1, "roamtui: ROAMTUI_MCP_TOKEN must have at least 16 plain characters.\n")
+
+
+def test_a_port_that_is_taken_is_told(run: RunCommand, garden: Path) -> None:
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        result = run("mcp", "--http", "--port", str(taken.getsockname()[1]), garden)
+    assert result.code == 1
+    assert "Choose another with --port." in result.err

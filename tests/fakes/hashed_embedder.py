@@ -1,0 +1,50 @@
+"""A real embedder without weights: texts that share runs of letters get similar vectors."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roamtui.errors import ModelError
+from roamtui.search.base import EmbedKind
+
+DIMENSIONS = 512
+_RUN_LENGTH = 4
+
+
+class HashedEmbedder:
+    """Counts runs of four letters, hashed; records what it was asked, and fails when told to."""
+
+    def __init__(self, name: str = "hashed", *, fails_after: int | None = None) -> None:
+        self._name = name
+        self._fails_after = fails_after
+        self.asked: list[tuple[str, EmbedKind]] = []
+        """Every text so far, oldest first."""
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def documents(self) -> list[str]:
+        """Return the texts that were asked for as documents."""
+        return [text for text, kind in self.asked if kind is EmbedKind.DOCUMENT]
+
+    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:
+        if self._fails_after is not None and len(self.asked) >= self._fails_after:
+            raise ModelError("The embedder is away; ask again.")
+        self.asked += [(text, kind) for text in texts]
+        return np.array([hash_runs(text) for text in texts], dtype=np.float32)
+
+
+def hash_runs(text: str) -> list[float]:
+    """Return how often each hashed run of letters stands in a text."""
+    vector = [0.0] * DIMENSIONS
+    folded = " ".join(text.casefold().split())
+    for start in range(max(1, len(folded) - _RUN_LENGTH + 1)):
+        run = folded[start : start + _RUN_LENGTH].encode("utf-8", "surrogatepass")
+        vector[zlib.crc32(run) % DIMENSIONS] += 1.0
+    return vector

@@ -1,0 +1,275 @@
+"""A web server on loopback that sends whatever bytes a test wants, and an internet of names that leads to it."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import httpcore
+from typing_extensions import override
+
+TLS_DIR = Path(__file__).with_name("tls")
+PUBLIC_ADDRESS = "93.184.215.14"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenRequest:
+    """What a client asked."""
+
+    path: str
+    headers: dict[str, str]
+    """Names in lower case."""
+    connection: int
+    """Number of the connection that it came over."""
+
+
+class Client:
+    """The client of one connection, as a handler sees it."""
+
+    def __init__(self, server: HostileServer, sock: socket.socket) -> None:
+        self._server = server
+        self.sock = sock
+
+    def send(self, data: bytes) -> None:
+        self.sock.sendall(data)
+
+    def drip(self, data: bytes, seconds: float) -> None:
+        """Send byte by byte, with a pause before each, until the client has had enough."""
+        for index in range(len(data)):
+            if self._server.closing.wait(seconds):
+                return
+            self.send(data[index : index + 1])
+
+    def wait_for(self, event: threading.Event) -> None:
+        """Wait until an event is set or the test is over."""
+        while not event.wait(0.01) and not self._server.closing.is_set():
+            pass
+
+    def hang(self) -> None:
+        """Say nothing more."""
+        self._server.closing.wait()
+
+
+Handler = Callable[[Client, SeenRequest], bool]
+"""Answers a request, and returns whether the connection stays open."""
+
+
+def answer(
+    body: bytes = b"# Page\n", status: int = 200, headers: Sequence[tuple[str, str]] = (), *, length: int | None = None
+) -> Handler:
+    """Return a handler that sends one whole answer.
+
+    Args:
+        body: What is sent.
+        status: Of the answer.
+        headers: Besides the length.
+        length: What the header says of the length, None for the truth.
+    """
+    names = {name.lower() for name, _ in headers}
+    lines = [f"HTTP/1.1 {status} Whatever", *(f"{name}: {value}" for name, value in headers)]
+    lines.append(f"Content-Length: {len(body) if length is None else length}")
+    if "content-type" not in names:
+        lines.append("Content-Type: text/markdown; charset=utf-8")
+    data = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
+
+    def handle(client: Client, _request: SeenRequest) -> bool:
+        client.send(data)
+        return True
+
+    return handle
+
+
+def redirect(location: str, status: int = 302) -> Handler:
+    """Return a handler that sends on."""
+    return answer(b"", status, [("Location", location)])
+
+
+def raw(*pieces: bytes) -> Handler:
+    """Return a handler that sends these bytes and closes the connection."""
+
+    def handle(client: Client, _request: SeenRequest) -> bool:
+        for piece in pieces:
+            client.send(piece)
+        return False
+
+    return handle
+
+
+def stream(head: bytes, pieces: Iterable[bytes]) -> Handler:
+    """Return a handler that sends a head, and pieces until the client has had enough."""
+
+    def handle(client: Client, _request: SeenRequest) -> bool:
+        client.send(head)
+        for piece in pieces:
+            client.send(piece)
+        return False
+
+    return handle
+
+
+class HostileServer:
+    """Answers requests by handlers; use as a context manager. A path without one is answered by 404."""
+
+    def __init__(self, certificate: str | None = None, *, before: Callable[[Client], None] | None = None) -> None:
+        """Listen.
+
+        Args:
+            certificate: Name of a file with the certificate of the site, None for plain HTTP.
+            before: Called with each connection before anything is read from it.
+        """
+        self.handlers: dict[str, Handler] = {}
+        self.requests: list[SeenRequest] = []
+        self.closing = threading.Event()
+        self.most_at_once = 0
+        self._active = 0
+        self._before = before
+        self._connections = 0
+        self._lock = threading.Lock()
+        self._open: set[socket.socket] = set()
+        self._threads: list[threading.Thread] = []
+        self._context: ssl.SSLContext | None = None
+        if certificate is not None:
+            self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self._context.load_cert_chain(TLS_DIR / certificate)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+
+    @property
+    def origin(self) -> str:
+        """Return scheme, host and port."""
+        return f"{'http' if self._context is None else 'https'}://127.0.0.1:{self.port}"
+
+    @property
+    def paths(self) -> list[str]:
+        """Return the paths that were asked for, without robots.txt."""
+        return [request.path for request in self.requests if request.path != "/robots.txt"]
+
+    @property
+    def connections(self) -> int:
+        """Return how many connections were made."""
+        return self._connections
+
+    def __enter__(self) -> Self:
+        self._start(self._accept)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.closing.set()
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        with self._lock:
+            for sock in self._open:
+                with suppress(OSError):
+                    sock.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join()
+
+    def _start(self, target: Callable[..., None], *args: object) -> None:
+        thread = threading.Thread(target=target, args=args, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        while not self.closing.is_set():
+            try:
+                sock, _ = self._listener.accept()
+            except OSError:
+                return
+            with self._lock:
+                self._open.add(sock)
+                self._connections += 1
+                number = self._connections
+            self._start(self._serve, sock, number)
+
+    def _serve(self, sock: socket.socket, number: int) -> None:
+        with suppress(OSError), sock:
+            if self._before is not None:
+                self._before(Client(self, sock))
+            if self._context is None:
+                self._answer_all(sock, number)
+            else:
+                with self._context.wrap_socket(sock, server_side=True) as safe:
+                    self._answer_all(safe, number)
+        with self._lock:
+            self._open.discard(sock)
+
+    def _answer_all(self, sock: socket.socket, number: int) -> None:
+        client, rest = Client(self, sock), b""
+        while not self.closing.is_set():
+            while b"\r\n\r\n" not in rest:
+                data = sock.recv(65536)
+                if not data:
+                    return
+                rest += data
+            head, _, rest = rest.partition(b"\r\n\r\n")
+            if not self._answer(client, _parse(head, number)):
+                return
+
+    def _answer(self, client: Client, request: SeenRequest) -> bool:
+        with self._lock:
+            self.requests.append(request)
+            self._active += 1
+            self.most_at_once = max(self.most_at_once, self._active)
+        try:
+            return self.handlers.get(request.path, answer(b"", 404))(client, request)
+        finally:
+            with self._lock:
+                self._active -= 1
+
+
+def _parse(head: bytes, connection: int) -> SeenRequest:
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return SeenRequest(path=first.split(" ")[1], headers=headers, connection=connection)
+
+
+class FakeInternet(httpcore.NetworkBackend):
+    """Names with scripted answers of DNS, and public addresses behind which servers on loopback stand."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, list[list[str]]] = {}
+        """For each name, what the first lookup gives, the second and so on; the last one repeats."""
+        self.servers: dict[tuple[str, int], HostileServer] = {}
+        """Servers by public address and port."""
+        self.lookups: list[str] = []
+        self.dialled: list[tuple[str, int]] = []
+
+    def add(self, name: str, server: HostileServer, *, address: str = PUBLIC_ADDRESS, port: int = 80) -> None:
+        """Put a server behind a name."""
+        self.answers[name] = [[address]]
+        self.servers[address, port] = server
+
+    def resolve(self, host: str, _port: int) -> list[str]:
+        """Return the next answer of DNS."""
+        self.lookups.append(host)
+        answers = self.answers.get(host)
+        if not answers:
+            raise OSError("No such name.")
+        return answers[0] if len(answers) == 1 else answers.pop(0)
+
+    @override
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        self.dialled.append((host, port))
+        server = self.servers.get((host, port))
+        if server is not None:
+            return httpcore.SyncBackend().connect_tcp("127.0.0.1", server.port, timeout)
+        if host.startswith("127."):
+            return httpcore.SyncBackend().connect_tcp(host, port, timeout)
+        raise httpcore.ConnectError(ConnectionRefusedError())

@@ -1,0 +1,111 @@
+"""Every event has a line, and the page about them names each of its fields."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+
+from roamtui.agent.events import (
+    AgentEvent,
+    AnswerStreamed,
+    QuestionAnswered,
+    QuestionAsked,
+    ReminderSent,
+    RetryScheduled,
+    SearchHit,
+    SectionsSearched,
+    StepStarted,
+    ThinkingStreamed,
+    ToolFinished,
+    ToolResult,
+)
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import (
+    BatchUndone,
+    CloseReason,
+    ExpandResult,
+    ExpandStatus,
+    LoadingProgressed,
+    NodesFolded,
+    NodesLoaded,
+    NodesUnfolded,
+    ReadingChanged,
+    SaveFailed,
+    SavingReported,
+    SectionsClosed,
+    SectionsExpanded,
+    SectionsKept,
+    SectionsMarked,
+    SectionsPinned,
+)
+from roamtui.conversation.transcript import Stopped, Usage
+from roamtui.headless.event_lines import describe_event, print_event
+from tests.real_documents import PROJECT_DIR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+IDS = ("a8a96034", "b9e8ef5c")
+EXPANDED = ExpandResult(id="a8a96034:2", section_id="a8a96034", status=ExpandStatus.OPENED, text="Text.", tokens=9)
+HIT = SearchHit(section_id="a8a96034", path=("Manual", "Tools"), score=0.5, snippet="A spade.")
+EVENTS: tuple[AgentEvent, ...] = (
+    QuestionAsked(number=1, question="Where?"),
+    StepStarted(number=1, input_tokens=5_000),
+    AnswerStreamed(text="Here"),
+    ThinkingStreamed(text="Hm"),
+    SectionsSearched(query="spade", hits=(HIT,)),
+    ToolFinished(tool="search_sections", query="spade", results=(ToolResult(id="a8a96034", status="found"),)),
+    ToolFinished(tool="expand_sections", section_ids=IDS, results=(ToolResult(id="a8a96034", status="opened"),)),
+    ReminderSent(text="Quote."),
+    RetryScheduled(reason="Busy.", wait_seconds=1.5),
+    SectionsExpanded(results=(EXPANDED,), origin=Origin.AGENT),
+    SectionsClosed(section_ids=IDS, origin=Origin.PERSON, reason=CloseReason.BUDGET),
+    SectionsMarked(section_ids=IDS, origin=Origin.AGENT),
+    SectionsKept(reasons=(("a8a96034", "pinned"),), origin=Origin.AGENT),
+    SectionsPinned(section_ids=IDS, is_pinned=True),
+    NodesUnfolded(section_ids=IDS, origin=Origin.AGENT),
+    NodesFolded(section_ids=IDS, origin=Origin.PERSON),
+    ReadingChanged(section_id=None),
+    BatchUndone(section_ids=IDS),
+    LoadingProgressed(done=0, total=300),
+    NodesLoaded(section_ids=IDS, problems=(("a8a96034", "It is gone."),)),
+    SaveFailed(message="The disk is full."),
+    SavingReported(message="It is a new one here.", conversation_id="c0ffee"),
+    QuestionAnswered(
+        number=1, answer="Here.", stopped=Stopped.ANSWERED, citations=(), usage=Usage(), steps=1, error=""
+    ),
+)
+
+
+def _list_documented() -> Iterator[tuple[str, set[str]]]:
+    page = (PROJECT_DIR / "docs" / "events.md").read_text("utf-8")
+    for name, fields in re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", page, re.MULTILINE):
+        yield name, set(re.findall(r"`(\w+)`", fields))
+
+
+def test_there_is_an_example_of_every_event() -> None:
+    assert {type(event) for event in EVENTS} == set(get_args(AgentEvent))
+
+
+def test_the_page_names_every_event_with_its_fields() -> None:
+    written: dict[str, set[str]] = {}
+    for event in EVENTS:
+        described = describe_event(event)
+        if described is not None:
+            written.setdefault(described[0], set()).update(described[1])
+    documented = dict(_list_documented())
+    documented.pop("answer")
+    assert documented == written
+
+
+def test_a_line_is_ascii_json_whatever_the_text_holds(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    text = "é\u2028\u0085\x1b[31m\n\ud83d"
+    print_event(AnswerStreamed(text=text))
+    line = capfdbinary.readouterr().out
+    assert line.count(b"\n") == 1
+    assert line.isascii()
+    assert b"\x1b" not in line
+    assert json.loads(line) == {"v": 1, "event": "answer_streamed", "text": text}

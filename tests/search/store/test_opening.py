@@ -1,0 +1,201 @@
+"""An index on disk is the person's alone, survives what happens to files, and gives way to memory with a word."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.store.opening import IndexPlace, is_large
+from tests.search.libraries import make_folder, make_library
+
+if TYPE_CHECKING:
+    from roamtui.document.library import Library
+
+FILES = {"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Dates\n\nBrown and sweet.\n"}
+LIBRARY = make_folder(FILES)
+_FILL = """
+import sys
+from pathlib import Path
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.store import sections
+from roamtui.search.store.opening import IndexPlace
+
+sections._BATCH_ROWS = 5_000
+def tell(done, total):
+    if done:
+        print(done, flush=True)
+        sys.stdin.readline()
+text = "".join(f"# Title {number}\\n\\nWord{number} common.\\n\\n" for number in range(15_000))
+library = Library(source="folder", root=parse_document(text))
+KeywordSearcher(library, place=IndexPlace(folder=Path(sys.argv[1]), is_wanted=True)).prepare(tell)
+"""
+
+
+class _Place:
+    """A folder for indexes that remembers what was told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.told: list[str] = []
+        self.place = IndexPlace(folder=folder / "indexes", tell=self.told.append, is_wanted=True)
+
+    def open(self, library: Library = LIBRARY) -> KeywordSearcher:
+        return KeywordSearcher(library, place=self.place)
+
+    @property
+    def path(self) -> Path:
+        path = self.place.find_path(LIBRARY)
+        assert path is not None
+        return path
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> _Place:
+    return _Place(tmp_path)
+
+
+def _count_new(searcher: KeywordSearcher) -> int:
+    """Bring an index up to date and return how many sections that wrote."""
+    totals = [0]
+    searcher.prepare(lambda _, total: totals.append(total))
+    return totals[-1]
+
+
+def _finds(searcher: KeywordSearcher, query: str) -> list[str]:
+    library = searcher.prepare().library
+    return [library.title_of(hit.section_id) for hit in searcher.search(query)]
+
+
+def test_a_second_run_writes_nothing(place: _Place) -> None:
+    assert _count_new(place.open()) == 2
+    assert _count_new(place.open()) == 0
+    assert _finds(place.open(), "sweet") == ["Dates"]
+    assert place.told == []
+
+
+def test_only_what_changed_is_written_and_what_is_gone_is_taken_out(place: _Place) -> None:
+    place.open().prepare()
+    changed = make_folder({"a.md": FILES["a.md"], "c.md": "# Currants\n\nRed and small.\n"})
+
+    assert _count_new(place.open(changed)) == 1
+    assert sorted(_finds(place.open(changed), "red sweet")) == ["Apples", "Currants"]
+
+
+def test_it_is_for_its_owner_alone(place: _Place) -> None:
+    place.open().prepare()
+    assert stat.S_IMODE(place.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(place.path.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(("kept", "filling"), [(0, b"garbage "), (20, b"garbage "), (4_096, b"\xff"), (8_192, b"")])
+def test_a_damaged_file_is_made_anew_and_said(place: _Place, kept: int, filling: bytes) -> None:
+    place.open().prepare()
+    data = place.path.read_bytes()
+    place.path.write_bytes(data[:kept] + filling * ((len(data) - kept) // max(1, len(filling))))
+
+    assert _finds(place.open(), "sweet") == ["Dates"]
+    assert place.open().prepare().store.path == place.path
+    assert len(place.told) == 1
+    assert "damaged" in place.told[0]
+
+
+def test_a_file_that_is_damaged_while_it_is_used_is_made_anew(place: _Place) -> None:
+    searcher = place.open()
+    searcher.prepare()
+    with closing(sqlite3.connect(place.path)) as connection:
+        connection.execute("DELETE FROM sections_data WHERE id > 10")
+        connection.commit()
+
+    assert _finds(searcher, "sweet") == ["Dates"]
+    assert ["damaged" in text for text in place.told] == [True]
+
+
+def test_a_file_of_another_version_is_made_anew(place: _Place) -> None:
+    place.open().prepare()
+    with closing(sqlite3.connect(place.path)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    assert _finds(place.open(), "sweet") == ["Dates"]
+    assert place.path.exists()
+
+
+def test_without_a_folder_it_is_kept_in_memory_and_said_once(tmp_path: Path) -> None:
+    (tmp_path / "indexes").write_text("no folder")
+    place = _Place(tmp_path)
+    searcher = place.open()
+
+    assert _finds(searcher, "sweet") == ["Dates"]
+    searcher.refresh(make_folder({**FILES, "c.md": "# Currants\n"}))
+    assert _finds(searcher, "currants") == ["Currants"]
+    assert searcher.prepare().store.path is None
+    assert len(place.told) == 1
+    assert "memory" in place.told[0]
+
+
+def test_a_full_disk_means_memory(place: _Place) -> None:
+    searcher = place.open()
+    store = searcher.prepare().store
+    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._connection.execute(f"PRAGMA max_page_count = {pages}")
+    text = "".join(f"# Title {number}\n\n" + "words of a long text " * 50 + "\n\n" for number in range(200))
+    searcher.refresh(make_folder({**FILES, "c.md": text}))
+
+    assert "Title 7" in _finds(searcher, "title 7")
+    assert ["full" in text for text in place.told] == [True]
+
+
+def test_what_another_program_is_writing_is_searched_in_memory(
+    place: _Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roamtui.search.store.sections._BUSY_SECONDS", 0.05)
+    place.open().prepare()
+    with closing(sqlite3.connect(place.path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        assert _finds(place.open(), "sweet") == ["Dates"]
+    assert ["locked" in text for text in place.told] == [True]
+    assert place.open().prepare().store.path == place.path
+
+
+def test_two_programs_over_two_texts_of_a_source_both_find_theirs(place: _Place) -> None:
+    first = place.open()
+    first.prepare()
+    second = place.open(make_folder({"a.md": "# Apples\n\nGreen.\n"}))
+
+    assert _finds(second, "green") == ["Apples"]
+    assert _finds(first, "sweet") == ["Dates"]
+    assert _finds(first, "round") == ["Apples"]
+    assert ["another program" in text for text in place.told] == [True]
+
+
+def test_a_program_that_is_killed_leaves_a_file_to_go_on_with(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _FILL, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == "5000"
+        process.kill()
+    done = subprocess.run(command, input="\n" * 9, capture_output=True, text=True, check=True)
+    (path,) = tmp_path.glob("*.sqlite3")
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT sum(count) FROM parts").fetchone() == (15_000,)
+        connection.execute("INSERT INTO sections(sections) VALUES('integrity-check')")
+    assert done.stdout.split() == ["5000", "10000"]
+
+
+def test_a_pipe_and_a_small_library_stay_in_memory(tmp_path: Path) -> None:
+    place = IndexPlace(folder=tmp_path)
+    assert KeywordSearcher(LIBRARY, place=place).prepare().store.path is None
+    piped = make_library("# One\n")
+    vars(piped)["source"] = "-"
+    assert place.find_path(piped) is None
+    assert list(tmp_path.iterdir()) == []
+    assert not is_large(LIBRARY)
+    assert is_large(make_library("# One\n" * 5_000))
+    assert is_large(make_library("# One\n\n" + "x" * 2_000_000))

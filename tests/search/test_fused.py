@@ -1,0 +1,204 @@
+"""Hybrid search: lists are fused, neighbours join, a model may rewrite and rerank, and nothing of it can break it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roamtui.document.library import Library
+from roamtui.errors import ModelError, UnknownSectionError
+from roamtui.search.base import Searcher, SearchMode
+from roamtui.search.choosing import make_searcher
+from roamtui.search.fused import SearchParts
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.options import Rerank, RetrievalOptions
+from tests.fakes.hashed_embedder import HashedEmbedder
+from tests.search.libraries import id_of, make_library
+
+HANDBOOK = make_library("""# Handbook
+
+How this house works.
+
+## Paying
+
+Pay what you owe in time.
+
+### Late fees
+
+A late fee is 2 % a month. Late fees start after ten days.
+
+### Invoices
+
+Invoices go out monthly. Whoever pays late is reminded first.
+
+## Watering
+
+The gardeners water the roses.
+""")
+
+
+class ScriptedReranker:
+    def __init__(self, order: tuple[int, ...] | None) -> None:
+        self._order = order
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+
+    def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
+        self.asked.append((query, tuple(texts)))
+        if self._order is None:
+            raise ModelError("The model said nothing useful.")
+        return self._order
+
+
+class ScriptedRewriter:
+    def __init__(self, query: str | None) -> None:
+        self._query = query
+
+    def rewrite(self, query: str, earlier: Sequence[str]) -> str:
+        assert query
+        assert earlier
+        if self._query is None:
+            raise ModelError("The model said nothing useful.")
+        return self._query
+
+
+def _make(options: dict[str, Any], library: Library = HANDBOOK, **parts: Any) -> Searcher:  # noqa: ANN401
+    given: dict[str, Any] = {"mode": SearchMode.HYBRID, "chunk_size": 200, **options}
+    searcher = make_searcher(library, RetrievalOptions(**given), SearchParts(**{"embedder": HashedEmbedder(), **parts}))
+    assert searcher is not None
+    return searcher
+
+
+def _find(searcher: Searcher, query: str, **limits: Any) -> list[str]:  # noqa: ANN401
+    return [HANDBOOK.title_of(hit.section_id) for hit in searcher.search(query, **limits)]
+
+
+def test_hybrid_finds_what_words_miss_and_says_how() -> None:
+    assert KeywordSearcher(HANDBOOK).search("rosewater") == ()
+    hits = _make({}).search("rosewater")
+    assert HANDBOOK.title_of(hits[0].section_id) == "Watering"
+    assert hits[0].why == "vector rank 1"
+    assert hits[0].snippet == "The gardeners water the roses."
+
+
+def test_a_hit_of_several_lists_tells_its_place_in_each() -> None:
+    hit = _make({"title_weight": 0.5}).search("late fees")[0]
+    assert HANDBOOK.title_of(hit.section_id) == "Late fees"
+    assert hit.why == "text rank 1 · vector rank 1 · title rank 1"
+    assert hit.score == pytest.approx(2.5 / 61)
+
+
+def test_vectors_alone_use_no_words() -> None:
+    searcher = _make({"mode": SearchMode.VECTOR, "vector_weight": 0.0})
+    hits = searcher.search("late fees")
+    assert all(hit.why.startswith("vector rank") for hit in hits)
+    assert len(hits) == 5
+
+
+def test_scores_never_rise_and_limits_hold() -> None:
+    searcher = _make({"neighbour_count": 3})
+    hits = searcher.search("late fees", limit=4)
+    assert len(hits) == 4
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert len({hit.section_id for hit in hits}) == 4
+
+
+def test_within_holds_for_every_list() -> None:
+    inside = id_of(HANDBOOK, "Paying")
+    found = _find(_make({"neighbour_count": 9, "top_files": 1}), "watering roses", within=inside)
+    assert set(found) <= {"Paying", "Late fees", "Invoices"}
+    assert _find(_make({}), "watering", within=HANDBOOK.root_id)
+    with pytest.raises(UnknownSectionError):
+        _make({}).search("x", within="feedbeef")
+
+
+def test_a_neighbour_tells_by_whom_it_came() -> None:
+    searcher = _make({"mode": SearchMode.KEYWORD, "neighbour_count": 2})
+    hits = {HANDBOOK.title_of(hit.section_id): hit.why for hit in searcher.search("2 % a month after ten days")}
+    late = id_of(HANDBOOK, "Late fees")
+    assert hits["Late fees"] == "text rank 1"
+    assert hits["Paying"] == f"parent of {late}"
+    assert len(hits) == 3
+
+
+def test_the_opening_of_the_best_file_joins() -> None:
+    hits = _make({"mode": SearchMode.KEYWORD, "top_files": 1}).search("roses")
+    assert [HANDBOOK.title_of(hit.section_id) for hit in hits] == ["Watering", "Handbook"]
+    assert hits[1].why == f"opening of the file of {hits[0].section_id}"
+
+
+def test_the_model_orders_the_first_ones_and_the_others_follow() -> None:
+    reranker = ScriptedReranker((1,))
+    plain = _find(_make({}), "late fees")
+    searcher = _make({"rerank": Rerank.SCORES, "rerank_count": 2}, reranker=reranker)
+    hits = searcher.search("late fees")
+    assert [HANDBOOK.title_of(hit.section_id) for hit in hits] == [plain[1], plain[0], *plain[2:]]
+    assert hits[0].why.endswith("model rank 1")
+    assert "model rank" not in hits[1].why
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    query, texts = reranker.asked[0]
+    assert query == "late fees"
+    assert len(texts) == 2
+    assert "Handbook > Paying > Late fees\n### Late fees\n\nA late fee" in texts[0]
+
+
+def test_without_an_answer_of_the_model_the_order_stays_and_it_is_told_once() -> None:
+    told: list[str] = []
+    searcher = _make({"rerank": Rerank.CHOOSE}, reranker=ScriptedReranker(None), tell=told.append)
+    assert _find(searcher, "late fees") == _find(_make({}), "late fees")
+    _find(searcher, "late fees")
+    assert told == ["The model did not rerank: The model said nothing useful."]
+
+
+def test_a_follow_up_is_rewritten_and_otherwise_searched_as_it_is() -> None:
+    told: list[str] = []
+    earlier = ("Tell me of the garden.", "It is fine.")
+    assert _find(_make({}, rewriter=ScriptedRewriter("roses")), "And those?", earlier=earlier)[0] == "Watering"
+    searcher = _make({}, rewriter=ScriptedRewriter(None), tell=told.append)
+    assert _find(searcher, "late fees", earlier=earlier)[0] == "Late fees"
+    assert told == ["The question was not rewritten: The model said nothing useful."]
+    assert _find(_make({}, rewriter=ScriptedRewriter("roses")), "late fees")[0] == "Late fees"
+
+
+@pytest.mark.parametrize("fails_after", [0, 5])
+def test_hybrid_goes_on_by_words_where_the_embedder_fails(fails_after: int) -> None:
+    told: list[str] = []
+    searcher = _make({}, embedder=HashedEmbedder(fails_after=fails_after), tell=told.append)
+    assert _find(searcher, "late fees") == _find(_make({"mode": SearchMode.KEYWORD}), "late fees")
+    _find(searcher, "late fees")
+    assert told == ["Searched by words alone: The embedder is away; ask again."]
+
+
+def test_where_vectors_are_needed_a_failing_embedder_is_an_error() -> None:
+    for options, parts in (({"mode": SearchMode.VECTOR}, {}), ({}, {"needs_vectors": True})):
+        searcher = _make(options, embedder=HashedEmbedder(fails_after=0), **parts)
+        with pytest.raises(ModelError, match="away"):
+            searcher.search("late fees")
+
+
+def test_another_embedder_is_told(tmp_path: Path) -> None:
+    told: list[str] = []
+    _make({}, embedder=HashedEmbedder("old"), cache=tmp_path).search("fees")
+    _make({}, embedder=HashedEmbedder("new"), cache=tmp_path, tell=told.append).search("fees")
+    assert told == ["Embedded again by new: the vectors that were kept are of old."]
+
+
+def test_a_refreshed_library_is_searched_and_only_new_text_embedded(tmp_path: Path) -> None:
+    embedder = HashedEmbedder()
+    searcher = _make({}, embedder=embedder, cache=tmp_path)
+    searcher.search("fees")
+    before = len(embedder.documents)
+    searcher.refresh(HANDBOOK)
+    searcher.search("fees")
+    assert len(embedder.documents) == before
+    grown = make_library(HANDBOOK.root.text[:] + "\n## Kangaroos\n\nThey hop.\n")
+    searcher.refresh(grown)
+    assert grown.title_of(searcher.search("kangaroos hop")[0].section_id) == "Kangaroos"
+    assert len(embedder.documents) == before + 1
+
+
+@pytest.mark.parametrize("query", ["", " ", '"', "§§§", "\x00\ud800", "a" * 20_000])
+def test_any_text_is_a_query(query: str) -> None:
+    _make({"title_weight": 1.0, "neighbour_count": 2}).search(query)

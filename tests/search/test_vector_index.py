@@ -1,0 +1,119 @@
+"""Vectors find sections by their most similar chunk, and no text is embedded twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from roamtui.errors import ModelError
+from roamtui.search.base import EmbedKind
+from roamtui.search.vector_index import VectorIndex, normalise_rows
+from roamtui.search.vector_store import VectorStore
+from tests.fakes.hashed_embedder import HashedEmbedder
+from tests.search.libraries import id_of, make_library
+
+HANDBOOK = make_library("""# Handbook
+
+## Paying
+
+Invoices are paid within thirty days.
+
+## Watering
+
+Roses and tulips are watered before nine in the morning.
+
+### Hoses
+
+Hoses are rolled up.
+""")
+CHUNKING = (200, 0)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> VectorStore:
+    return VectorStore(tmp_path)
+
+
+def _rank(index: VectorIndex, query: str, **limits: object) -> list[str]:
+    ranked = index.rank(query, **{"limit": 10, **limits})  # type: ignore[arg-type]
+    return [HANDBOOK.title_of(section_id) for section_id, _ in ranked]
+
+
+def test_the_section_with_the_most_similar_chunk_comes_first(store: VectorStore) -> None:
+    index = VectorIndex(HANDBOOK, HashedEmbedder(), store, CHUNKING)
+    ranked = index.rank("watering tulips in the morning", limit=10)
+    assert HANDBOOK.title_of(ranked[0][0]) == "Watering"
+    assert len(ranked) == len(index) == 4
+    assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
+
+
+def test_a_section_of_many_chunks_is_found_once_by_its_best(store: VectorStore) -> None:
+    library = make_library("# A\n\n" + "Nothing of note here. " * 40 + "Kangaroos hop. " + "More of nothing. " * 40)
+    index = VectorIndex(library, HashedEmbedder(), store, (80, 0))
+    assert len(index) > 10
+    ranked = index.rank("kangaroos hop", limit=10)
+    assert [section_id for section_id, _ in ranked] == [id_of(library, "A")]
+
+
+def test_limits_hold(store: VectorStore) -> None:
+    index = VectorIndex(HANDBOOK, HashedEmbedder(), store, CHUNKING)
+    inside = frozenset(HANDBOOK.walk(id_of(HANDBOOK, "Watering")))
+    assert _rank(index, "invoices", limit=1) == ["Paying"]
+    assert set(_rank(index, "invoices", within=inside)) == {"Watering", "Hoses"}
+
+
+def test_queries_and_documents_are_told_apart(store: VectorStore) -> None:
+    embedder = HashedEmbedder()
+    VectorIndex(HANDBOOK, embedder, store, CHUNKING).rank("roses", limit=1)
+    assert embedder.asked[-1] == ("roses", EmbedKind.QUERY)
+    assert len(embedder.documents) == 4
+
+
+def test_what_was_embedded_before_is_not_embedded_again(store: VectorStore) -> None:
+    first = VectorIndex(HANDBOOK, HashedEmbedder(), store, CHUNKING)
+    embedder = HashedEmbedder()
+    told: list[tuple[int, int]] = []
+    again = VectorIndex(HANDBOOK, embedder, store, CHUNKING, lambda done, count: told.append((done, count)))
+    assert embedder.asked == told == []
+    assert again.rank("roses", limit=4) == first.rank("roses", limit=4)
+
+
+def test_only_changed_text_is_embedded_again(store: VectorStore) -> None:
+    VectorIndex(HANDBOOK, HashedEmbedder(), store, CHUNKING)
+    embedder = HashedEmbedder()
+    changed = make_library(HANDBOOK.root.text[:].replace("thirty", "forty"))
+    VectorIndex(changed, embedder, store, CHUNKING)
+    assert [text for text in embedder.documents if "forty" in text] == embedder.documents
+    assert len(embedder.documents) == 1
+
+
+def test_another_model_embeds_again_and_says_so(store: VectorStore) -> None:
+    assert VectorIndex(HANDBOOK, HashedEmbedder("old"), store, CHUNKING).replaced_model is None
+    embedder = HashedEmbedder("new")
+    assert VectorIndex(HANDBOOK, embedder, store, CHUNKING).replaced_model == "old"
+    assert len(embedder.documents) == 4
+    assert VectorIndex(HANDBOOK, HashedEmbedder("old"), store, CHUNKING).replaced_model is None
+
+
+def test_what_was_broken_off_is_taken_up_again(store: VectorStore) -> None:
+    library = make_library("\n".join(f"# Title {number}\n\nText {number}.\n" for number in range(150)))
+    with pytest.raises(ModelError, match="away"):
+        VectorIndex(library, HashedEmbedder(fails_after=100), store, CHUNKING)
+    embedder = HashedEmbedder()
+    told: list[tuple[int, int]] = []
+    index = VectorIndex(library, embedder, store, CHUNKING, lambda done, count: told.append((done, count)))
+    assert 0 < len(embedder.documents) < 100
+    assert told[-1] == (len(embedder.documents), len(embedder.documents))
+    assert len(index) == 150
+
+
+def test_an_empty_library_has_no_vectors(store: VectorStore) -> None:
+    index = VectorIndex(make_library(""), HashedEmbedder(), store, CHUNKING)
+    assert index.rank("anything", limit=3) == []
+
+
+def test_rows_have_length_one_or_stay_zero() -> None:
+    rows = normalise_rows([[3.0, 4.0], [0.0, 0.0]])
+    assert np.allclose(rows, [[0.6, 0.8], [0.0, 0.0]])

@@ -1,0 +1,49 @@
+"""Fetchers with short limits, for servers on loopback and names of a fake internet."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from roamtui.sources.web.fetcher import Fetcher, FetchOptions
+from roamtui.sources.web.grants import Grants
+from tests.fakes.hostile_server import TLS_DIR, FakeInternet, HostileServer
+
+
+def make_options(**changes: Any) -> FetchOptions:  # noqa: ANN401 - any field
+    """Return options for a test."""
+    return FetchOptions(**{"connect_seconds_max": 5.0, "read_seconds_max": 5.0, "total_seconds_max": 20.0, **changes})
+
+
+@contextmanager
+def open_fetcher(
+    cache_dir: Path | None = None,
+    internet: FakeInternet | None = None,
+    **changes: Any,  # noqa: ANN401 - any field
+) -> Iterator[Fetcher]:
+    """Give a fetcher, for a fake internet or for loopback."""
+    options = make_options(**changes)
+    context = ssl.create_default_context(cafile=TLS_DIR / "authority.pem")
+    if internet is None:
+        fetcher = Fetcher(cache_dir=cache_dir, options=options, ssl_context=context)
+    else:
+        fetcher = Fetcher(
+            cache_dir=cache_dir, options=options, resolve=internet.resolve, dial=internet, ssl_context=context
+        )
+    try:
+        yield fetcher
+    finally:
+        fetcher.close()
+
+
+def grant(*servers: HostileServer | str) -> Grants:
+    """Return the grants of a person who typed these origins."""
+    return Grants(typed=frozenset(server if isinstance(server, str) else server.origin for server in servers))
+
+
+def approve(*origins: str) -> Grants:
+    """Return the grants of a person who approved these origins and typed none."""
+    return Grants(approved=frozenset(origins))

@@ -1,0 +1,283 @@
+"""The cache: what it keeps, what it asks again, what it drops, alone and with another program beside it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.sources.web.cache import CachedReply, PageCache
+from roamtui.sources.web.fetcher import FetchError, NotCachedError, OriginRefusedError
+from roamtui.sources.web.freshness import find_fresh_seconds, may_store
+from tests.fakes.hostile_server import Client, HostileServer, SeenRequest, answer, redirect
+from tests.sources.web.fetching import grant, open_fetcher
+
+URL = "https://docs.example/a"
+REPLY = CachedReply(
+    url=URL,
+    accept="text/markdown",
+    status=200,
+    media_type="text/markdown",
+    charset="utf-8",
+    location=None,
+    etag='"1"',
+    last_modified=None,
+    fetched_at=1000.0,
+    fresh_until=1100.0,
+    body=b"# A\n\x00\xff\n",
+)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.exists() else []
+
+
+def _check_by_etag(body: bytes, extra: tuple[tuple[str, str], ...] = ()) -> tuple[list[int], object]:
+    """Return sent statuses, and a handler of a page with an ETag."""
+    sent: list[int] = []
+
+    def handle(client: Client, request: SeenRequest) -> bool:
+        is_known = request.headers.get("if-none-match") == '"v1"'
+        sent.append(304 if is_known else 200)
+        return answer(b"" if is_known else body, sent[-1], [("ETag", '"v1"'), *extra])(client, request)
+
+    return sent, handle
+
+
+def test_a_reply_comes_back_as_it_was(tmp_path: Path) -> None:
+    cache = PageCache(tmp_path / "deep" / "pages", 10_000)
+    assert cache.load(URL, "text/markdown") is None
+    assert cache.save(REPLY)
+    assert cache.load(URL, "text/markdown") == REPLY
+    assert cache.load(URL, "text/html") is None
+    assert cache.load(URL + "b", "text/markdown") is None
+    (file,) = _files(tmp_path / "deep" / "pages")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert cache.measure().pages == 1
+    assert cache.clear().pages == 1
+    assert (cache.measure().bytes_total, _files(file.parent)) == (0, [])
+
+
+@given(st.integers(0, 400), st.binary(max_size=3), st.booleans())
+def test_a_damaged_entry_is_dropped(tmp_path_factory: pytest.TempPathFactory, at: int, by: bytes, is_cut: bool) -> None:  # noqa: FBT001
+    cache = PageCache(tmp_path_factory.mktemp("pages"), 10_000)
+    cache.save(REPLY)
+    (file,) = cache._folder.iterdir()
+    data = file.read_bytes()
+    damaged = data[:at] + by + (b"" if is_cut else data[at + len(by) :])
+    file.write_bytes(damaged)
+    found = cache.load(URL, "text/markdown")
+    if damaged == data:
+        assert found == REPLY
+    else:
+        assert found is None or (found.body, found.url, found.accept) == (REPLY.body, URL, REPLY.accept)
+        assert file.exists() == (found is not None)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{}", b"[]\n", b"null\n", b"\xff\n", b"[" * 100_000, b'{"format": 1}\n', b'{"format": 99, "url": 1}\n'],
+)
+def test_what_is_no_entry_is_dropped(data: bytes, tmp_path: Path) -> None:
+    cache = PageCache(tmp_path, 10_000)
+    cache.save(REPLY)
+    (file,) = _files(tmp_path)
+    file.write_bytes(data)
+    assert cache.load(URL, "text/markdown") is None
+    assert _files(tmp_path) == []
+
+
+def test_an_entry_under_the_name_of_another_is_dropped(tmp_path: Path) -> None:
+    cache = PageCache(tmp_path, 10_000)
+    cache.save(REPLY)
+    (file,) = _files(tmp_path)
+    cache.save(replace(REPLY, url=URL + "b"))
+    (other,) = set(_files(tmp_path)) - {file}
+    other.write_bytes(file.read_bytes())
+    assert cache.load(URL + "b", "text/markdown") is None
+    assert _files(tmp_path) == [file]
+
+
+def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
+    cache = PageCache(tmp_path, 10_000)
+    for number in range(5):
+        cache.save(replace(REPLY, url=f"{URL}{number}", body=bytes(1500)))
+        os.utime(cache._path(f"{URL}{number}", REPLY.accept), (number, number))
+    assert cache.load(f"{URL}0", REPLY.accept) is not None
+    cache.save(replace(REPLY, url=f"{URL}5", body=bytes(1500)))
+    kept = [number for number in range(6) if cache._path(f"{URL}{number}", REPLY.accept).exists()]
+    assert kept == [0, 3, 4, 5]
+    assert cache.measure().bytes_total <= 10_000
+
+
+def test_the_limit_holds_whatever_comes(tmp_path: Path) -> None:
+    cache = PageCache(tmp_path, 10_000)
+    for number in range(60):
+        cache.save(replace(REPLY, url=f"{URL}{number % 40}", body=bytes(number * 37 % 3000)))
+        assert cache.measure().bytes_total <= 10_000
+    assert not cache.save(replace(REPLY, body=bytes(20_000)))
+
+
+def test_abandoned_temporary_files_go_and_young_ones_stay(tmp_path: Path) -> None:
+    old, young = tmp_path / "a.part", tmp_path / "b.part"
+    for file in (old, young):
+        file.write_bytes(b"x")
+    os.utime(old, (0, 0))
+    PageCache(tmp_path, 10_000).save(REPLY)
+    assert not old.exists()
+    assert young.exists()
+
+
+def test_a_folder_that_cannot_be_used_is_no_failure(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    cache = PageCache(tmp_path / "file" / "pages", 10_000)
+    assert not cache.save(REPLY)
+    assert cache.load(URL, REPLY.accept) is None
+    assert cache.measure().pages == cache.clear().pages == 0
+    with HostileServer() as server, open_fetcher(tmp_path / "file" / "pages") as fetcher:
+        server.handlers["/"] = answer(b"x")
+        assert fetcher.fetch(server.origin, grant(server)).body == b"x"
+
+
+def test_several_programs_at_once_see_whole_entries(tmp_path: Path) -> None:
+    bodies = {bytes([number]) * 20_000 for number in range(4)}
+    seen: list[CachedReply | None] = []
+
+    def work(body: bytes) -> None:
+        cache = PageCache(tmp_path, 90_000)
+        for number in range(30):
+            cache.save(replace(REPLY, url=f"{URL}{number % 7}", body=body))
+            seen.append(cache.load(f"{URL}{(number + 3) % 7}", REPLY.accept))
+
+    threads = [threading.Thread(target=work, args=(body,)) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {reply.body for reply in seen if reply is not None} <= bodies
+    assert any(reply is not None for reply in seen)
+    assert not [file for file in _files(tmp_path) if file.suffix != ".page"]
+    for file in _files(tmp_path):
+        assert file.stat().st_size > 20_000
+
+
+def test_a_page_that_has_not_changed_is_not_transferred_again(tmp_path: Path) -> None:
+    with HostileServer() as server:
+        sent, server.handlers["/a"] = _check_by_etag(b"words")  # type: ignore[assignment]
+        for is_again in (False, True, True):
+            with open_fetcher(tmp_path) as fetcher:
+                page = fetcher.fetch(f"{server.origin}/a", grant(server))
+                assert (page.body, page.media_type, page.is_from_cache) == (b"words", "text/markdown", is_again)
+    assert sent == [200, 304, 304]
+
+
+def test_last_modified_serves_where_there_is_no_etag(tmp_path: Path) -> None:
+    with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
+        server.handlers["/a"] = answer(b"old", headers=[("Last-Modified", "Wed, 21 Oct 2015 07:28:00 GMT")])
+        fetcher.fetch(f"{server.origin}/a", grant(server))
+        server.handlers["/a"] = answer(b"new")
+        page = fetcher.fetch(f"{server.origin}/a", grant(server))
+        assert (page.body, page.is_from_cache) == (b"new", False)
+        assert server.requests[-1].headers["if-modified-since"] == "Wed, 21 Oct 2015 07:28:00 GMT"
+
+
+def test_a_fresh_page_is_not_asked_for_again(tmp_path: Path) -> None:
+    with HostileServer() as server:
+        sent, server.handlers["/a"] = _check_by_etag(b"words", (("Cache-Control", "public, max-age=9999"),))  # type: ignore[assignment]
+        with open_fetcher(tmp_path) as fetcher:
+            for _ in range(3):
+                assert fetcher.fetch(f"{server.origin}/a", grant(server)).body == b"words"
+        with open_fetcher(tmp_path, fresh_seconds_max=0.0) as fetcher:
+            fetcher.fetch(f"{server.origin}/a", grant(server))
+            fetcher.fetch(f"{server.origin}/a", grant(server), accept="text/html")
+    assert sent == [200, 200]
+
+
+def test_what_may_not_be_kept_is_not(tmp_path: Path) -> None:
+    with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
+        server.handlers["/a"] = answer(b"old", headers=[("ETag", '"1"')])
+        fetcher.fetch(f"{server.origin}/a", grant(server))
+        assert len(_files(tmp_path)) == 1
+        server.handlers["/a"] = answer(b"new", headers=[("ETag", '"2"'), ("Cache-Control", "no-store, max-age=60")])
+        assert fetcher.fetch(f"{server.origin}/a", grant(server)).body == b"new"
+        server.handlers["/b"] = answer(b"b", headers=[("Vary", "*")])
+        fetcher.fetch(f"{server.origin}/b", grant(server))
+        kept = PageCache(tmp_path, 10**6)
+        robots = kept.load(f"{server.origin}/robots.txt", "text/plain, */*;q=0.1")
+        assert kept.measure().pages == (robots is not None)
+
+
+@pytest.mark.parametrize("etag", ['"a"\x7f', "unquoted", '"' + "x" * 600 + '"', '"a"\tb', 'W/"é"'])
+def test_a_strange_etag_is_not_sent_back(etag: str, tmp_path: Path) -> None:
+    with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
+        server.handlers["/a"] = answer(b"words", headers=[("ETag", etag)])
+        for _ in range(2):
+            try:
+                fetcher.fetch(f"{server.origin}/a", grant(server))
+            except FetchError as error:
+                assert "proper HTTP" in str(error)  # noqa: PT017 - the parser may refuse the header itself
+        assert not [request for request in server.requests if "if-none-match" in request.headers]
+
+
+def test_offline_uses_what_is_there_whatever_its_age(tmp_path: Path) -> None:
+    with HostileServer() as server:
+        server.handlers |= {"/": redirect("/a"), "/a": answer(b"words")}
+        server.handlers["/unkept"] = answer(headers=[("Cache-Control", "no-store")])
+        with open_fetcher(tmp_path) as fetcher:
+            fetcher.fetch(server.origin, grant(server))
+            fetcher.fetch(f"{server.origin}/unkept", grant(server))
+            with pytest.raises(FetchError):
+                fetcher.fetch(f"{server.origin}/missing", grant(server))
+        seen = len(server.requests)
+        with open_fetcher(tmp_path, is_offline=True) as fetcher:
+            page = fetcher.fetch(server.origin, grant(server))
+            assert (page.body, page.final_url, page.is_from_cache) == (b"words", f"{server.origin}/a", True)
+            assert "The network is off" in page.notes[0]
+            with pytest.raises(FetchError) as caught:
+                fetcher.fetch(f"{server.origin}/missing", grant(server))
+            assert caught.value.status == 404
+            with pytest.raises(NotCachedError, match="is not in the cache"):
+                fetcher.fetch(f"{server.origin}/unkept", grant(server))
+        assert len(server.requests) == seen
+
+
+def test_a_cached_redirect_is_checked_like_any_other(tmp_path: Path) -> None:
+    with HostileServer() as first, HostileServer() as second, open_fetcher(tmp_path) as fetcher:
+        first.handlers["/"] = redirect(second.origin)
+        second.handlers["/"] = answer(b"words", headers=[("Cache-Control", "max-age=60")])
+        assert fetcher.fetch(first.origin, grant(first, second)).body == b"words"
+        with open_fetcher(tmp_path, is_offline=True) as offline, pytest.raises(OriginRefusedError):
+            offline.fetch(first.origin, grant(first))
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("max-age=60", 60),
+        ('public, Max-Age="60"', 60),
+        ("max-age=9999999999999999999999", 0),
+        ("max-age=86400", 300),
+        ("max-age=-1", 0),
+        ("max-age=60, no-cache", 0),
+        ("max-age=٣", 0),
+        ("", 0),
+        (", ,=,max-age", 0),
+    ],
+)
+def test_freshness(header: str, seconds: float) -> None:
+    assert find_fresh_seconds({"cache-control": header.lower()}, 300.0) == seconds
+    assert find_fresh_seconds({"cache-control": header, "age": "1000"}, 300.0) in (0, 300)
+
+
+def test_what_a_site_forbids_to_keep() -> None:
+    assert may_store({})
+    assert may_store({"cache-control": "private, max-age=5", "vary": "Accept"})
+    assert not may_store({"cache-control": "max-age=5 , NO-STORE"})
+    assert not may_store({"vary": " * "})

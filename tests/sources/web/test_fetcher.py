@@ -1,0 +1,261 @@
+"""Fetching a page: what is asked, what is given back, where redirects lead, what failures say."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import zlib
+
+import pytest
+
+import roamtui
+from roamtui.errors import SourceError
+from roamtui.sources.web.fetcher import FetchError, OriginRefusedError
+from tests.fakes.hostile_server import FakeInternet, HostileServer, answer, raw, redirect
+from tests.sources.web.fetching import approve, grant, open_fetcher
+
+PAGE = b"# Guide\n\nWords.\n" * 50
+
+
+def test_a_page_comes_whole_with_what_the_site_says_of_it() -> None:
+    reports: list[tuple[int, int | None]] = []
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/guide.md"] = answer(PAGE, headers=[("Content-Type", 'Text/Markdown; charset="UTF-8"; x=y')])
+        page = fetcher.fetch(
+            f"{server.origin}/guide.md#part",
+            grant(server),
+            accept="text/markdown",
+            report=lambda *seen: reports.append(seen),
+        )
+        (request,) = server.requests
+    assert (page.body, page.media_type, page.charset) == (PAGE, "text/markdown", "utf-8")
+    assert page.url == page.final_url == f"{server.origin}/guide.md"
+    assert (page.is_from_cache, page.notes) == (False, ())
+    assert reports[-1] == (len(PAGE), len(PAGE))
+    assert request.headers == {
+        "host": f"127.0.0.1:{server.port}",
+        "accept": "text/markdown",
+        "accept-encoding": "gzip, deflate",
+        "connection": "keep-alive",
+        "user-agent": f"roamtui/{roamtui.__version__} (+https://pypi.org/project/roamtui/)",
+    }
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data"),
+    [
+        ("gzip", gzip.compress(PAGE)),
+        ("X-GZIP", gzip.compress(PAGE[:100]) + gzip.compress(PAGE[100:]) + b"\0\0padding"),
+        ("deflate", zlib.compress(PAGE)),
+        ("deflate", zlib.compress(PAGE, wbits=-15)),
+        ("identity", PAGE),
+        ("gzip", b""),
+    ],
+)
+def test_a_body_is_decompressed(encoding: str, data: bytes) -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/"] = answer(data, headers=[("Content-Encoding", encoding)])
+        assert fetcher.fetch(server.origin, grant(server)).body == (PAGE if data else b"")
+
+
+@pytest.mark.parametrize("content_type", ["", "nonsense", "a/b/c", "text/html\x7f", "x" * 900 + "/y"])
+def test_a_strange_content_type_counts_as_none(content_type: str) -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/"] = answer(headers=[("Content-Type", content_type)])
+        try:
+            page = fetcher.fetch(server.origin, grant(server))
+        except FetchError as error:
+            assert "proper HTTP" in str(error)  # noqa: PT017 - the parser may refuse the header itself
+        else:
+            assert (page.media_type, page.charset) == ("", None)
+
+
+def test_any_content_type_is_given_to_the_caller() -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/"] = answer(b"\x00\xff", headers=[("Content-Type", "application/octet-stream")])
+        assert fetcher.fetch(server.origin, grant(server)).media_type == "application/octet-stream"
+
+
+def test_neither_cookies_nor_referrer_are_sent() -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/a"] = answer(status=302, headers=[("Set-Cookie", "id=1; Path=/"), ("Location", "/b")])
+        server.handlers["/b"] = answer(headers=[("Set-Cookie", "id=2"), ("Set-Cookie", "x=y")])
+        fetcher.fetch(f"{server.origin}/a", grant(server))
+        fetcher.fetch(f"{server.origin}/b", grant(server))
+        assert server.paths == ["/a", "/b", "/b"]
+        assert not [request for request in server.requests if {"cookie", "referer"} & set(request.headers)]
+
+
+def test_connections_are_used_again() -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers |= {path: answer(path.encode()) for path in ("/a", "/b")}
+        bodies = [fetcher.fetch(server.origin + path, grant(server)).body for path in ("/a", "/b", "/a")]
+        with pytest.raises(FetchError):
+            fetcher.fetch(f"{server.origin}/missing", grant(server))
+        assert fetcher.fetch(f"{server.origin}/a", grant(server)).body == b"/a"
+        assert bodies == [b"/a", b"/b", b"/a"]
+        assert server.connections == 1
+
+
+def test_a_connection_that_the_site_closed_meanwhile_is_replaced() -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        calls: list[int] = []
+
+        def close_second(client: object, request: object) -> bool:
+            calls.append(1)
+            return len(calls) != 2 and answer(b"here")(client, request)  # type: ignore[arg-type]
+
+        server.handlers["/a"] = close_second
+        assert [fetcher.fetch(f"{server.origin}/a", grant(server)).body for _ in range(2)] == [b"here", b"here"]
+        assert len(calls) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (404, "There is no page at"),
+        (410, "There is no page at"),
+        (403, "not given to everyone (403)"),
+        (401, "not given to everyone (401)"),
+        (418, "status 418"),
+        (204, "status 204"),
+        (206, "status 206"),
+        (304, "status 304"),
+        (302, "status 302"),
+        (500, "a problem of its own (500)"),
+        (599, "a problem of its own (599)"),
+    ],
+)
+def test_a_status_is_told_in_a_sentence(status: int, words: str) -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/x"] = raw(f"HTTP/1.1 {status} \x1b[31mOops\r\nConnection: close\r\n\r\n".encode())
+        with pytest.raises(FetchError) as caught:
+            fetcher.fetch(f"{server.origin}/x", grant(server))
+    assert words in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert caught.value.status == status
+
+
+def test_a_refused_connection_an_unknown_name_and_a_lost_network_are_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    internet = FakeInternet()
+    with open_fetcher() as fetcher, pytest.raises(FetchError, match="refuses the connection"):
+        fetcher.fetch(f"http://127.0.0.1:{port}/", grant(f"http://127.0.0.1:{port}"))
+    with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError, match=r"There is no host docs\.example"):
+        fetcher.fetch("https://docs.example/", approve("https://docs.example"))
+
+
+def test_only_what_was_granted_is_fetched() -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        with pytest.raises(OriginRefusedError) as caught:
+            fetcher.fetch(server.origin, grant("http://127.0.0.1:1"))
+        with pytest.raises(SourceError):
+            fetcher.fetch("file:///etc/passwd", grant(server))
+        assert server.connections == 0
+    assert caught.value.origin == server.origin
+    assert server.origin in str(caught.value)
+
+
+def test_redirects_within_the_site_are_followed() -> None:
+    internet = FakeInternet()
+    with HostileServer() as plain, HostileServer("site.pem") as safe, open_fetcher(internet=internet) as fetcher:
+        internet.add("docs.example", plain)
+        internet.add("www.docs.example", safe, address="93.184.215.15", port=443)
+        internet.servers["93.184.215.14", 443] = safe
+        plain.handlers["/"] = redirect("https://docs.example/new", 301)
+        safe.handlers["/new"] = redirect("//www.docs.example/newest?a=b", 308)
+        safe.handlers["/newest?a=b"] = answer(PAGE)
+        page = fetcher.fetch("http://docs.example", approve("http://docs.example"))
+        assert page.body == PAGE
+        assert (page.url, page.final_url) == ("http://docs.example/", "https://www.docs.example/newest?a=b")
+        assert [request.headers["host"] for request in safe.requests] == ["docs.example", "www.docs.example"]
+
+
+def test_a_redirect_to_another_origin_needs_its_own_grant() -> None:
+    internet = FakeInternet()
+    with HostileServer() as first, HostileServer("site.pem") as second, open_fetcher(internet=internet) as fetcher:
+        internet.add("old.example", first)
+        internet.add("docs.example", second, address="93.184.215.15", port=443)
+        first.handlers["/"] = redirect("https://docs.example/")
+        second.handlers["/"] = answer(PAGE)
+        with pytest.raises(OriginRefusedError) as caught:
+            fetcher.fetch("http://old.example", grant("http://old.example"))
+        assert caught.value.origin == "https://docs.example"
+        assert second.connections == 0
+        assert fetcher.fetch("http://old.example", approve("http://old.example", "https://docs.example")).body == PAGE
+        page = fetcher.fetch("http://old.example", grant("http://old.example"), follows_public=True)
+        assert page.final_url == "https://docs.example/"
+
+
+def test_a_redirect_from_https_to_http_is_not_followed_unless_granted() -> None:
+    internet = FakeInternet()
+    with HostileServer() as plain, HostileServer("site.pem") as safe, open_fetcher(internet=internet) as fetcher:
+        internet.add("docs.example", safe, port=443)
+        internet.servers["93.184.215.14", 80] = plain
+        safe.handlers["/"] = redirect("http://docs.example/")
+        with pytest.raises(OriginRefusedError):
+            fetcher.fetch("https://docs.example/", grant("https://docs.example"), follows_public=True)
+        assert plain.connections == 0
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        *(
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "data:text/plain,x",
+            "ftp://example.com/",
+            "gopher://127.0.0.1/",
+        ),
+        *("http://me:secret@127.0.0.1/", "http://2130706433/", "http://[::1", "https://"),
+    ],
+)
+def test_a_redirect_out_of_the_web_is_not_followed(location: str) -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/"] = redirect(location)
+        with pytest.raises(FetchError, match=r"no page of the web|status 302"):
+            fetcher.fetch(server.origin, grant(server), follows_public=True)
+        assert server.paths == ["/"]
+
+
+def test_endless_redirects_end() -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/"] = redirect("/")
+        with pytest.raises(FetchError, match="more than 5 times"):
+            fetcher.fetch(server.origin, grant(server))
+        assert len(server.paths) == 6
+
+
+@pytest.mark.parametrize("path", ["/a\r\nX-Evil: 1", "/a\nb", "/a\x00", "/\x1b[31m"])
+def test_no_header_gets_in_by_an_address(path: str) -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        with pytest.raises(SourceError):
+            fetcher.fetch(server.origin + path, grant(server))
+        assert server.requests == []
+
+
+def test_no_header_gets_in_by_a_redirect() -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/"] = redirect("/a%0d%0aX-Evil:%201 b")
+        with pytest.raises(FetchError):
+            fetcher.fetch(server.origin, grant(server))
+        assert server.paths == ["/", "/a%0d%0aX-Evil:%201%20b"]
+        assert "x-evil" not in server.requests[-1].headers
+
+
+def test_a_closed_fetcher_says_so() -> None:
+    with open_fetcher() as fetcher, HostileServer() as server:
+        fetcher.close()
+        with pytest.raises(FetchError):
+            fetcher.fetch(server.origin, grant(server))
+
+
+def test_the_environment_chooses_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    with HostileServer() as server, HostileServer() as proxy, open_fetcher() as fetcher:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.origin)
+        server.handlers["/"] = answer(PAGE)
+        assert fetcher.fetch(server.origin, grant(server)).body == PAGE
+        assert proxy.connections == 0

@@ -1,0 +1,233 @@
+"""Sites that send too much, too slowly, too little, something else than they say, or no HTTP at all."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import threading
+import zlib
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+
+from roamtui.sources.web.fetcher import Fetcher, FetchError, NotCachedError
+from tests.fakes.hostile_server import (
+    Client,
+    FakeInternet,
+    Handler,
+    HostileServer,
+    SeenRequest,
+    answer,
+    raw,
+    redirect,
+    stream,
+)
+from tests.sources.web.fetching import approve, grant, make_options, open_fetcher
+
+_LIMIT = 200_000
+_OK = b"HTTP/1.1 200 OK\r\n"
+_CHUNKED = _OK + b"Transfer-Encoding: chunked\r\n"
+
+
+def _chunk(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def _bomb(wbits: int) -> bytes:
+    packer = zlib.compressobj(9, wbits=wbits)
+    return b"".join(packer.compress(bytes(1_000_000)) for _ in range(50)) + packer.flush()
+
+
+_TOO_LARGE: dict[str, Handler] = {
+    "says 10 GB": raw(_OK + b"Content-Length: 10000000000\r\n\r\n", b"x" * 1000),
+    "never ends": stream(_OK + b"\r\n", itertools.repeat(b"x" * 65536)),
+    "never ends in chunks": stream(_CHUNKED + b"\r\n", itertools.repeat(_chunk(b"x" * 65536))),
+    "a gzip bomb": answer(_bomb(31), headers=[("Content-Encoding", "gzip")]),
+    "a deflate bomb": answer(_bomb(15), headers=[("Content-Encoding", "deflate")]),
+    "a raw deflate bomb": answer(_bomb(-15), headers=[("Content-Encoding", "deflate")]),
+    "a bomb of many members": answer(gzip.compress(bytes(1000)) * 2000, headers=[("Content-Encoding", "gzip")]),
+    "a bomb of empty members": answer(gzip.compress(b"") * 5000, headers=[("Content-Encoding", "gzip")]),
+    "compressed endlessly into nothing": stream(
+        _CHUNKED + b"Content-Encoding: deflate\r\n\r\n",
+        itertools.chain([_chunk(b"\x78\x9c")], itertools.repeat(_chunk(b"\x00\x00\x00\xff\xff" * 5000))),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _TOO_LARGE)
+def test_a_body_larger_than_allowed_is_not_taken_in(name: str) -> None:
+    with HostileServer() as server, open_fetcher(body_bytes_max=_LIMIT) as fetcher:
+        server.handlers["/"] = _TOO_LARGE[name]
+        reports: list[int] = []
+        with pytest.raises(FetchError, match="is larger than"):
+            fetcher.fetch(server.origin, grant(server), report=lambda received, _: reports.append(received))
+    assert max(reports, default=0) <= _LIMIT + 65536
+
+
+def test_a_body_exactly_as_long_as_allowed_is_taken_in() -> None:
+    with HostileServer() as server, open_fetcher(body_bytes_max=_LIMIT) as fetcher:
+        for data, encoding in ((b"x" * _LIMIT, "identity"), (gzip.compress(b"x" * _LIMIT), "gzip")):
+            server.handlers["/"] = answer(data, headers=[("Content-Encoding", encoding)])
+            assert len(fetcher.fetch(server.origin, grant(server)).body) == _LIMIT
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "compress", "gzip, gzip", "gzip, br", "\x1b[31m", "x" * 500])
+def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/"] = answer(headers=[("Content-Encoding", encoding)])
+        with pytest.raises(FetchError, match=r"not asked for|proper HTTP") as caught:
+            fetcher.fetch(server.origin, grant(server))
+    assert str(caught.value).isprintable()
+
+
+_BROKEN: dict[str, tuple[Handler, str]] = {
+    "shorter than it says": (raw(_OK + b"Content-Length: 100\r\n\r\nshort"), "came incomplete"),
+    "chunks without an end": (raw(_CHUNKED + b"\r\n5\r\nwords\r\n"), "came incomplete"),
+    "gzip without an end": (
+        answer(gzip.compress(b"words" * 100)[:-9], headers=[("Content-Encoding", "gzip")]),
+        "came incomplete",
+    ),
+    "deflate without an end": (
+        answer(zlib.compress(b"words" * 100)[:-5], headers=[("Content-Encoding", "deflate")]),
+        "came incomplete",
+    ),
+    "gzip in name only": (answer(b"words", headers=[("Content-Encoding", "gzip")]), "came damaged"),
+    "deflate in name only": (answer(b"\xff" * 99, headers=[("Content-Encoding", "deflate")]), "came damaged"),
+    "gzip with a wrong sum": (
+        answer(gzip.compress(b"words")[:-8] + bytes(8), headers=[("Content-Encoding", "gzip")]),
+        "came damaged",
+    ),
+    "two lengths": (raw(_OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nwords!"), "proper HTTP"),
+    "a negative length": (raw(_OK + b"Content-Length: -1\r\n\r\nwords"), "proper HTTP"),
+    "bad chunks": (raw(_CHUNKED + b"\r\nzz\r\nwords\r\n"), "proper HTTP"),
+    "nothing": (raw(), "proper HTTP"),
+    "no HTTP": (raw(b"220 mail.example ESMTP\r\n\r\n"), "proper HTTP"),
+    "control characters": (raw(b"HTTP/1.1 200 OK\r\nA: \x00\x1b]52;c;\x07\r\n\r\n"), "proper HTTP"),
+    "too many headers": (raw(_OK + b"".join(b"A%d: b\r\n" % n for n in range(500)) + b"\r\n"), "more than 200 headers"),
+    "a giant header": (raw(_OK + b"A: " + b"x" * 300_000 + b"\r\n\r\n"), "proper HTTP"),
+    "headers without end": (stream(_OK, itertools.repeat(b"A: b\r\n" * 1000)), "proper HTTP"),
+    "chunk extensions without end": (stream(_CHUNKED + b"\r\n5;", itertools.repeat(b"x" * 65536)), "proper HTTP"),
+    "trailers without end": (
+        stream(_CHUNKED + b"\r\n5\r\nwords\r\n0\r\n", itertools.repeat(b"A: b\r\n" * 1000)),
+        "proper HTTP",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _BROKEN)
+def test_a_broken_answer_is_told_in_a_sentence(name: str) -> None:
+    handler, words = _BROKEN[name]
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/"] = handler
+        with pytest.raises(FetchError, match=words) as caught:
+            fetcher.fetch(server.origin, grant(server))
+    assert str(caught.value).isprintable()
+    assert caught.value.status is None
+
+
+def test_bytes_past_the_length_reach_no_page() -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        poison = _OK + b"Content-Length: 6\r\n\r\npoison"
+        server.handlers["/a"] = answer(b"words" + poison, length=5)
+        server.handlers["/b"] = answer(b"right")
+        bodies = [fetcher.fetch(f"{server.origin}/{path}", grant(server)).body for path in "aabbab"]
+        assert bodies == [b"words", b"words", b"right", b"right", b"words", b"right"]
+
+
+def _drip(data: bytes) -> Handler:
+    def handle(client: Client, _request: SeenRequest) -> bool:
+        client.drip(data, 0.02)
+        return False
+
+    return handle
+
+
+def _hang(client: Client, _request: SeenRequest) -> bool:
+    client.hang()
+    return False
+
+
+_SLOW: dict[str, Handler] = {
+    "headers": _drip(_OK + b"A: " + b"b" * 10_000),
+    "a body": _drip(_OK + b"Content-Length: 10000\r\n\r\n" + b"x" * 10_000),
+    "chunks": _drip(_CHUNKED + b"\r\n" + _chunk(b"x") * 5000),
+    "informational answers": _drip(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 500),
+    "redirects": redirect("/"),
+    "a busy site": answer(b"", 503, [("Retry-After", "1")]),
+}
+
+
+@pytest.mark.parametrize("name", _SLOW)
+def test_the_whole_fetch_has_a_limit_however_slowly_it_goes_on(name: str) -> None:
+    with HostileServer() as server, open_fetcher(total_seconds_max=0.3, redirects_max=10**9) as fetcher:
+        server.handlers["/"] = _SLOW[name]
+        with pytest.raises(FetchError, match=r"took too long|fewer requests"):
+            fetcher.fetch(server.origin, grant(server))
+
+
+def test_silence_has_a_limit() -> None:
+    with HostileServer() as server, open_fetcher(read_seconds_max=0.1) as fetcher:
+        server.handlers["/"] = _hang
+        with pytest.raises(FetchError, match="stopped answering"):
+            fetcher.fetch(server.origin, grant(server))
+
+
+@pytest.mark.parametrize(
+    "before", [Client.hang, lambda client: client.drip(b"\x16\x03\x03\x40\x00" + bytes(900), 0.01)]
+)
+def test_a_handshake_has_a_limit(before: Callable[[Client], None]) -> None:
+    internet = FakeInternet()
+    with HostileServer("site.pem", before=before) as server:
+        internet.add("docs.example", server, port=443)
+        with open_fetcher(internet=internet, total_seconds_max=0.3) as fetcher, pytest.raises(FetchError):
+            fetcher.fetch("https://docs.example", approve("https://docs.example"))
+
+
+def test_a_resolver_that_never_answers_has_a_limit() -> None:
+    gate = threading.Event()
+
+    def resolve(_host: str, _port: int) -> list[str]:
+        gate.wait()
+        return []
+
+    fetcher = Fetcher(cache_dir=None, options=make_options(connect_seconds_max=0.1), resolve=resolve)
+    with closing(fetcher), pytest.raises(FetchError, match="was not found in time"):
+        fetcher.fetch("https://docs.example", approve("https://docs.example"))
+    gate.set()
+
+
+def _answer_in_plain(client: Client) -> None:
+    client.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    ("certificate", "host", "words"),
+    [
+        ("site.pem", "other.example", "other.example cannot prove who it is"),
+        ("expired.pem", "docs.example", "expired"),
+        (None, "docs.example", "TLS failed"),
+    ],
+)
+def test_a_site_that_cannot_prove_its_name_is_refused(certificate: str | None, host: str, words: str) -> None:
+    internet = FakeInternet()
+    before = _answer_in_plain if certificate is None else None
+    with HostileServer(certificate, before=before) as server, open_fetcher(internet=internet) as fetcher:
+        internet.add(host, server, port=443)
+        with pytest.raises(FetchError, match=words) as caught:
+            fetcher.fetch(f"https://{host}/", grant(f"https://{host}"))
+        assert server.requests == []
+    assert str(caught.value).isprintable()
+
+
+def test_a_broken_error_page_still_tells_its_status() -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/"] = raw(b"HTTP/1.1 404 No\r\nContent-Length: 1000\r\n\r\nshort")
+        with pytest.raises(FetchError) as caught:
+            fetcher.fetch(server.origin, grant(server))
+    assert caught.value.status == 404
+
+
+def test_without_a_cache_nothing_is_there_offline() -> None:
+    with open_fetcher(is_offline=True) as fetcher, pytest.raises(NotCachedError, match="the network is off"):
+        fetcher.fetch("https://docs.example", approve("https://docs.example"))

@@ -1,0 +1,143 @@
+"""Attempts to reach this machine or its network, by names, by answers of DNS that change, and by redirects."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.sources.web.fetcher import FetchError
+from tests.fakes.hostile_server import PUBLIC_ADDRESS, FakeInternet, HostileServer, answer, redirect
+from tests.sources.web.fetching import approve, grant, open_fetcher
+
+SITE = "http://docs.example"
+_FORBIDDEN = [
+    *("127.0.0.1", "10.0.0.7", "172.16.3.4", "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.100.100.200"),
+    *("0.0.0.0", "224.0.0.1", "240.0.0.1", "255.255.255.255", "168.63.129.16", "192.0.2.1"),  # noqa: S104
+    *("::1", "::", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "fc00::1", "ff02::1", "2001:db8::1"),
+    *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:0:1::80ff:fffe"),
+    *("not an address", "127.1"),
+]
+
+
+@pytest.mark.parametrize("address", _FORBIDDEN)
+def test_an_approved_name_that_leads_inside_is_not_connected_to(address: str) -> None:
+    internet = FakeInternet()
+    internet.answers["docs.example"] = [[address]]
+    with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError) as caught:
+        fetcher.fetch(SITE, approve(SITE))
+    assert internet.dialled == []
+    assert "docs.example" in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_one_private_answer_among_public_ones_is_enough(order: int) -> None:
+    internet = FakeInternet()
+    internet.answers["docs.example"] = [[PUBLIC_ADDRESS, "10.0.0.1"][::order]]
+    with open_fetcher(internet=internet) as fetcher:
+        for grants in (approve(SITE), grant(SITE)):
+            with pytest.raises(FetchError, match="no public address"):
+                fetcher.fetch(SITE, grants)
+    assert internet.dialled == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://127.0.0.1/", "http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://169.254.169.254/latest/meta-data"],
+)
+def test_a_number_that_leads_inside_is_not_connected_to(url: str) -> None:
+    internet = FakeInternet()
+    origin = url.partition("/latest")[0].rstrip("/").replace("[::ffff:127.0.0.1]", "[::ffff:7f00:1]")
+    with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError, match="no public address"):
+        fetcher.fetch(url, approve(origin))
+    assert (internet.lookups, internet.dialled) == ([], [])
+
+
+def test_the_address_that_was_checked_is_the_one_that_is_connected_to() -> None:
+    internet = FakeInternet()
+    with HostileServer() as site, HostileServer() as inside, open_fetcher(internet=internet) as fetcher:
+        site.handlers["/"] = answer(b"public")
+        internet.add("docs.example", site)
+        internet.servers["10.0.0.1", 80] = inside
+        internet.answers["docs.example"] = [[PUBLIC_ADDRESS], ["10.0.0.1"]]
+        assert fetcher.fetch(SITE, approve(SITE)).body == b"public"
+        assert internet.lookups == ["docs.example"]
+        assert internet.dialled == [(PUBLIC_ADDRESS, 80)]
+        assert site.requests[0].headers["host"] == "docs.example"
+
+
+@pytest.mark.parametrize("is_typed", [True, False])
+def test_a_name_that_turns_from_public_to_private_is_refused(*, is_typed: bool) -> None:
+    internet = FakeInternet()
+    with HostileServer() as site, HostileServer() as inside, open_fetcher(internet=internet) as fetcher:
+        site.handlers["/"] = answer(b"public", headers=[("Connection", "close")])
+        internet.add("docs.example", site)
+        internet.servers["127.0.0.1", 80] = inside
+        internet.answers |= {"docs.example": [[PUBLIC_ADDRESS], ["127.0.0.1"]], "www.docs.example": [["127.0.0.1"]]}
+        grants = grant(SITE) if is_typed else approve(SITE)
+        assert fetcher.fetch(SITE, grants).body == b"public"
+        for url in (f"{SITE}/admin", "http://www.docs.example/admin"):
+            with pytest.raises(FetchError, match="no public address"):
+                fetcher.fetch(url, grants)
+        assert inside.connections == 0
+
+
+def test_a_redirect_into_private_space_is_refused() -> None:
+    internet = FakeInternet()
+    with HostileServer() as site, HostileServer() as inside, open_fetcher(internet=internet) as fetcher:
+        internet.add("docs.example", site)
+        internet.answers |= {"evil.example": [["10.0.0.1"]], "localhost": [["127.0.0.1"]]}
+        internet.servers |= {("10.0.0.1", 80): inside, ("127.0.0.1", 80): inside}
+        for target in (
+            "http://evil.example/",
+            "http://localhost/",
+            "http://127.0.0.1/",
+            "http://10.0.0.1/",
+            "http://[::1]/",
+        ):
+            site.handlers["/"] = redirect(target)
+            with pytest.raises(FetchError, match="no public address"):
+                fetcher.fetch(SITE, grant(SITE), follows_public=True)
+        assert inside.connections == 0
+
+
+def test_a_typed_origin_may_be_local_but_no_other_port_or_name_is() -> None:
+    internet = FakeInternet()
+    with HostileServer() as server, open_fetcher(internet=internet) as fetcher:
+        internet.answers |= {"wiki.corp": [["10.0.0.7"]], "other.corp": [["10.0.0.7"]]}
+        internet.servers |= {("10.0.0.7", 80): server, ("10.0.0.7", 8080): server}
+        server.handlers["/"] = answer(b"inside")
+        assert fetcher.fetch("http://wiki.corp", grant("http://wiki.corp")).body == b"inside"
+        for url in ("http://wiki.corp:8080/", "http://other.corp/"):
+            server.handlers["/"] = redirect(url)
+            with pytest.raises(FetchError, match="no public address"):
+                fetcher.fetch("http://wiki.corp", grant("http://wiki.corp"), follows_public=True)
+
+
+def test_a_typed_name_does_not_lead_to_a_metadata_service_while_a_typed_number_does() -> None:
+    internet = FakeInternet()
+    with HostileServer() as server, open_fetcher(internet=internet) as fetcher:
+        internet.answers["docs.example"] = [["169.254.169.254"]]
+        internet.servers["169.254.169.254", 80] = server
+        server.handlers["/"] = answer(b"inside")
+        with pytest.raises(FetchError, match="no public address"):
+            fetcher.fetch(SITE, grant(SITE))
+        assert fetcher.fetch("http://169.254.169.254/", grant("http://169.254.169.254")).body == b"inside"
+
+
+def test_no_open_connection_to_a_typed_origin_serves_someone_who_did_not_type_it() -> None:
+    with HostileServer() as server, open_fetcher() as fetcher:
+        server.handlers["/"] = answer(b"inside")
+        assert fetcher.fetch(server.origin, grant(server)).body == b"inside"
+        with pytest.raises(FetchError, match="no public address"):
+            fetcher.fetch(server.origin, approve(server.origin))
+        assert len(server.paths) == 1
+
+
+def test_the_next_address_is_tried_where_one_refuses() -> None:
+    internet = FakeInternet()
+    with HostileServer() as server, open_fetcher(internet=internet) as fetcher:
+        server.handlers["/"] = answer(b"public")
+        internet.add("docs.example", server)
+        internet.answers["docs.example"] = [["2606:4700::1111", PUBLIC_ADDRESS]]
+        assert fetcher.fetch(SITE, approve(SITE)).body == b"public"
+        assert internet.dialled == [("2606:4700::1111", 80), (PUBLIC_ADDRESS, 80)]

@@ -1,0 +1,77 @@
+"""Keys that come in together go where they would have gone one by one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from textual import events
+from textual.keys import _character_to_key
+
+from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+
+def type_at_once(pilot: Pilot[None], *words: str) -> None:
+    """Put all keys into the app's queue before it comes to the first; a word of several letters is a key's name."""
+    for word in words:
+        name = word if len(word) > 1 else _character_to_key(word)
+        pilot.app.post_message(events.Key(name, word if len(word) == 1 else None))
+
+
+async def test_letters_after_the_key_of_a_filter_are_typed_into_it() -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await pilot.press("escape")
+        type_at_once(pilot, *"sstarter")
+        await wait_until(pilot, lambda: app.main.tree_pane.outline.filter_pattern == "starter")
+        assert "starter" in screen_text(app).split("filter ›")[1]
+
+
+async def test_a_search_is_typed_sent_and_walked_in_one_go() -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await pilot.press("escape")
+        type_at_once(pilot, *"j/oven", "enter")
+        await wait_until(pilot, lambda: app.main.reader_pane.section_id is not None)
+        assert app.main.tree_pane.text_pattern == "oven"
+        assert app.main.focused is app.main.tree_pane.outline
+        type_at_once(pilot, "escape", *"/steam", "enter", "n")
+        await wait_until(pilot, lambda: app.main.tree_pane.text_pattern == "steam")
+
+
+async def test_the_reader_search_takes_what_is_typed_with_its_key() -> None:
+    app = make_app()
+    async with app.run_test(size=(160, 40)) as pilot:
+        app.main.tree_pane.go_to(find_id(app, "Stone oven"))
+        await pilot.press("3")
+        await pilot.pause()
+        type_at_once(pilot, *"/forty")
+        await wait_until(pilot, lambda: "1 match" in screen_text(app))
+
+
+async def test_a_paste_right_after_a_key_goes_into_the_field() -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await pilot.press("escape")
+        type_at_once(pilot, "s")
+        pilot.app.post_message(events.Paste("Dough"))
+        await wait_until(pilot, lambda: app.main.tree_pane.outline.filter_pattern == "Dough")
+
+
+async def test_keys_after_one_that_opens_a_screen_go_to_that_screen() -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        before = app.theme
+        type_at_once(pilot, "escape", "f3", "j", "enter")
+        await wait_until(pilot, lambda: app.theme != before and app.screen is app.main)
+
+
+@pytest.mark.parametrize("count", [1, 20])
+async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: int) -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        type_at_once(pilot, *(["f1", "escape"] * count), *"abc")
+        await wait_until(pilot, lambda: app_of(pilot).main.question_box.text == "abc")
