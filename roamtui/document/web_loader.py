@@ -9,9 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from roamtui.document.columns import build_columns
-from roamtui.document.document import Document
 from roamtui.document.folder import count_ahead
+from roamtui.document.links import explain_refusal, find_address, make_failure
 from roamtui.document.llms_txt import name_address
 from roamtui.document.loader import LoadedBatch
 from roamtui.document.node import NodeKind
@@ -27,6 +26,7 @@ from roamtui.sources.web.grants import Grants
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from roamtui.document.document import Document
     from roamtui.document.library import Library
     from roamtui.document.loader import Report
     from roamtui.sources.web.fetcher import Fetcher
@@ -86,22 +86,6 @@ class PageLoader:
         documents = {node_id: read[url].result() for node_id, url in urls.items()}
         refused = {node_id: job.refused[url] for node_id, url in urls.items() if url in job.refused}
         return LoadedBatch(documents=documents, refused=MappingProxyType(refused))
-
-
-def find_address(library: Library, node_id: str) -> str:
-    """Return the address of a link, empty for any other node."""
-    document, row = library.locate(node_id)
-    return document.columns.urls[row] if document.columns.kinds[row] is NodeKind.LINK else ""
-
-
-def make_failure(key: str, problem: str) -> Document:
-    """Return what stands below a link whose page is not there.
-
-    Args:
-        key: Address of the page.
-        problem: Why, one sentence.
-    """
-    return Document(key=key, title="", text="", columns=build_columns((), 0), url=key, problem=problem)
 
 
 def _find_depth(library: Library, node_id: str) -> int:
@@ -238,8 +222,3 @@ def _find_alternate(page: FetchedPage) -> str | None:
     href = find_link(decode_html(page), "alternate", media_types=_MARKDOWN_TYPES)
     twin = resolve_link(page.final_url, href) if href else None
     return twin if twin and is_text_address(twin) and not urlsplit(twin).path.endswith("llms.txt") else None
-
-
-def explain_refusal(url: str, origin: str) -> str:
-    """Return why a page is not fetched whose origin nobody approved, and how that is done."""
-    return f"{url} is on {origin}, which nobody approved: nothing was fetched. Allow it with --allow-origin {origin}."
