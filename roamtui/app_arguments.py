@@ -32,6 +32,16 @@ class ConversationArguments:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WebArguments:
+    """What may be fetched from the web."""
+
+    is_offline: bool = False
+    """Whether only pages are shown that were fetched before."""
+    allowed: tuple[str, ...] = ()
+    """Addresses whose sites pages may be fetched from without asking, besides that of the source."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AppArguments:
     """``roamtui SOURCE``."""
 
@@ -44,6 +54,7 @@ class AppArguments:
     """Whether the app reads the document again whenever it changes on disk."""
     retrieval: Mapping[str, object] = field(default_factory=dict)
     """What is said about search, by option."""
+    web: WebArguments = WebArguments()
 
 
 def read_path(words: Sequence[str]) -> AppArguments | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from typing_extensions import override
 
-from roamtui.app_arguments import AppArguments, ConversationArguments, ModelArguments
+from roamtui.app_arguments import AppArguments, ConversationArguments, ModelArguments, WebArguments
 from roamtui.command_arguments import (
     AskArguments,
     CacheArguments,
@@ -95,7 +95,20 @@ _amount.__name__ = "amount above 0"
 
 
 def _add_source(parser: _Parser) -> None:
-    parser.add_argument("source", metavar="SOURCE", help="a Markdown or text file, a folder or a zip of them, or -")
+    help_source = "a Markdown or text file, a folder or a zip of them, an https:// address, or -"
+    parser.add_argument("source", metavar="SOURCE", help=help_source)
+    _add_web(parser)
+
+
+def _add_web(parser: _Parser) -> None:
+    help_offline = "show only pages that were fetched before"
+    parser.add_argument("--no-network", dest="is_offline", action="store_true", help=help_offline)
+    help_allow = "fetch pages from this site too without asking; may be given again"
+    parser.add_argument("--allow-origin", metavar="URL", dest="allowed", action="append", default=[], help=help_allow)
+
+
+def _read_web(values: argparse.Namespace) -> WebArguments:
+    return WebArguments(is_offline=values.is_offline, allowed=tuple(values.allowed))
 
 
 def _add_model(parser: _Parser) -> None:
@@ -139,6 +152,7 @@ def _read_conversation(values: argparse.Namespace) -> ConversationArguments:
 def _parse_app(arguments: Sequence[str]) -> AppArguments:
     parser = _make_parser("", "Open a document in the app.")
     parser.add_argument("sources", metavar="SOURCE", nargs="*", help="Markdown or text files, folders, zips, or -")
+    _add_web(parser)
     _add_model(parser)
     _add_record(parser)
     _add_conversation(parser)
@@ -156,6 +170,7 @@ def _parse_app(arguments: Sequence[str]) -> AppArguments:
         is_plain=values.is_plain,
         is_watching=values.is_watching,
         retrieval=take_retrieval(values),
+        web=_read_web(values),
     )
 
 
@@ -166,13 +181,17 @@ def _parse_serve(arguments: Sequence[str]) -> ServeArguments:
     _add_model(parser)
     values = parser.parse_intermixed_args(list(arguments))
     return ServeArguments(
-        source=values.source, port=values.port, model=ModelArguments(model=values.model, api_base=values.api_base)
+        source=values.source,
+        port=values.port,
+        model=ModelArguments(model=values.model, api_base=values.api_base),
+        web=_read_web(values),
     )
 
 
 def _parse_mcp(arguments: Sequence[str]) -> McpArguments:
     parser = _make_parser("mcp", "Give other programs the tools that the model has, by the Model Context Protocol.")
     parser.add_argument("sources", metavar="SOURCE", nargs="+", help="Markdown or text files, folders, zips")
+    _add_web(parser)
     help_http = "serve HTTP on this machine in place of stdin and stdout"
     parser.add_argument("--http", dest="is_http", action="store_true", help=help_http)
     parser.add_argument("--port", metavar="N", type=_port, help=f"port for --http (default {_MCP_PORT_DEFAULT})")
@@ -187,16 +206,20 @@ def _parse_mcp(arguments: Sequence[str]) -> McpArguments:
         is_http=values.is_http,
         port=values.port or _MCP_PORT_DEFAULT,
         retrieval=take_retrieval(values),
+        web=_read_web(values),
     )
 
 
 def _parse_outline(arguments: Sequence[str]) -> OutlineArguments:
     parser = _make_parser("outline", "Print the outline: the very text that the model reads, or every section as JSON.")
     parser.add_argument("sources", metavar="SOURCE", nargs="+", help="Markdown or text files, folders, zips, or -")
+    _add_web(parser)
     parser.add_argument("--json", dest="as_json", action="store_true", help="every section, with ids and lines")
     parser.add_argument("--budget", metavar="N", type=_positive, help="tokens that the text may have (default 12000)")
     values = parser.parse_intermixed_args(list(arguments))
-    return OutlineArguments(sources=tuple(values.sources), as_json=values.as_json, budget_tokens=values.budget)
+    return OutlineArguments(
+        sources=tuple(values.sources), as_json=values.as_json, budget_tokens=values.budget, web=_read_web(values)
+    )
 
 
 def _parse_show(arguments: Sequence[str]) -> ShowArguments:
@@ -204,7 +227,7 @@ def _parse_show(arguments: Sequence[str]) -> ShowArguments:
     _add_source(parser)
     parser.add_argument("section_ids", metavar="ID", nargs="+", help="ids from the outline")
     values = parser.parse_args(list(arguments))
-    return ShowArguments(source=values.source, section_ids=tuple(values.section_ids))
+    return ShowArguments(source=values.source, section_ids=tuple(values.section_ids), web=_read_web(values))
 
 
 def _parse_ask(arguments: Sequence[str]) -> AskArguments:
@@ -230,6 +253,7 @@ def _parse_ask(arguments: Sequence[str]) -> AskArguments:
         as_events=values.as_events,
         within=values.within,
         retrieval=take_retrieval(values),
+        web=_read_web(values),
     )
 
 
@@ -247,6 +271,7 @@ def _parse_search(arguments: Sequence[str]) -> SearchArguments:
         as_json=values.as_json,
         model=ModelArguments(model=values.model, api_base=values.api_base),
         retrieval=take_retrieval(values),
+        web=_read_web(values),
     )
 
 
@@ -255,7 +280,7 @@ def _parse_index(arguments: Sequence[str]) -> IndexArguments:
     _add_source(parser)
     parser.add_argument("--delete", dest="is_deleted", action="store_true", help="delete it")
     values = parser.parse_args(list(arguments))
-    return IndexArguments(source=values.source, is_deleted=values.is_deleted)
+    return IndexArguments(source=values.source, is_deleted=values.is_deleted, web=_read_web(values))
 
 
 def _parse_conversations(arguments: Sequence[str]) -> ConversationsArguments:

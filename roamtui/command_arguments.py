@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from roamtui.app_arguments import WebArguments
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -19,6 +21,7 @@ class ServeArguments:
     source: str
     port: int
     model: ModelArguments
+    web: WebArguments = field(default_factory=WebArguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +34,7 @@ class McpArguments:
     port: int
     retrieval: Mapping[str, object] = field(default_factory=dict)
     """What is said about search, by option; mode `off` leaves `search_sections` out."""
+    web: WebArguments = field(default_factory=WebArguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,7 @@ class OutlineArguments:
     sources: tuple[str, ...]
     as_json: bool
     budget_tokens: int | None
+    web: WebArguments = field(default_factory=WebArguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +53,7 @@ class ShowArguments:
 
     source: str
     section_ids: tuple[str, ...]
+    web: WebArguments = field(default_factory=WebArguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +71,7 @@ class AskArguments:
     """Id of the section that the question is about, None for the whole document."""
     retrieval: Mapping[str, object] = field(default_factory=dict)
     """What is said about search, by option."""
+    web: WebArguments = field(default_factory=WebArguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +85,7 @@ class SearchArguments:
     """Which model reranks, where one does."""
     retrieval: Mapping[str, object] = field(default_factory=dict)
     """What is said about search, by option."""
+    web: WebArguments = field(default_factory=WebArguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +94,7 @@ class IndexArguments:
 
     source: str
     is_deleted: bool
+    web: WebArguments = field(default_factory=WebArguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

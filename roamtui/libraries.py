@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamtui.document.loader import load_files
+from roamtui.app_arguments import WebArguments
+from roamtui.document.links import explain_refusal, find_address, make_failure
+from roamtui.document.loader import can_load, load_files
 from roamtui.document.text import LENGTH_MIN
 from roamtui.document.web_options import WebOptions
 from roamtui.document.web_sources import open_named
@@ -26,7 +28,7 @@ _FILES_TOLD = 200
 _NOTES_SHOWN = 5
 
 
-def open_library(sources: Sequence[str], web: WebOptions | None = None) -> Library:
+def open_library(sources: Sequence[str], web: WebArguments | None = None) -> Library:
     """Return the library of what the person named, all of its files loaded.
 
     Raises:
@@ -37,14 +39,14 @@ def open_library(sources: Sequence[str], web: WebOptions | None = None) -> Libra
 
 
 def open_partly(
-    sources: Sequence[str], *, is_whole: bool = False, web: WebOptions | None = None
+    sources: Sequence[str], *, is_whole: bool = False, web: WebArguments | None = None
 ) -> tuple[Library, Loader | None]:
     """Return the library of what the person named, of a large folder listed alone, and what loads the rest.
 
     Args:
         sources: What the person named.
         is_whole: Whether all files are needed at the start, as to go on with a conversation.
-        web: How pages are fetched; None for the usual way.
+        web: What may be fetched; None for the usual.
 
     Raises:
         UsageError: Nothing was named, or things that are not opened together.
@@ -52,7 +54,9 @@ def open_partly(
     """
     if not sources:
         raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
-    library, loader = open_named(sources, web=web or WebOptions(cache_dir=pages_path()), warm_dir=_warm_dir())
+    web = web or WebArguments()
+    options = WebOptions(cache_dir=pages_path(), is_offline=web.is_offline, allowed=web.allowed)
+    library, loader = open_named(sources, web=options, warm_dir=_warm_dir())
     if loader is None:
         return library, None
     if is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES:
@@ -61,6 +65,18 @@ def open_partly(
             write_note(f"Reading {count:,} files…")
         library = load_files(library, loader)
     return library, loader
+
+
+def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:
+    """Return a library in which the pages of those sections that are links are there, or the reason why not."""
+    links = tuple(section_id for section_id in dict.fromkeys(section_ids) if can_load(library, section_id))
+    denied = {
+        link: make_failure(find_address(library, link), explain_refusal(find_address(library, link), origin))
+        for origin, refused in loader.find_unapproved(library, links, frozenset()).items()
+        for link in refused
+    }
+    batch = loader.load_batch(library, tuple(link for link in links if link not in denied), frozenset())
+    return library.graft_all({**batch.documents, **denied}) if links else library
 
 
 def keep_outline(library: Library) -> None:

@@ -98,12 +98,11 @@ def make_parts(
         UsageError: What was chosen is not available; the message says what to choose or to install.
     """
     options.check()
-    needs_vectors = options.mode in (SearchMode.VECTOR, SearchMode.HYBRID)
     is_model_asked = options.mode is not SearchMode.OFF and (options.rerank is not Rerank.OFF or options.rewrite)
-    if not needs_vectors and not is_model_asked:
+    if not options.needs_vectors and not is_model_asked:
         return SearchParts()
     background = BackgroundModels()
-    embedder = _make_embedder(options, background) if needs_vectors else None
+    embedder = _make_embedder(options, background) if options.needs_vectors else None
     judge = _make_judge(options, background, model) if is_model_asked else None
     best_count = _BEST_COUNT if options.rerank is Rerank.CHOOSE else None
     does_rerank = judge is not None and options.rerank is not Rerank.OFF

@@ -39,7 +39,7 @@ from roamtui.conversation.store import Store
 from roamtui.errors import UsageError
 from roamtui.headless.embedding import EmbeddingProgress
 from roamtui.headless.output import write_note, write_notes
-from roamtui.libraries import keep_outline, open_library, open_partly
+from roamtui.libraries import keep_outline, open_library, open_pages, open_partly
 from roamtui.models.choose import make_model
 from roamtui.outline.budget import OUTLINE_TOKENS_MAX
 from roamtui.retrieval import find_index_place, prepare_search
@@ -49,6 +49,7 @@ from roamtui.settings import Settings, cache_path, config_path, data_path, load_
 if TYPE_CHECKING:
     from roamtui.app_arguments import AppArguments
     from roamtui.document.library import Library
+    from roamtui.document.loader import Loader
 
 _LIMIT_DEFAULT = 10
 """Hits that `search` prints."""
@@ -92,7 +93,7 @@ def run_command(arguments: CommandArguments) -> int:  # noqa: C901, PLR0911, PLR
 def _run_outline(arguments: OutlineArguments) -> int:
     from roamtui.headless.outline import print_outline, print_outline_json  # noqa: PLC0415 - each command its own
 
-    library = open_library(arguments.sources)
+    library = open_library(arguments.sources, arguments.web)
     write_notes(library.notes)
     if arguments.as_json:
         print_outline_json(library)
@@ -105,8 +106,10 @@ def _run_outline(arguments: OutlineArguments) -> int:
 def _run_show(arguments: ShowArguments) -> int:
     from roamtui.headless.outline import print_sections  # noqa: PLC0415 - each command its own
 
-    library = open_library((arguments.source,))
+    library, loader = open_partly((arguments.source,), is_whole=True, web=arguments.web)
     write_notes(library.notes)
+    if loader is not None:
+        library = open_pages(library, loader, arguments.section_ids)
     print_sections(library, arguments.section_ids)
     return 0
 
@@ -118,7 +121,7 @@ def _run_search(arguments: SearchArguments, settings: Settings) -> int:
     if options.mode is SearchMode.OFF:
         raise UsageError("search is off. Choose a mode with --mode: keyword, vector or hybrid.")
     make = prepare_search(settings, arguments.model, warn, EmbeddingProgress())
-    library = open_library((arguments.source,))
+    library = open_library((arguments.source,), arguments.web)
     searcher = make(library)
     assert searcher is not None
     write_notes(library.notes)
@@ -133,7 +136,8 @@ def _run_search(arguments: SearchArguments, settings: Settings) -> int:
 def _run_index(arguments: IndexArguments) -> int:
     from roamtui.headless.index import keep_index  # noqa: PLC0415 - each command its own
 
-    keep_index(open_library((arguments.source,)), find_index_place(warn), is_deleted=arguments.is_deleted)
+    library = open_library((arguments.source,), arguments.web)
+    keep_index(library, find_index_place(warn), is_deleted=arguments.is_deleted)
     return 0
 
 
@@ -150,12 +154,12 @@ def _run_ask(arguments: AskArguments, settings: Settings) -> int:
 
     if not arguments.question.strip():
         raise UsageError("the question is empty.")
-    library = open_library((arguments.source,))
+    library, loader = open_partly((arguments.source,), is_whole=True, web=arguments.web)
     write_notes(library.notes)
     model = make_model_for(arguments.model, settings)
     write_notes((*check_recording(model, library), *check_preferences()))
     options = settings.keep_options(arguments.conversation.keep_open)
-    session = open_session(begin_conversation(library, options), open_store(), arguments.conversation)
+    session = open_session(begin_conversation(library, options), open_store(), arguments.conversation, loader)
     agent = make_agent(session, model, arguments.model, settings, warn, EmbeddingProgress())
     within = arguments.within.strip("[]") if arguments.within is not None else None
 
@@ -194,22 +198,24 @@ def _run_conversations(arguments: ConversationsArguments) -> int:
     return 0
 
 
-def run_plain(library: Library, arguments: AppArguments, settings: Settings) -> int:
+def run_plain(library: Library, loader: Loader | None, arguments: AppArguments, settings: Settings) -> int:
     """Hold the conversation in lines of text, and return the exit status.
 
     Raises:
         RoamtuiError: Something that was named cannot be used.
     """
     from roamtui.headless.plain_chat import PlainContext, run_plain_chat  # noqa: PLC0415 - each command its own
+    from roamtui.headless.preferences import add_preference  # noqa: PLC0415 - likewise
 
     model = make_model_for(arguments.model, settings)
     options = settings.keep_options(arguments.conversation.keep_open)
-    session = open_session(begin_conversation(library, options), open_store(), arguments.conversation)
+    session = open_session(begin_conversation(library, options), open_store(), arguments.conversation, loader)
     context = PlainContext(
         agent=make_agent(session, model, arguments.model, settings, warn, EmbeddingProgress()),
         choose_model=make_model,
         notes=(*library.notes, *check_recording(model, library), *check_preferences()),
         examples=propose_examples(model, library),
+        remember=partial(add_preference, preferences_path()),
     )
     return run_plain_chat(context)
 
@@ -219,10 +225,12 @@ def _run_serve(arguments: ServeArguments) -> int:
 
     if arguments.source == "-":
         raise UsageError("name a file to serve: each page in the browser reads it anew.")
-    write_notes(open_library((arguments.source,)).notes)
+    write_notes(open_library((arguments.source,), arguments.web).notes)
     make_model_for(arguments.model, load_settings())
     given = {"--model": arguments.model.model, "--api-base": arguments.model.api_base}
     options = [f"{name}={value}" for name, value in given.items() if value is not None]
+    options += ["--no-network"] * arguments.web.is_offline
+    options += [f"--allow-origin={address}" for address in arguments.web.allowed]
     serve_app([*options, "--", arguments.source], port=arguments.port, title=Path(arguments.source).name)
     return 0
 
@@ -230,11 +238,10 @@ def _run_serve(arguments: ServeArguments) -> int:
 def _run_mcp(arguments: McpArguments, settings: Settings) -> int:
     from roamtui.headless.mcp.serving import check_extra, serve_http, serve_stdio  # noqa: PLC0415 - each its own
     from roamtui.headless.mcp.shelf import Shelf  # noqa: PLC0415 - each command its own
+    from roamtui.sources.stamp import stamp_sources  # noqa: PLC0415 - each command its own
 
     check_extra()
     make_searcher = prepare_search(settings, ModelArguments(model=None, api_base=None), warn, EmbeddingProgress())
-    library, loader = open_partly(arguments.sources)
-    write_notes(library.notes)
 
     def make(whole: Library) -> Searcher:
         searcher = make_searcher(whole)
@@ -242,9 +249,15 @@ def _run_mcp(arguments: McpArguments, settings: Settings) -> int:
         return searcher
 
     is_off = settings.retrieval.mode is SearchMode.OFF
-    shelf = Shelf(library, loader, None if is_off else make, settings.keep_options(None))
+    shelf = Shelf(
+        partial(open_partly, arguments.sources, web=arguments.web),
+        options=settings.keep_options(None),
+        make_searcher=None if is_off else make,
+        look=partial(stamp_sources, arguments.sources),
+    )
+    write_notes(shelf.library.notes)
     if arguments.is_http:
-        serve_http(shelf, port=arguments.port, title=library.title)
+        serve_http(shelf, port=arguments.port, title=shelf.library.title)
     else:
         serve_stdio(shelf)
     return 0

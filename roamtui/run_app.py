@@ -33,7 +33,7 @@ def run_app(arguments: AppArguments) -> int:
     settings = load_settings().retrieve_with(arguments.retrieval)
     if _is_plain_wanted(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
-    library, loader = open_partly(arguments.sources, is_whole=_needs_whole_text(arguments))
+    library, loader = open_partly(arguments.sources, is_whole=_needs_whole_text(arguments, settings), web=arguments.web)
     if "-" in arguments.sources:
         _read_keys_from_terminal()
     if not (_is_in_browser() or (sys.stdin.isatty() and sys.stdout.isatty())):
@@ -68,10 +68,10 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
     from roamtui.run import run_plain  # noqa: PLC0415 - each command its own
 
     gc.enable()
-    library = open_library(arguments.sources)
+    library, loader = open_partly(arguments.sources, is_whole=True, web=arguments.web)
     if "-" in arguments.sources:
         _read_keys_from_terminal()
-    return run_plain(library, arguments, settings)
+    return run_plain(library, loader, arguments, settings)
 
 
 def _is_plain_wanted(arguments: AppArguments) -> bool:
@@ -85,8 +85,10 @@ def _is_in_browser() -> bool:
     return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
 
 
-def _needs_whole_text(arguments: AppArguments) -> bool:
-    """Return whether a conversation is matched with the text, or a trace with its digest, before the app starts."""
+def _needs_whole_text(arguments: AppArguments, settings: Settings) -> bool:
+    """Return whether a conversation, a trace's digest or a search by vectors needs the text before the app starts."""
+    if settings.retrieval.needs_vectors:
+        return True
     is_resumed = arguments.conversation.is_continued or arguments.conversation.conversation_id is not None
     return is_resumed or arguments.model.trace is not None or (arguments.model.model or "").startswith("recorded")
 
@@ -114,16 +116,21 @@ def _make_context(
         open_store,
         propose_examples,
     )
+    from roamtui.headless.embedding import EmbeddingProgress  # noqa: PLC0415
     from roamtui.tui.context import AppContext  # noqa: PLC0415
 
     library = state.library
     model = make_model_for(arguments.model, settings)
     notes = [*shorten_notes(library.notes), *check_recording(model, library), *check_preferences()]
     session = open_session(state, open_store(notes.append), arguments.conversation, loader)
+    agent = make_agent(session, model, arguments.model, settings, notes.append, (progress := EmbeddingProgress()))
+    if settings.retrieval.needs_vectors and agent.searcher is not None:
+        agent.searcher.search("")  # embeds all sections while the terminal can still show how far that is
+    progress.mute()
     context = AppContext(
-        agent=make_agent(session, model, arguments.model, settings),
+        agent=agent,
         options=make_tui_options(settings, arguments.model, propose_examples(model, library)),
-        read_again=choose_reader(library, partial(open_library, arguments.sources)),
+        read_again=choose_reader(library, partial(open_library, arguments.sources, arguments.web)),
         is_watching=arguments.is_watching,
         notes=tuple(notes),
     )

@@ -115,5 +115,6 @@ def _describe(
         path=node.path,
         start_line=first,
         end_line=last,
+        page=library.page_of(library.span(section_id) if span is None else span),
         span=span,
     )

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from roamtui.agent.answer import complete_answer
-from roamtui.agent.approval import Approver, CostApproval, Denier, sum_cost
+from roamtui.agent.approval import sum_cost
 from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked, ReminderSent, StepStarted, ToolFinished
 from roamtui.agent.listening import listen
 from roamtui.agent.options import AgentOptions
@@ -16,6 +16,7 @@ from roamtui.agent.reminding import find_reminder
 from roamtui.agent.room import estimate_request, find_room, has_room
 from roamtui.agent.toolbox import make_tools
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
+from roamtui.conversation.approval import Approver, CostApproval
 from roamtui.conversation.questions import Outcome
 from roamtui.conversation.rebuilding import Briefing
 from roamtui.conversation.transcript import Stopped, ToolCall
@@ -49,7 +50,8 @@ class Agent:
         self.model = model
         self.searcher = searcher
         self.options = options or AgentOptions()
-        self.approver = approver or Denier()
+        if approver is not None:
+            session.approver = approver
         self._consented_id = ""
         """The conversation that may pass the spending cap."""
         self._outline: tuple[Library, int, str] | None = None
@@ -169,7 +171,7 @@ class Agent:
         spent = sum_cost(self.session.state) + (progress.usage.cost_usd or 0.0)
         if spent + progress.last_cost_usd() <= cap:
             return True
-        if not await self.approver.approve(CostApproval(spent_usd=spent, cap_usd=cap)):
+        if not await self.session.approver.approve(CostApproval(spent_usd=spent, cap_usd=cap)):
             return False
         self._consented_id = self.session.state.id
         return True

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 
 from roamtui.conversation.commands import Origin
+from roamtui.conversation.pages import list_needed_links
 from roamtui.conversation.state import Batch, ConversationState, OpenSection
 from roamtui.conversation.transcript import (
     Citation,
@@ -44,6 +45,9 @@ class SavedConversation:
     needs_rebuild: bool
     revision: int = 0
     """How often it was written."""
+    links: tuple[str, ...] = ()
+    """Links whose pages hold what is open, read or cited, each after those that lead to it."""
+    approved_origins: frozenset[str] = frozenset()
 
 
 def encode_state(state: ConversationState) -> dict[str, Any]:
@@ -60,6 +64,8 @@ def encode_state(state: ConversationState) -> dict[str, Any]:
         "needs_rebuild": state.needs_rebuild or state.is_asking,
         "content_hash": state.library.content_hash,
         "documents": _hash_delivered(state),
+        "links": list(list_needed_links(state)),
+        "approved_origins": sorted(state.approved_origins),
     }
 
 
@@ -98,6 +104,8 @@ def decode_conversation(row: Json, state: Json, exchanges: tuple[Exchange, ...])
         ),
         needs_rebuild=bool(state["needs_rebuild"]),
         revision=row.get("revision", 0),
+        links=tuple(map(str, state.get("links", ()))),
+        approved_origins=frozenset(map(str, state.get("approved_origins", ()))),
     )
 
 

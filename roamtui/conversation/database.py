@@ -33,6 +33,7 @@ _PREPARATION = (
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _GONE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
 """What another connection may not meet any more: the file was moved, or can be written again."""
+_NOT_OPENED = "Conversations cannot be kept in {path}: {reason}."
 
 _Result = TypeVar("_Result")
 
@@ -86,7 +87,7 @@ class Database:
             StoreError: It cannot be opened, or a newer program wrote it.
         """
         with self._lock:
-            self._run(lambda _connection: None, "Conversations cannot be kept in {path}: {reason}.")
+            self._run(lambda _connection: None, _NOT_OPENED)
 
     def close(self) -> None:
         """Close the file for good."""
@@ -116,6 +117,7 @@ class Database:
                     raise
                 return work(self._connected())
         except (OSError, sqlite3.Error) as error:
+            failure = _NOT_OPENED if self._connection is None else failure
             raise StoreError(failure.format(path=self._path, reason=_explain(error))) from None
 
     def _connected(self) -> sqlite3.Connection:

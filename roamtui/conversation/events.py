@@ -125,10 +125,13 @@ class BatchUndone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadingProgressed:
-    """Files are being read, all that are not loaded yet."""
+    """Files are being read, all that are not loaded yet, or the pages of some links."""
 
     done: int
     total: int
+    bytes_received: int = 0
+    """Of pages, so far."""
+    are_pages: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

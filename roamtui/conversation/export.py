@@ -24,7 +24,7 @@ def render_markdown(saved: SavedConversation, source: str) -> str:
             parts.append(f"*({exchange.stopped.value.replace('_', ' ')})*")
         sources = [
             f"- [{citation.section_id}] {' > '.join(map(plain_line, citation.path))}, "
-            f"lines {citation.start_line}-{citation.end_line} ({citation.state.value.replace('_', ' ')})"
+            f"{citation.place} ({citation.state.value.replace('_', ' ')})"
             for citation in exchange.citations
         ]
         if sources:
@@ -61,4 +61,5 @@ def describe_citation(citation: Citation) -> dict[str, Any]:
         "verified": citation.is_verified,
         "start_line": citation.start_line,
         "end_line": citation.end_line,
+        **({"page": citation.page} if citation.page is not None else {}),
     }

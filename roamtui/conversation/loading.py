@@ -17,6 +17,7 @@ from roamtui.conversation.commands import (
     UnfoldNodes,
 )
 from roamtui.conversation.events import NodesLoaded
+from roamtui.document.links import find_address
 from roamtui.document.loader import can_load
 from roamtui.outline.ranges import parse_reference
 
@@ -30,22 +31,30 @@ if TYPE_CHECKING:
 
 def find_needed(library: Library, command: Command) -> tuple[str, ...]:
     """Return the nodes that must be loaded before `update` can carry out a command."""
-    return tuple(node_id for node_id in dict.fromkeys(_list_named(command)) if can_load(library, node_id))
+    return tuple(node_id for node_id in dict.fromkeys(_list_named(library, command)) if can_load(library, node_id))
 
 
-def _list_named(command: Command) -> tuple[str, ...]:
+def _list_named(library: Library, command: Command) -> tuple[str, ...]:
+    """Return what a command names; of several nodes that are unfolded at once not the links: those may be thousands."""
     match command:
         case ExpandSections(section_ids=requested):
             references = map(parse_reference, requested)
             return tuple(reference.section_id for reference in references if reference is not None)
-        case PinSections(section_ids=ids, is_pinned=True) | UnfoldNodes(section_ids=ids):
+        case PinSections(section_ids=ids, is_pinned=True):
             return ids
+        case UnfoldNodes(section_ids=ids):
+            is_one = len(ids) == 1
+            return tuple(node_id for node_id in ids if is_one or not _is_link(library, node_id))
         case ReadSection(section_id=str(section_id)):
             return (section_id,)
         case CollapseSections() | PinSections() | FoldNodes() | ReadSection() | UndoBatch() | CloseAgentSections():
             return ()
         case _:
             assert_never(command)
+
+
+def _is_link(library: Library, node_id: str) -> bool:
+    return node_id in library and bool(find_address(library, node_id))
 
 
 def grow(state: ConversationState, documents: Mapping[str, Document]) -> tuple[ConversationState, NodesLoaded]:

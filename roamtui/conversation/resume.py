@@ -38,11 +38,13 @@ def resume_state(
         needs_rebuild=saved.needs_rebuild,
         model=saved.model,
         title=saved.title,
+        approved_origins=saved.approved_origins,
     )
     state, closed = close_marked(state)
-    if saved.content_hash == library.content_hash:
+    unchanged = _find_unchanged(saved.document_hashes, library)
+    if saved.content_hash == library.content_hash and saved.document_hashes.keys() <= unchanged:
         return state, closed
-    state, events = _match_sections(state, _find_unchanged(saved.document_hashes, library))
+    state, events = _match_sections(state, unchanged)
     return state, (*closed, *events)
 
 
@@ -51,7 +53,7 @@ def reload_state(state: ConversationState, library: Library) -> tuple[Conversati
     before = state.library
     reading = state.reading if state.reading is not None and state.reading in library else None
     state = replace(state, library=library, reading=reading)
-    if before.content_hash == library.content_hash:
+    if before.content_hash == library.content_hash and all(node_id in library for node_id in state.open_ids):
         return state, ()
     hashes = {document.key: document.content_hash for document in before.documents}
     return _match_sections(state, _find_unchanged(hashes, library))

@@ -6,11 +6,14 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from roamtui.conversation.approval import Approver, Denier
 from roamtui.conversation.beginning import begin_conversation, make_conversation_id
 from roamtui.conversation.commands import Command, FoldNodes, ReadSection, UnfoldNodes
 from roamtui.conversation.events import ConversationEvent, LoadingProgressed, NodesLoaded
+from roamtui.conversation.fetching import Fetched, Fetching
 from roamtui.conversation.keep_open import open_budget
 from roamtui.conversation.loading import find_needed, grow
+from roamtui.conversation.pages import carry_pages, open_links
 from roamtui.conversation.questions import (
     Briefing,
     Outcome,
@@ -54,8 +57,10 @@ class Session:
         """Go on with `state`; without a store nothing is saved, without a loader nothing more is read."""
         self._state = state
         self._saving = Saving(store, lambda: self._state)
-        self._loader = loader
+        self._fetching = Fetching(loader)
         self._draft_length = 0
+        self.approver: Approver = Denier()
+        """Asked before pages are fetched from an origin that the person did not type."""
         self.opening_events = opening_events
         """What happened while a saved conversation was matched with its document."""
 
@@ -88,12 +93,15 @@ class Session:
         options: KeepOptions | None = None,
         loader: Loader | None = None,
     ) -> Session:
-        """Return a saved conversation, matched with `library` as it is now.
+        """Return a saved conversation, matched with `library` as it is now, pages that it needs loaded again.
 
         Raises:
             StoreError: There is none with this id, or it cannot be read.
         """
-        state, events = resume_state(store.take_up(conversation_id), library, options or KeepOptions())
+        saved = store.take_up(conversation_id)
+        if loader is not None and saved.links:
+            library = open_links(library, saved.links, loader, saved.approved_origins)
+        state, events = resume_state(saved, library, options or KeepOptions())
         return cls(state, store, events, loader)
 
     @property
@@ -107,6 +115,11 @@ class Session:
         return self._saving.store
 
     @property
+    def loader(self) -> Loader | None:
+        """What reads files and pages, None where there are none."""
+        return self._fetching.loader
+
+    @property
     def save_failure(self) -> str:
         """Why the last save failed, empty where it did not."""
         return self._saving.failure
@@ -116,9 +129,10 @@ class Session:
 
         What only concerns the look of the tree is saved along with the next change that matters.
         """
-        needed = find_needed(self._state.library, command) if self._loader is not None else ()
+        needed = find_needed(self._state.library, command) if self.loader is not None else ()
         if needed:
-            yield await self._load(needed)
+            async for item in self._fetching.run(self._state, needed, command.origin, self.approver):
+                yield item if isinstance(item, LoadingProgressed) else self._take(item)
         self._state, events = update(self._state, command)
         if events and not isinstance(command, FoldNodes | UnfoldNodes | ReadSection):
             events = (*events, *await self._save())
@@ -127,7 +141,7 @@ class Session:
 
     async def load_all(self) -> AsyncIterator[ConversationEvent]:
         """Load all files that are not, and yield how far that is; what was read is kept where this is left early."""
-        node_ids = self._state.library.list_unloaded() if self._loader is not None else ()
+        node_ids = self._state.library.list_unloaded() if self.loader is not None else ()
         problems: tuple[tuple[str, str], ...] = ()
         for start in range(0, len(node_ids), _LOADED_AT_ONCE):
             yield LoadingProgressed(done=start, total=len(node_ids))
@@ -138,10 +152,16 @@ class Session:
 
     async def _load(self, node_ids: tuple[str, ...]) -> NodesLoaded:
         """Load nodes in a thread and graft what was read onto the newest library."""
-        loader, library = self._loader, self._state.library
+        loader, library = self.loader, self._state.library
         assert loader is not None
         documents = await asyncio.to_thread(lambda: {node_id: loader.load(library, node_id) for node_id in node_ids})
         self._state, event = grow(self._state, documents)
+        return event
+
+    def _take(self, fetched: Fetched) -> NodesLoaded:
+        """Graft what was loaded onto the newest library."""
+        approved = self._state.approved_origins | fetched.approved
+        self._state, event = grow(replace(self._state, approved_origins=approved), fetched.documents)
         return event
 
     def fit_window(self, window_tokens: int | None) -> None:
@@ -187,7 +207,7 @@ class Session:
 
     def fork(self, number: int) -> Session:
         """Return a new conversation that goes its own way from before question `number`; this one stays as it is."""
-        return Session(fork(self._state, number, make_conversation_id()), self.store, loader=self._loader)
+        return Session(fork(self._state, number, make_conversation_id()), self.store, loader=self.loader)
 
     async def rename(self, title: str) -> tuple[ConversationEvent, ...]:
         """Give the conversation another title."""
@@ -213,7 +233,7 @@ class Session:
     async def reload(self, library: Library) -> tuple[ConversationEvent, ...]:
         """Go on over the document as it is now, between questions: what is open is found again by id, then by text."""
         assert not self._state.is_asking
-        self._state, events = reload_state(self._state, library)
+        self._state, events = reload_state(self._state, carry_pages(self._state.library, library))
         return (*events, *await self._save())
 
     def abandon_question(self, outcome: Outcome, *, step: Step | None = None) -> None:

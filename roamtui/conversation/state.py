@@ -68,6 +68,8 @@ class ConversationState:
     """Whether the transcript must be built anew before the next question."""
     model: str = ""
     title: str = ""
+    approved_origins: frozenset[str] = frozenset()
+    """Origins that the person allowed pages to be fetched from, besides those that they typed."""
 
     @property
     def nonce(self) -> str:

@@ -104,8 +104,16 @@ class Citation:
     start_line: int = 0
     end_line: int = 0
     """1-based lines of the quote where it was found, else of the section; 0 where the id is unknown."""
+    page: int | None = None
+    """Page on which that begins, None where the document has none."""
     span: Span | None = None
     """Where the quote stands, None where it was not found."""
+
+    @property
+    def place(self) -> str:
+        """Where it stands in words, such as ``p. 12, lines 3-5``."""
+        page = f"p. {self.page}, " if self.page is not None else ""
+        return f"{page}lines {self.start_line}-{self.end_line}"
 
     @property
     def is_verified(self) -> bool:

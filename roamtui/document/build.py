@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.library import Library
 from roamtui.document.page_signs import may_be_special
-from roamtui.document.parse import parse_document
+from roamtui.document.parse import parse_raw
 from roamtui.document.text import LENGTH_MIN
 from roamtui.errors import UsageError
 from roamtui.sources.read import is_listed, is_path, read_source
@@ -27,15 +27,15 @@ def build_library(raw: RawText, *, warm_dir: Path | None = None) -> Library:
         raw: Its text.
         warm_dir: Where outlines of large documents are kept that were parsed before; None for nowhere.
     """
-    if raw.is_markdown and may_be_special(raw.text, raw.name):
+    if raw.is_markdown and not raw.is_converted and may_be_special(raw.text, raw.name):
         from roamtui.document.page import parse_page  # noqa: PLC0415 - few documents need it
 
         return Library(source=raw.source, root=parse_page(raw))
-    document = _find_warm(raw, warm_dir) if warm_dir is not None and len(raw.text) >= LENGTH_MIN else None
+    may_be_warm = len(raw.text) >= LENGTH_MIN and not raw.is_converted
+    document = _find_warm(raw, warm_dir) if warm_dir is not None and may_be_warm else None
     if document is not None:
         return Library(source=raw.source, root=document)
-    document = parse_document(raw.text, name=raw.name, notes=raw.notes, is_markdown=raw.is_markdown)
-    return Library(source=raw.source, root=document)
+    return Library(source=raw.source, root=parse_raw(raw))
 
 
 def _find_warm(raw: RawText, warm_dir: Path) -> Document | None:

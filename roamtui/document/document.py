@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -33,6 +34,8 @@ class Document:
     """What was replaced or guessed while reading, one sentence each."""
     salt: str = ""
     """Part of all ids where those without it collide with an earlier file's."""
+    page_starts: tuple[int, ...] = ()
+    """Offset at which each page of a paged file begins, none for all others."""
     problem: str = ""
     """Why it could not be read, one sentence; it has neither text nor nodes then."""
 
@@ -68,6 +71,10 @@ class Document:
         if self.sole_row is not None:
             return self.sole_row + 1
         return 1 if self.columns.kinds and self.columns.kinds[0] is NodeKind.PREAMBLE else 0
+
+    def page_at(self, offset: int) -> int | None:
+        """Return the 1-based page of the character at `offset`, None where there are no pages."""
+        return max(1, bisect_right(self.page_starts, offset)) if self.page_starts else None
 
     @cached_property
     def line_starts(self) -> array[int]:

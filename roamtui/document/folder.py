@@ -51,7 +51,8 @@ class FileLoader:
             return _fail(key, str(error))
         except KeyError:
             return _fail(key, f"{key} was not there when the folder was listed. Read it again.")
-        notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in raw.notes)
+        said = raw.notes[1:] if raw.is_converted else raw.notes  # that it was converted is not news in a folder
+        notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in said)
         document = parse_page(replace(raw, notes=notes), key=key)
         count_ahead(document)
         return document

@@ -133,6 +133,10 @@ class Library(LibraryTree):
         starts = self.document(span.doc).line_starts
         return line_number_at(starts, span.start), line_number_at(starts, max(span.start, span.end - 1))
 
+    def page_of(self, span: Span) -> int | None:
+        """Return the 1-based page that a span begins on, None in a document without pages."""
+        return self.document(span.doc).page_at(span.start)
+
     def section_at(self, doc: str, offset: int) -> str | None:
         """Return the id of the node whose own text holds the character at `offset`, None outside all."""
         document = self.document(doc)

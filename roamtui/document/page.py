@@ -13,7 +13,7 @@ from roamtui.document.llms_txt import add_links, is_link_list
 from roamtui.document.node import NodeKind
 from roamtui.document.page_boundaries import Boundary, blank_front_matter, find_boundaries
 from roamtui.document.page_signs import may_be_special
-from roamtui.document.parse import parse_document
+from roamtui.document.parse import parse_raw
 from roamtui.sources.web.address import resolve_link
 
 if TYPE_CHECKING:
@@ -34,11 +34,9 @@ def parse_page(raw: RawText, *, key: str = "", url: str | None = None, has_links
         url: Address it was fetched from; relative links are resolved against it.
         has_links: Whether the links of a list of links become nodes.
     """
-    document = parse_document(
-        raw.text, key=key, name=raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
-    )
+    document = parse_raw(raw, key=key, url=url)
     file_name = raw.name.rpartition("/")[2]
-    if not raw.is_markdown or not (url or may_be_special(raw.text, file_name)):
+    if not raw.is_markdown or raw.is_converted or not (url or may_be_special(raw.text, file_name)):
         return document
     normal = normalise_line_ends(raw.text)
     boundaries = find_boundaries(normal, file_name)

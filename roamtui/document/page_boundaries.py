@@ -36,9 +36,10 @@ _YAML_LINE = re.compile(
 )
 _NO_LINE_END = re.compile(r"[^\n]")
 _FRONT_MATTER = re.compile(
-    r"(?:(?<=\n\n)|\A)---[ \t]*\n"
+    r"^---[ \t]*\n"
     r"(?P<yaml>(?:(?:[A-Za-z_][\w.-]*[ \t]*:(?:[ \t][^\n]*)?|[ \t]+\S[^\n]*|- [^\n]*|\#[^\n]*)\n)+?)"
-    r"(?:---|\.\.\.)[ \t]*\n"
+    r"(?:---|\.\.\.)[ \t]*\n",
+    re.MULTILINE,
 )
 _ADDRESS_NAMES = ("url", "source_url", "canonical_url", "href", "source", "src", "permalink", "path", "slug")
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from operator import add
+from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Columns, Row, build_columns, nest_levels
 from roamtui.document.document import Document
@@ -13,6 +15,9 @@ from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
 from roamtui.document.paragraphs import group_paragraphs
 from roamtui.document.text import keep_text
+
+if TYPE_CHECKING:
+    from roamtui.sources.raw_text import RawText
 
 
 def parse_document(
@@ -48,6 +53,14 @@ def parse_document(
         columns = build_columns(rows, len(text))
     title = _find_title(columns) or read_title(normal[:front_length]) or name
     return Document(key=key, title=title, text=keep_text(text), columns=columns, url=url, notes=notes)
+
+
+def parse_raw(raw: RawText, *, key: str = "", url: str | None = None) -> Document:
+    """Return what a source gave as a document, with the pages and the title of the file that it was made of."""
+    document = parse_document(
+        raw.text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
+    )
+    return replace(document, page_starts=raw.page_starts) if raw.page_starts else document
 
 
 def _build_sections(text: str, normal: str, headings: HeadingColumns) -> Columns:

@@ -110,7 +110,7 @@ def salt_documents(root: Document, grafts: Mapping[str, Document]) -> dict[str, 
 
 def find_aliases(grafts: Mapping[str, Document], new: Mapping[str, Document]) -> dict[str, str]:
     """Return the nodes whose new document stands below another node already, or is new there too, with that node."""
-    hosts = {graft.key: node_id for node_id, graft in reversed(grafts.items()) if not graft.problem}
+    hosts = {graft.key: node_id for node_id, graft in reversed([*grafts.items()]) if not graft.problem}
     aliases = {}
     for node_id, document in new.items():
         host = node_id if document.problem else hosts.setdefault(document.key, node_id)

@@ -47,6 +47,7 @@ def make_twin(url: str, style: TwinStyle) -> str | None:
     last = stem.rpartition("/")[2]
     if "." in last and not suffix and not last.rpartition(".")[2].isdigit():
         return None
+    path: str | None = None
     match style:
         case TwinStyle.SUFFIX:
             path = f"{stem.removesuffix(suffix) or '/index'}.md"
@@ -57,7 +58,7 @@ def make_twin(url: str, style: TwinStyle) -> str | None:
         case TwinStyle.INDEX:
             path = None if suffix else f"{stem}/index.md"
         case _:
-            path = None
+            pass
     return None if path is None else urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
 

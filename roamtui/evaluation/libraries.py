@@ -10,7 +10,7 @@ from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import parse_document
+from roamtui.document.parse import parse_raw
 from roamtui.errors import SourceError
 from roamtui.sources.read import read_file
 
@@ -56,8 +56,7 @@ def build_document_library(folder: Path, doc: str) -> Library:
 
 
 def _read_document(path: Path, *, key: str) -> Document:
-    raw = read_file(path)
-    return parse_document(raw.text, key=key, name=raw.name, notes=raw.notes, is_markdown=raw.is_markdown)
+    return parse_raw(read_file(path), key=key)
 
 
 def _salt(document: Document, taken: set[str]) -> Document:

@@ -120,7 +120,7 @@ def _name_citation(library: Library, citation: Citation) -> str:
         name = name_path(library, citation.section_id)
     except UnknownSectionError:
         return "no such section"
-    return f"{name}, lines {citation.start_line}-{citation.end_line}: {_QUOTE_WORDS[citation.state]}"
+    return f"{name}, {citation.place}: {_QUOTE_WORDS[citation.state]}"
 
 
 def print_answer_json(agent: Agent, record: AskRecord, *, as_events: bool = False) -> None:

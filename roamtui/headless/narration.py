@@ -75,8 +75,9 @@ def narrate_event(event: AgentEvent, library: Library) -> str:  # noqa: C901, PL
             return "asked the model for quotes"
         case SaveFailed(message=message) | SavingReported(message=message):
             return message
-        case LoadingProgressed(done=done, total=total):
-            return f"reading {total:,} files" if not done else ""
+        case LoadingProgressed(done=done, total=total, are_pages=are_pages):
+            what = ("fetching", "page") if are_pages else ("reading", "file")
+            return f"{what[0]} {total:,} {what[1]}{'' if total == 1 else 's'}" if not done else ""
         case NodesLoaded(problems=problems):
             return " ".join(reason for _, reason in problems)
         case (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from roamtui.document.node import NodeKind
 from roamtui.errors import SourceError, UnknownSectionError
-from roamtui.headless.output import write_json, write_text
+from roamtui.headless.output import write_json, write_note, write_text
 from roamtui.outline.render import render_outline
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def print_sections(library: Library, section_ids: Sequence[str]) -> None:
 
     Raises:
         UnknownSectionError: One of the ids names no section; nothing is written then.
-        SourceError: One of them is a file that could not be read; nothing is written then.
+        SourceError: One of them is a file or page that could not be read; nothing is written then.
     """
     for section_id in section_ids:
         if section_id not in library:
@@ -46,6 +46,9 @@ def print_sections(library: Library, section_ids: Sequence[str]) -> None:
         if problem:
             raise SourceError(problem)
     for section_id in section_ids:
+        page = library.page_of(library.span(section_id))
+        if page is not None:
+            write_note(f"[{section_id}] begins on p. {page}.")
         for text in _read_texts(library, section_id):
             write_text(text)
 
@@ -53,10 +56,10 @@ def print_sections(library: Library, section_ids: Sequence[str]) -> None:
 def _read_texts(library: Library, section_id: str) -> Iterator[str]:
     """Yield the raw text of a section; of a folder that of each file in it, each ended by a line end."""
     if library.node(section_id).kind is not NodeKind.FOLDER:
-        yield library.text(section_id)
+        yield library.text_at(library.shown_span(section_id))
         return
     for one in library.walk(section_id):
-        if library.file(one) is not None:
+        if library.heading(one).kind is NodeKind.FILE and library.file(one) is not None:
             text = library.text(one)
             yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"
 

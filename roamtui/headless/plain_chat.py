@@ -12,9 +12,10 @@ import signal
 import sys
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from roamtui.agent.events import AgentEvent, AnswerStreamed, QuestionAnswered, QuestionAsked, StepStarted
+from roamtui.conversation.approval import Approval, CostApproval, OriginApproval
 from roamtui.conversation.transcript import Stopped
 from roamtui.document.plain import plain_line
 from roamtui.headless.ask import describe_sources
@@ -26,7 +27,6 @@ from roamtui.models.choose import find_note
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from roamtui.agent.approval import CostApproval
     from roamtui.agent.loop import Agent
     from roamtui.models.base import Model
 
@@ -46,6 +46,8 @@ class PlainContext:
     """Sentences to tell at the start, such as what was replaced while reading the document."""
     examples: tuple[str, ...] = ()
     """Questions to propose."""
+    remember: Callable[[str], str] | None = None
+    """Writes down a preference and says where; None where there is no such place."""
 
 
 class AnswerWriter:
@@ -89,10 +91,16 @@ class AnswerWriter:
 class PlainApprover:
     """Asks the person on a line of its own."""
 
-    async def approve(self, approval: CostApproval) -> bool:
+    async def approve(self, approval: Approval) -> bool:
         """Return whether the person said yes; ctrl+c and ctrl+d say no."""
-        question = f"${approval.spent_usd:.4f} spent, ${approval.cap_usd:.2f} allowed. Go on? [y/N] "
-        return _confirm(question)
+        match approval:
+            case CostApproval(spent_usd=spent, cap_usd=cap):
+                return _confirm(f"${spent:.4f} spent, ${cap:.2f} allowed. Go on? [y/N] ")
+            case OriginApproval(host=host, urls=urls):
+                pages = "a page" if len(urls) == 1 else f"{len(urls)} pages"
+                return _confirm(f"Fetch {pages} from {plain_line(host)}, for this conversation? [y/N] ")
+            case _:
+                assert_never(approval)
 
 
 def _confirm(question: str) -> bool:
@@ -111,11 +119,13 @@ class PlainChat:
     def __init__(self, context: PlainContext) -> None:
         self._context = context
         self._agent = context.agent
-        self._commands = CommandContext(agent=context.agent, choose_model=context.choose_model)
+        self._commands = CommandContext(
+            agent=context.agent, choose_model=context.choose_model, remember=context.remember
+        )
         self._is_typed = sys.stdin.isatty()
         self._has_failed = False
         if self._is_typed:
-            self._agent.approver = PlainApprover()
+            self._agent.session.approver = PlainApprover()
 
     def run(self) -> int:
         """Talk until the input ends or the person leaves; return the exit status."""

@@ -52,6 +52,8 @@ class CommandContext:
     agent: Agent
     choose_model: Callable[[str], Model]
     """Makes the model with a name."""
+    remember: Callable[[str], str] | None = None
+    """Writes down a preference and says where; None where there is no such place."""
 
 
 async def run_plain_command(context: CommandContext, line: str) -> str:
@@ -157,6 +159,12 @@ async def _help(_context: CommandContext, _text: str) -> str:
     return "\n".join(("Any other line is a question.", *lines, "/quit: Leave; ctrl+d does too.", _CANCEL))
 
 
+async def _remember(context: CommandContext, text: str) -> str:
+    if context.remember is None:
+        return "Preferences cannot be kept here."
+    return context.remember(text) if text else "Say what to remember, such as: /remember Answer in German."
+
+
 _CANCEL = "ctrl+c stops the answer that is under way; what came so far is kept."
 COMMANDS: dict[str, PlainCommand] = {
     "/outline": PlainCommand(
@@ -174,6 +182,9 @@ COMMANDS: dict[str, PlainCommand] = {
     "/sections": PlainCommand(usage="/sections", help="List what is open.", run=_list_open),
     "/model": PlainCommand(
         usage="/model [NAME]", help="Say which model answers, or choose another.", run=_choose_model
+    ),
+    "/remember": PlainCommand(
+        usage="/remember TEXT", help="Write down how you want to be answered, for every conversation.", run=_remember
     ),
     "/help": PlainCommand(usage="/help", help="List the commands.", run=_help),
 }

@@ -11,7 +11,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from roamtui.document.plain import plain_text
+from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import write_note, write_text
 
@@ -110,11 +110,8 @@ def edit_preferences(path: Path) -> None:
     if not words:
         raise UsageError(f"no editor is set. Set the environment variable EDITOR, or write {path} yourself.")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not path.exists():
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(_TEMPLATE)
+            _append(path, _TEMPLATE)
         status = subprocess.run([*words, str(path)], check=False).returncode  # noqa: S603 - the person's own editor
         path.chmod(0o600)
     except OSError as error:
@@ -122,6 +119,32 @@ def edit_preferences(path: Path) -> None:
     if status:
         raise RoamtuiError(f"{words[0]} ended with status {status}. See `roamtui preferences` for what is written.")
     _tell_edited(load_preferences(path))
+
+
+def add_preference(path: Path, text: str) -> str:
+    """Write a preference below those that are there, and return what to tell the person.
+
+    Raises:
+        RoamtuiError: The file cannot be read or written, or has no room for it.
+    """
+    line = plain_line(text)
+    before = _read(path)
+    if len(_clean(before).text) + len(line) >= LENGTH_MAX:
+        raise RoamtuiError(f"{path} has no room for it: preferences have at most {LENGTH_MAX:,} characters.")
+    gap = "" if not before or before.endswith("\n") else "\n"
+    try:
+        _append(path, f"{gap}{line}\n")
+    except OSError as error:
+        raise RoamtuiError(f"It was not kept: {path}: {error.strerror or error}.") from None
+    return f"Kept in {path}. It counts from the next conversation on."
+
+
+def _append(path: Path, text: str) -> None:
+    """Write to the end of a file; a new one is for its owner alone."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _tell_edited(preferences: Preferences) -> None:

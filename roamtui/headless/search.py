@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roamtui.headless.output import write_json, write_text
-from roamtui.outline.labels import name_path
+from roamtui.outline.labels import name_lines, name_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,10 +26,8 @@ def describe_hits(library: Library, hits: Sequence[Hit]) -> str:
     """Return two lines for each hit: rank, id, path and lines; the best sentence."""
     blocks = []
     for rank, hit in enumerate(hits, start=1):
-        node = library.node(hit.section_id)
-        head = (
-            f"{rank}. [{hit.section_id}] {name_path(library, hit.section_id)} (lines {node.start_line}-{node.end_line})"
-        )
+        place = name_lines(library, library.span(hit.section_id))
+        head = f"{rank}. [{hit.section_id}] {name_path(library, hit.section_id)} ({place})"
         blocks.append(f"{head}\n   {hit.snippet}\n")
     return "".join(blocks)
 

@@ -16,6 +16,7 @@ from roamtui.document.tokens import estimate_tokens, format_tokens
 from roamtui.outline.labels import (
     TITLE_LENGTH_MAX,
     defuse,
+    name_lines,
     name_node,
     name_path,
 )
@@ -142,8 +143,7 @@ def _choose_spans(library: Library, node: Node, reference: Reference) -> tuple[S
 def _render(
     library: Library, node: Node, wanted: Span, spans: Sequence[Span], nonce: str, delivered: Delivered
 ) -> list[str]:
-    first, last = library.lines_of(wanted)
-    lines = [f"[{node.id}] {name_path(library, node.id)} (lines {first}-{last})"]
+    lines = [f"[{node.id}] {name_path(library, node.id)} ({name_lines(library, wanted)})"]
     position = wanted.start
     for span in spans:
         lines += name_gap(library, Span(doc=wanted.doc, start=position, end=span.start), delivered)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from roamtui.document.library import Library
+    from roamtui.document.node import Span
 
 TITLE_LENGTH_MAX = 120
 OPTIONAL = "optional"
@@ -75,6 +76,13 @@ def name_shown(library: Library, node: Node | Heading, *, length_max: int = TITL
     title = shorten(strip_anchor(defuse(file.columns.titles[file.sole_row])), length_max)
     said, stem = (_NO_WORD.sub("", text).casefold() for text in (title, node.title.rpartition(".")[0]))
     return name if not said or said in stem else f"{name}: {title}"
+
+
+def name_lines(library: Library, span: Span) -> str:
+    """Return where a span stands in words: its lines, after the page where the document has pages."""
+    first, last = library.lines_of(span)
+    page = library.page_of(span)
+    return f"lines {first}-{last}" if page is None else f"p. {page}, lines {first}-{last}"
 
 
 def name_path(library: Library, section_id: str) -> str:

@@ -88,17 +88,19 @@ class FusedSearcher:
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, the best first. See `Searcher`.
+        """Return up to `limit` hits, the best first; none for no words, for which nobody is asked. See `Searcher`.
 
         Raises:
             UnknownSectionError: `within` names no section.
             RoamtuiError: The embedder failed, and words alone are not wanted.
         """
+        library, state = self._prepare()
+        inside = _list_inside(library, within)
+        if not query.strip():
+            return ()
         asked = self._rewrite(query, earlier)
         if asked is not None:
             query, earlier = asked, ()
-        library, state = self._prepare()
-        inside = _list_inside(library, within)
         options = self._options
         ranking = self._keyword.rank(query, limit=max(limit, options.candidates), within=within, earlier=earlier)
         lists = [

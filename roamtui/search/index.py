@@ -80,6 +80,10 @@ class SectionIndex:
             return None
         return self._layout.number_of(*self.library.locate(section_id))
 
+    def number_at(self, document: Document, row: int) -> int:
+        """Return the number of a row of one of the library's documents."""
+        return self._layout.number_of(document, row)
+
     def parent(self, number: int) -> int:
         """Return the number of the node above, -1 at the top."""
         return self._layout.parent(number)
@@ -111,7 +115,7 @@ class SectionIndex:
         """Return the stems of the content words in a node's title."""
         stems = self._title_stems.get(number)
         if stems is None:
-            stems = self._title_stems[number] = _stem_words(self.title(number))
+            stems = self._title_stems[number] = stem_title(self.title(number))
         return stems
 
     def title_names(self, number: int) -> frozenset[str]:
@@ -122,7 +126,7 @@ class SectionIndex:
         """Return the stems of the content words in a node's title, the titles above and its file's path."""
         stems = self._path_stems.get(number)
         if stems is None:
-            stems = self._path_stems[number] = self.title_stems(number) | _stem_words(self.context(number))
+            stems = self._path_stems[number] = self.title_stems(number) | stem_title(self.context(number))
         return stems
 
     def rank(
@@ -184,5 +188,6 @@ class SectionIndex:
         return self._layout.number_of(part.document, part.first + row - base)
 
 
-def _stem_words(text: str) -> frozenset[str]:
+def stem_title(text: str) -> frozenset[str]:
+    """Return the stems of the content words of titles."""
     return frozenset(stem(word) for word in split_words(text) if word not in STOP_WORDS)

@@ -163,7 +163,8 @@ class KeywordSearcher:
                 self._state = None
                 self._chooser.give_up(store, error)
             else:
-                self._state = _State(index, TitleWords(index), TopicTitles(index))
+                topics = TopicTitles(index, self._state.topics if self._state is not None else None)
+                self._state = _State(index, TitleWords(index), topics)
         return self._state
 
     def _give_up(self, state: _State, error: IndexLostError) -> None:

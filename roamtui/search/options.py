@@ -81,6 +81,11 @@ class RetrievalOptions:
     rerank_count: int = _set(20, "sections that the model orders", low=2, high=100)
     rewrite: bool = _set(False, "let the model put a follow-up as a question of its own; it costs a request")  # noqa: FBT003
 
+    @property
+    def needs_vectors(self) -> bool:
+        """Whether sections have to be embedded."""
+        return self.mode in (SearchMode.VECTOR, SearchMode.HYBRID)
+
     def check(self) -> None:
         """Refuse options that do not go together.
 

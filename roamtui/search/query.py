@@ -26,6 +26,12 @@ _PHRASE = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _PREFIX = re.compile(r"(?<!\w)([^\W_]{2,})\*")
 _CAMEL_WORD = re.compile(r"[^\W_]+")
 _PHRASE_WORDS_MAX = 32
+_FOLLOW_UP_STARTS = ("and ", "or ", "but ", "so ", "then ", "also ", "what about", "how about", "what if", "which one")
+_POINTING = """
+it its they them their theirs that this those these there here he she his her him one ones same both either neither
+another other others else too
+"""
+_POINTING_WORDS = frozenset(_POINTING.split())
 _CODES = {ord(sign): f"x{ord(sign):x}" for sign in "_.:-+#@$>"}
 _CODE_END = "0"
 """Ends a coded identifier with a digit, so that no stemmer touches it."""
@@ -45,6 +51,8 @@ class Query:
     """All of these."""
     names: frozenset[str]
     """Names from code, as `find_names` gives them."""
+    leans_back: bool
+    """Whether it points to what was said before it."""
     pieces: tuple[str, ...]
     """FTS5 expressions of which any hit satisfies one."""
     phrases: str
@@ -79,6 +87,7 @@ def parse_query(text: str) -> Query:
         groups=tuple(frozenset((stem(word),)) for word in words),
         stems=frozenset(by_stem),
         names=find_names(text),
+        leans_back=leans_back(text),
         pieces=tuple(alternatives[: 2 * TERMS_MAX]),
         phrases=" AND ".join(phrases[:TERMS_MAX]),
     )
@@ -102,6 +111,12 @@ def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Que
         stems=frozenset().union(*groups),
         pieces=(*query.pieces, *(_quote(word) for word in added if stem(word) not in query.stems)),
     )
+
+
+def leans_back(text: str) -> bool:
+    """Return whether a question points to what was said before it, by a pronoun or by how it begins."""
+    lowered = text.strip().lower()
+    return lowered.startswith(_FOLLOW_UP_STARTS) or not _POINTING_WORDS.isdisjoint(_CAMEL_WORD.findall(lowered))
 
 
 def code_identifier(identifier: str) -> str:

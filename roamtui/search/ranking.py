@@ -48,7 +48,7 @@ def rank_by_text(
     scores = {number: score + best * _score_titles(index, number, query, options) for number, score in scores.items()}
     scores = _add_company(index, scores, options)
     if topics:
-        scores = favour_topics(scores, topics, index, options.topic_weight)
+        scores = favour_topics(scores, topics, index, query, options.topic_weight)
     return sorted(scores, key=lambda number: (-scores[number], number))
 
 

@@ -7,13 +7,17 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from roamtui.search.index import stem_title
 from roamtui.search.stem import stem
+from roamtui.search.store.parts import title_of
 from roamtui.search.terms import normalise, split_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from roamtui.document.document import Document
     from roamtui.search.index import SectionIndex
+    from roamtui.search.query import Query
 
 _TURNS_MAX = 40
 """Turns that are looked back upon."""
@@ -30,19 +34,39 @@ _TOPICS_MAX = 8
 class TopicTitles:
     """The titles of all sections of an index that hold others: what a conversation may be about."""
 
-    def __init__(self, index: SectionIndex) -> None:
+    def __init__(self, index: SectionIndex, before: TopicTitles | None = None) -> None:
+        """Look at the titles of an index; those of documents that `before` has looked at are known."""
         self._index = index
+        self._tables = dict(before._tables) if before is not None else {}  # noqa: SLF001 - its own kind
+        """Of each document by its identity: it, and its rows that hold others with the stems of their titles."""
 
     @cached_property
     def _holders(self) -> dict[str, list[int]]:
         """Sections by each stem in their titles."""
+        index = self._index
         holders: dict[str, list[int]] = defaultdict(list)
-        for number in range(len(self._index)):
-            size = len(self._index.subtree(number))
-            if 1 < size < len(self._index) and self._index.own_text(number):
-                for word_stem in self._index.title_stems(number):
+        for number, stems in self._list_titles():
+            if 1 < len(index.subtree(number)) < len(index) and index.own_text(number):
+                for word_stem in stems:
                     holders[word_stem].append(number)
         return dict(holders)
+
+    def _list_titles(self) -> Iterator[tuple[int, frozenset[str]]]:
+        """Yield sections that hold others, in their own document or as pages below them, with the stems of titles."""
+        library = self._index.library
+        tables = {}
+        for document in library.documents:
+            known = self._tables.get(id(document))
+            table = known if known is not None and known[0] is document else (document, _list_parents(document))
+            tables[id(document)] = table
+            for row, stems in table[1]:
+                yield self._index.number_at(document, row), stems
+        self._tables = tables
+        for section_id in library.grafts:
+            document, row = library.locate(section_id)
+            if document.columns.ends[row] == row + 1:
+                number = self._index.number_at(document, row)
+                yield number, self._index.title_stems(number)
 
     @cached_property
     def _rarities(self) -> dict[str, float]:
@@ -82,16 +106,29 @@ class TopicTitles:
 
 
 def favour_topics(
-    scores: Mapping[int, float], topics: Mapping[int, float], index: SectionIndex, weight: float
+    scores: Mapping[int, float], topics: Mapping[int, float], index: SectionIndex, query: Query, weight: float
 ) -> dict[int, float]:
-    """Return scores in which sections inside a topic gain by its strength, and by how well the topic answers at all."""
+    """Return scores in which sections inside a topic gain by its strength, and by how well the topic answers at all.
+
+    A query that does not lean back may be about something new: what it asks for must then stand inside the topic as
+    well as elsewhere, or the topic counts little.
+    """
     gained: dict[int, float] = {}
     for topic, strength in topics.items():
         for number in index.subtree(topic):
             if number in scores:
                 gained[number] = max(gained.get(number, 0.0), strength)
     fit = max((scores[number] for number in gained), default=0.0)
+    if not query.leans_back and fit:
+        weight *= (fit / max(scores.values())) ** 2
     return {number: score + weight * gained.get(number, 0.0) * fit for number, score in scores.items()}
+
+
+def _list_parents(document: Document) -> list[tuple[int, frozenset[str]]]:
+    """Return the rows of a document that hold others, with the stems of their titles."""
+    ends = document.columns.ends
+    rows = (row for row in range(len(ends)) if ends[row] > row + 1)
+    return [(row, stem_title(title_of(document, row))) for row in rows]
 
 
 def _stem_all(text: str) -> Iterable[str]:

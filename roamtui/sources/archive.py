@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from roamtui.errors import SourceError
-from roamtui.sources.decode import decode_text
 from roamtui.sources.listing import (
     DEPTH_MAX,
     FILE_BYTES_MAX,
@@ -24,12 +23,13 @@ from roamtui.sources.listing import (
     nest,
     sort_paths,
 )
-from roamtui.sources.raw_text import RawText
-from roamtui.sources.read import has_headings
+from roamtui.sources.read import make_raw_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from roamtui.sources.raw_text import RawText
 
 ARCHIVE_BYTES_MAX = 200_000_000
 """Of the archive, and of all documents in it together when unpacked."""
@@ -117,5 +117,4 @@ def _read_member(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo
     except _FAILURES as error:
         raise SourceError(f"{key} cannot be unpacked: {error}. The archive may be damaged.") from None
     name = key.rpartition("/")[2]
-    text, notes = decode_text(data, name)
-    return RawText(text=text, source=key, name=name, is_markdown=has_headings(name), notes=notes)
+    return make_raw_text(data, source=key, name=name)

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from roamtui.sources.convert.formats import CONVERTED_SUFFIXES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -18,9 +20,9 @@ FILE_BYTES_MAX = 32_000_000
 """A larger file is opened only by itself."""
 DEPTH_MAX = 100
 """Folders within folders; what lies deeper is left out with a note."""
-DOCUMENT_SUFFIXES = frozenset(
-    {".md", ".markdown", ".mdown", ".mkd", ".mdx", ".txt", ".text", ".rst", ".csv", ".tsv", ".log"}
-)
+DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES | {
+    *(".md", ".markdown", ".mdown", ".mkd", ".mdx", ".txt", ".text", ".csv", ".tsv", ".log")
+}
 """Endings of the names that a folder's documents have."""
 
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
@@ -62,7 +64,7 @@ class Listing:
 
 
 def is_document_name(name: str) -> bool:
-    """Return whether a file of this name is a document: text by its ending, and not hidden."""
+    """Return whether a file of this name is a document: one that can be read by its ending, and not hidden."""
     return not name.startswith(".") and os.path.splitext(name)[1].lower() in DOCUMENT_SUFFIXES  # noqa: PTH122
 
 

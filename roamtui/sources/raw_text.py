@@ -19,3 +19,9 @@ class RawText:
     """False for formats in which ``#`` begins no heading, such as CSV and logs."""
     notes: tuple[str, ...] = ()
     """What was replaced while decoding, one sentence each."""
+    title: str = ""
+    """What a file of another format calls itself, empty where it does not."""
+    page_starts: tuple[int, ...] = ()
+    """Offset in the text at which each of its pages begins, none where it has no pages."""
+    is_converted: bool = False
+    """Whether the text was made of a file of another format."""

@@ -1,4 +1,4 @@
-"""Reads what a person named: a file, or standard input."""
+"""Reads what a person named, a file or standard input, and converts it where it is no text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import sys
 from pathlib import Path
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.conversion import convert
+from roamtui.sources.convert.formats import find_format, is_plain
 from roamtui.sources.decode import decode_text
+from roamtui.sources.listing import DOCUMENT_SUFFIXES
 from roamtui.sources.raw_text import RawText
 
 ARCHIVE_SUFFIX = ".zip"
@@ -52,8 +55,7 @@ def read_standard_input() -> RawText:
     """
     if sys.stdin is None or sys.stdin.isatty():
         raise SourceError('"-" reads a document from a pipe, as in `cat notes.md | roamtui -`.')
-    text, notes = decode_text(sys.stdin.buffer.read(), "Standard input")
-    return RawText(text=text, source="-", name="standard input", notes=notes)
+    return make_raw_text(sys.stdin.buffer.read(), source="-", name="standard input")
 
 
 def read_file(path: Path) -> RawText:
@@ -67,13 +69,37 @@ def read_file(path: Path) -> RawText:
         data = path.read_bytes()
     except (OSError, ValueError) as error:
         raise SourceError(_explain(path, error)) from None
-    text, notes = decode_text(data, path.name or str(path))
+    name = path.name or str(path)
+    if path.suffix.lower() not in DOCUMENT_SUFFIXES and not is_plain(data) and find_format(data, name) is None:
+        raise SourceError(f"{name} is no text: it holds NUL characters. Name a document.")
+    source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
+    return make_raw_text(data, source=source, name=name)
+
+
+def make_raw_text(data: bytes, *, source: str, name: str, media_type: str | None = None) -> RawText:
+    """Return the text of a document, converted where its format is another; called in a thread where anyone waits.
+
+    Args:
+        data: The document.
+        source: What identifies it on this machine.
+        name: A short name for people; its ending says what it may be.
+        media_type: What it was sent as, None where that is not known.
+
+    Raises:
+        SourceError: It is no text and cannot be converted.
+    """
+    converted = convert(data, name, media_type)
+    if converted is None:
+        text, notes = decode_text(data, name)
+        return RawText(text=text, source=source, name=name, is_markdown=has_headings(name), notes=notes)
     return RawText(
-        text=text,
-        source=os.path.abspath(path),  # noqa: PTH100 - resolve() would follow links, and a link may change its target
-        name=path.name,
-        is_markdown=has_headings(path.name),
-        notes=notes,
+        text=converted.text,
+        source=source,
+        name=name,
+        notes=converted.notes,
+        title=converted.title,
+        page_starts=converted.page_starts,
+        is_converted=True,
     )
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui.document.plain import plain_line
+from roamtui.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from roamtui.conversation.store import ConversationSummary
+    from roamtui.conversation.store import ConversationSummary, Store
 
 _FILE_NAME_LENGTH = 60
 
@@ -74,6 +75,17 @@ class ConversationList:
     def _text_of(self, summary: ConversationSummary) -> str:
         words = (self.words or {}).get(summary.id, "")
         return f"{summary.title}\n{summary.source}\n{summary.model}\n{words}".casefold()
+
+
+def delete_all(store: Store, conversation_ids: Iterable[str]) -> list[str]:
+    """Delete conversations for good; return sentences about what could not be deleted, or not everywhere."""
+    problems: list[str] = []
+    for conversation_id in conversation_ids:
+        try:
+            store.delete(conversation_id)
+        except StoreError as error:
+            problems.append(str(error))
+    return [*problems, *store.take_reports()]
 
 
 def name_conversation(summary: ConversationSummary) -> str:

@@ -40,6 +40,7 @@ from roamtui.tui.chat.narration import (
     name_section,
     name_sections,
     narrate_expansion,
+    narrate_loading,
     narrate_reminder,
     narrate_search,
 )
@@ -112,8 +113,8 @@ class EventDispatcher:
                 self._tree.show(self._session.state)
             case BatchUndone(section_ids=ids):
                 self._show_state(f"took back {describe_count(ids)}")
-            case LoadingProgressed(done=done, total=total):
-                self._status.change(message=f"read {done:,} of {total:,} files")
+            case LoadingProgressed():
+                self._status.change(message=narrate_loading(event))
             case NodesLoaded():
                 self._show_loaded(event)
             case SaveFailed(message=message) | SavingReported(message=message):

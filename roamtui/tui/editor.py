@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _PLUS_LINE = frozenset({"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"})
 _COLON_LINE = frozenset({"hx", "helix", "subl", "zed"})
 _GOTO = frozenset({"code", "codium", "cursor"})
+_CONVERTED = frozenset({".docx", ".epub", ".pdf"})
 
 
 def choose_editor(environment: Mapping[str, str]) -> str | None:
@@ -34,10 +35,15 @@ def build_editor_command(editor: str, file: Path, line: int) -> list[str]:
     return [*words, str(file)]
 
 
+def is_editable(file: Path) -> bool:
+    """Return whether a file is the text that is shown, and not one that this was converted from."""
+    return file.suffix.lower() not in _CONVERTED
+
+
 def find_source_file(library: Library, section_id: str) -> Path | None:
     """Return the file on this machine that a section stands in, None where there is none, as for an archive."""
     source = Path(library.source)
     if not library.root.columns.has_files:
-        return source if source.is_file() else None
+        return source if source.is_file() and not library.node(section_id).doc else None
     file = source / library.node(section_id).doc
     return file if source.is_dir() and file.is_file() else None

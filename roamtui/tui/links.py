@@ -6,9 +6,10 @@ import posixpath
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from roamtui.document.node import NodeKind
+from roamtui.sources.web.address import resolve_link as parse_link
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
@@ -47,8 +48,10 @@ def resolve_link(href: str, library: Library, section_id: str) -> LinkEnd:
         parts = urlsplit(href.strip())
     except ValueError:
         return DeadLink("This link is not a valid address.")
-    if parts.scheme in ("http", "https") and parts.netloc:
-        return WebLink(href.strip())
+    base = library.locate(section_id)[0].url
+    is_whole = parts.scheme in ("http", "https") and bool(parts.netloc)
+    if is_whole or (base and parts.path and not parts.scheme and not parts.netloc):
+        return _resolve_address(urljoin(base or "", href.strip()), parts.fragment, library)
     if parts.scheme or parts.netloc:
         return DeadLink(f'Links with "{parts.scheme or "//"}" are not opened, only http and https.')
     if parts.path:
@@ -57,6 +60,28 @@ def resolve_link(href: str, library: Library, section_id: str) -> LinkEnd:
     if target is None:
         return DeadLink(f'No heading here has the anchor "#{unquote(parts.fragment)}".')
     return SectionLink(target)
+
+
+def _resolve_address(url: str, fragment: str, library: Library) -> LinkEnd:
+    """Return the node that stands for a page, where one of the links in the library leads there too."""
+    page_id = find_page(library, url)
+    if page_id is None:
+        return WebLink(url)
+    page = library.file(page_id)
+    found = find_anchor(library, page.ids[0], unquote(fragment)) if fragment and page is not None and page.ids else None
+    return SectionLink(found or page_id)
+
+
+def find_page(library: Library, url: str) -> str | None:
+    """Return the first link of the library that leads to an address, None where none does."""
+    wanted = parse_link("", url)
+    for document in library.documents if wanted is not None else ():
+        columns = document.columns
+        if NodeKind.LINK in columns.kinds and wanted in columns.urls:
+            row = columns.urls.index(wanted)
+            if columns.kinds[row] is NodeKind.LINK:
+                return library.find_host(document.ids[row])
+    return None
 
 
 def _resolve_path(path: str, fragment: str, library: Library, section_id: str) -> LinkEnd:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from roamtui.agent.approval import Approver
 from roamtui.agent.events import AgentEvent, QuestionAnswered
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
+from roamtui.conversation.approval import Approver
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import KeepOptions
 from roamtui.conversation.store import Store

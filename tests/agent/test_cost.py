@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from roamtui.agent.approval import CostApproval
 from roamtui.agent.options import AgentOptions
+from roamtui.conversation.approval import Approval, CostApproval
 from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.models.scripted import ScriptedReply
 from tests.agent.asking import make_desk
@@ -16,9 +16,9 @@ class FakeApprover:
 
     def __init__(self, *, says: bool) -> None:
         self._says = says
-        self.asked: list[CostApproval] = []
+        self.asked: list[Approval] = []
 
-    async def approve(self, approval: CostApproval) -> bool:
+    async def approve(self, approval: Approval) -> bool:
         self.asked.append(approval)
         return self._says
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 QUESTION = "How much does a late spade cost?"
 WAIT_SECONDS = 60
+EVENTS_PAGE = PROJECT_DIR / "docs" / "events.md"
 
 
 @contextmanager
@@ -47,6 +49,9 @@ def test_events_come_line_by_line_and_the_answer_last(run: RunCommand, garden: P
     answer = events[-1]
     assert answer["event"] == "answer"
     assert streamed.strip() == answer["answer"]
+    row = re.search(r"^\| `answer` \|.*\| ([^|]*) \|$", EVENTS_PAGE.read_text("utf-8"), re.MULTILINE)
+    assert row is not None
+    assert set(re.findall(r"`(\w+)`", row[1])) == set(answer) - {"v", "event"}
     steps = [{**event} for event in events if event["event"] == "tool_finished"]
     assert [{key: step[key] for key in step if key not in ("v", "event")} for step in steps] == answer["steps"]
     whole = run("ask", garden, QUESTION, "--json").json

@@ -93,7 +93,7 @@ def test_a_sample_is_measured(run: RunCommand, questions: Path, docs: Path) -> N
         ([], "name a file of questions"),
         (["QUESTIONS"], "--docs"),
         (["QUESTIONS", "--docs", "DOCS", "--mode", "off"], "search is off"),
-        (["QUESTIONS", "--docs", "DOCS", "--mode", "magic"], "no search mode"),
+        (["QUESTIONS", "--docs", "DOCS", "--mode", "magic"], "--mode: must be one of off"),
         (["QUESTIONS", "--docs", "DOCS", "--report", "report.pdf"], ".html or an .md"),
         (["QUESTIONS", "--docs", "DOCS", "--sample", "0"], "--sample"),
         (["--report", "report.md"], "--rows"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,7 +37,7 @@ from roamtui.document import ids
 from roamtui.document.build import open_sources
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, load_files
+from roamtui.document.loader import LoadedBatch, Loader, Report, load_files
 
 BRIEFING = Briefing(system="s", outline="o", model="m")
 
@@ -53,6 +54,18 @@ class CountingLoader:
         self.loaded.append(library.title_of(node_id))
         self.threads.add(threading.get_ident())
         return self._loader.load(library, node_id)
+
+    def load_batch(
+        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
+    ) -> LoadedBatch:
+        self.loaded += [library.title_of(node_id) for node_id in node_ids]
+        self.threads.add(threading.get_ident())
+        return self._loader.load_batch(library, node_ids, approved, report)
+
+    def find_unapproved(
+        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
+    ) -> Mapping[str, tuple[str, ...]]:
+        return self._loader.find_unapproved(library, node_ids, approved)
 
 
 @pytest.fixture

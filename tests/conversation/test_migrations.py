@@ -38,7 +38,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "conversations.sqlite3"
 
 
-def _write_first(path: Path, states: list[ConversationState]) -> None:
+def write_first(path: Path, states: list[ConversationState]) -> None:
     """Write a file as the first version of the program did, each conversation an hour older than the one before."""
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(_FIRST_SCHEMA)
@@ -59,7 +59,7 @@ def _version(path: Path) -> int:
 
 def test_a_file_of_the_first_version_goes_on(path: Path) -> None:
     states = [ask(ask(make_state(conversation_id=name), "Alpha"), question=f"About {name}?") for name in "abc"]
-    _write_first(path, states)
+    write_first(path, states)
     before = path.read_bytes()
     with closing(Store(path)) as store:
         assert [summary.id for summary in store.list()] == ["a", "b", "c"]
@@ -89,7 +89,7 @@ def _read_all(path: Path) -> list[str]:
 def test_of_many_copies_the_newest_are_kept(path: Path) -> None:
     for number in range(5):
         path.unlink(missing_ok=True)
-        _write_first(path, [ask(make_state(conversation_id=f"c{number}"))])
+        write_first(path, [ask(make_state(conversation_id=f"c{number}"))])
         Store(path).close()
     kept = list_backups(path)
     assert len(kept) == 3
@@ -97,7 +97,7 @@ def test_of_many_copies_the_newest_are_kept(path: Path) -> None:
 
 
 def test_what_cannot_be_copied_is_not_changed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _write_first(path, [ask(make_state())])
+    write_first(path, [ask(make_state())])
     before = path.read_bytes()
     monkeypatch.setattr(migrations, "name_beside", lambda path, _label: path.with_name("no") / "folder.sqlite3")
     with pytest.raises(StoreError, match=r"^Conversations cannot be kept in .*: No such file or directory\.$"):
@@ -110,7 +110,7 @@ def test_a_migration_happens_as_a_whole_or_not_at_all(
     path: Path, failing: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = ask(make_state(), "Alpha")
-    _write_first(path, [state])
+    write_first(path, [state])
     steps = list(migrations._WITH_REVISIONS)
     steps.insert(failing, "INSERT INTO nothing VALUES (1)")
     with monkeypatch.context() as patch:
@@ -123,7 +123,7 @@ def test_a_migration_happens_as_a_whole_or_not_at_all(
 
 
 def test_two_programs_migrate_once(path: Path) -> None:
-    _write_first(path, [ask(make_state())])
+    write_first(path, [ask(make_state())])
     with closing(sqlite3.connect(path, isolation_level=None)) as behind:
         assert behind.execute("PRAGMA user_version").fetchone()[0] == 1
         Store(path).close()
@@ -133,7 +133,7 @@ def test_two_programs_migrate_once(path: Path) -> None:
 
 
 def test_left_behind_copies_are_cleared_away(path: Path) -> None:
-    _write_first(path, [ask(make_state())])
+    write_first(path, [ask(make_state())])
     left = path.with_name("conversations.v1-20260101T000000Z.sqlite3.part")
     left.touch()
     Store(path).close()

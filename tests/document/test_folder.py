@@ -109,11 +109,11 @@ def test_a_file_stands_for_all_of_its_text_and_its_own_is_what_comes_before_its_
 def test_what_cannot_be_read_is_a_node_that_says_why_and_can_be_tried_again(folder: Path) -> None:
     library, loader = open_folder(folder)
     (folder / "b/one.md").rename(folder / "b/kept")
-    (folder / "b/three.md").write_bytes(b"%PDF-1.7\n")
+    (folder / "b/three.md").write_bytes(b"\x89PNG\r\n")
     whole = load_files(library, loader)
     one, three = find(whole, "one.md"), find(whole, "three.md")
     assert whole.problem_of(one).startswith("There is no file ")
-    assert "is a PDF" in whole.node(three).problem
+    assert "is a PNG picture" in whole.node(three).problem
     assert len(whole.notes) == 2
     assert not whole.is_loaded(one)
     assert can_load(whole, one)

@@ -52,6 +52,10 @@ class Client:
         while not event.wait(0.01) and not self._server.closing.is_set():
             pass
 
+    def pause(self, seconds: float) -> None:
+        """Say nothing for some time, or until the test is over."""
+        self._server.closing.wait(seconds)
+
     def hang(self) -> None:
         """Say nothing more."""
         self._server.closing.wait()

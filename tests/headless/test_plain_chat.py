@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typing_extensions import override
 
-from roamtui.agent.approval import CostApproval
+from roamtui.conversation.approval import CostApproval
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import stat
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roamtui.errors import RoamtuiError
-from roamtui.headless.preferences import LENGTH_MAX, Preferences, load_preferences
+from roamtui.headless.preferences import LENGTH_MAX, Preferences, add_preference, load_preferences
 from roamtui.settings import preferences_path
 from tests.cli.conftest import garden, run
 
@@ -109,3 +110,24 @@ def test_an_editor_that_is_missing_or_fails_is_told(run: RunCommand, monkeypatch
         assert result.code == 1
         assert words in result.err
         assert result.err.count("\n") == 1
+
+
+def test_what_is_remembered_is_written_below_the_rest(
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_preferences("Be brief.")
+    monkeypatch.setattr("sys.stdin", io.StringIO("/remember Answer\x1b[31m in German.\n/remember\n"))
+    result = run(garden, "--plain")
+    assert result.code == 0
+    assert f"Kept in {preferences_path()}. It counts from the next conversation on." in result.out
+    assert "Say what to remember" in result.out
+    assert preferences_path().read_text("utf-8") == "Be brief.\nAnswer␛[31m in German.\n"
+
+
+def test_nothing_is_remembered_past_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "preferences.md"
+    add_preference(path, "x" * (LENGTH_MAX - 100))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with pytest.raises(RoamtuiError, match="no room"):
+        add_preference(path, "y" * 100)
+    assert "y" not in path.read_text("utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,7 +27,7 @@ def test_pieces_hold_all_but_white_space(text: str, size: int, data: st.DataObje
 @given(_TEXTS, st.integers(5, 80))
 def test_without_overlap_nothing_is_held_twice(text: str, size: int) -> None:
     spans = cut_text(text, size=size, overlap=0)
-    assert all(end <= start for (_, end), (start, _) in zip(spans, spans[1:], strict=False))
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
 def test_pieces_end_where_paragraphs_sentences_and_words_do() -> None:

@@ -172,8 +172,8 @@ def test_hybrid_goes_on_by_words_where_the_embedder_fails(fails_after: int) -> N
 
 
 def test_where_vectors_are_needed_a_failing_embedder_is_an_error() -> None:
-    for options, parts in (({"mode": SearchMode.VECTOR}, {}), ({}, {"needs_vectors": True})):
-        searcher = _make(options, embedder=HashedEmbedder(fails_after=0), **parts)
+    for mode, needs_vectors in ((SearchMode.VECTOR, False), (SearchMode.HYBRID, True)):
+        searcher = _make({"mode": mode}, embedder=HashedEmbedder(fails_after=0), needs_vectors=needs_vectors)
         with pytest.raises(ModelError, match="away"):
             searcher.search("late fees")
 
@@ -197,6 +197,14 @@ def test_a_refreshed_library_is_searched_and_only_new_text_embedded(tmp_path: Pa
     searcher.refresh(grown)
     assert grown.title_of(searcher.search("kangaroos hop")[0].section_id) == "Kangaroos"
     assert len(embedder.documents) == before + 1
+
+
+def test_no_words_make_the_vectors_and_ask_nobody() -> None:
+    embedder, reranker = HashedEmbedder(), ScriptedReranker((0, 1))
+    searcher = _make({"rerank": Rerank.SCORES}, embedder=embedder, reranker=reranker)
+    assert searcher.search(" ") == ()
+    assert len(embedder.documents) == len(embedder.asked) > 0
+    assert reranker.asked == []
 
 
 @pytest.mark.parametrize("query", ["", " ", '"', "§§§", "\x00\ud800", "a" * 20_000])

@@ -8,8 +8,9 @@ import pytest
 
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.query import leans_back, parse_query
 from roamtui.search.topics import TopicTitles, favour_topics
-from tests.search.libraries import make_library
+from tests.search.libraries import make_folder, make_library
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,4 +105,31 @@ def test_sections_gain_by_how_well_their_topic_answers() -> None:
     index = SectionIndex(_LIBRARY)
     lion = next(number for number in range(len(index)) if index.title(number) == "Golden Lion")
     scores = {lion + 1: 2.0, lion + 2: 1.0, 1: 3.0}
-    assert favour_topics(scores, {lion: 0.5}, index, 2.0) == {lion + 1: 4.0, lion + 2: 3.0, 1: 3.0}
+
+    def favour(query: str) -> Mapping[int, float]:
+        return favour_topics(scores, {lion: 0.5}, index, parse_query(query), 2.0)
+
+    assert favour("are dogs allowed there") == {lion + 1: 4.0, lion + 2: 3.0, 1: 3.0}
+    assert favour("dogs") == pytest.approx({lion + 1: 2 + 8 / 9, lion + 2: 1 + 8 / 9, 1: 3.0})
+
+
+@pytest.mark.parametrize("query", ["Is it open?", "and on Sundays", "WHAT ABOUT dogs?", "Do they serve beer"])
+def test_follow_ups_lean_back(query: str) -> None:
+    assert leans_back(query)
+
+
+@pytest.mark.parametrize("query", ["When is the museum open?", "android dogs", "", "C++"])
+def test_other_questions_do_not(query: str) -> None:
+    assert not leans_back(query)
+
+
+def test_topics_of_unchanged_documents_are_kept_and_new_ones_found() -> None:
+    files = {"a.md": "# Town\n\n## Hotel Anchor\n\n### Dogs\n\nWelcome.\n"}
+    before = SectionIndex(make_folder(files))
+    topics = TopicTitles(before)
+    assert topics.carry_over("dogs?", ["the Hotel Anchor"])
+    folder = make_folder({**files, "b.md": "# Village\n\n## Golden Lion\n\n### Dogs\n\nOutside.\n"})
+    after = SectionIndex(folder, before.store, before=before)
+    later = TopicTitles(after, topics)
+    named = {after.title(number) for number in later.carry_over("dogs?", ["the Golden Lion", "the Hotel Anchor"])}
+    assert named == {"Golden Lion", "Hotel Anchor"}

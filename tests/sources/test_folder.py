@@ -44,9 +44,9 @@ def test_a_listing_says_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert listing.read("b/c.md").text == "# Title\n"
 
 
-def test_only_text_documents_are_listed(tmp_path: Path) -> None:
-    shown = ["a.md", "b.MARKDOWN", "c.mdx", "d.txt", "e.rst", "f.csv", "g.log"]
-    write(tmp_path, *shown, "h.py", "i.png", "j", "k.html", ".hidden.md", "empty/x.py")
+def test_only_documents_are_listed(tmp_path: Path) -> None:
+    shown = ["a.md", "b.MARKDOWN", "c.mdx", "d.txt", "e.rst", "f.csv", "g.log", "k.html", "l.PDF", "m.epub", "n.docx"]
+    write(tmp_path, *shown, "h.py", "i.png", "j", ".hidden.md", "empty/x.py")
     assert keys(list_folder(tmp_path)) == shown
 
 

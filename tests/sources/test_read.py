@@ -72,8 +72,8 @@ def test_closed_standard_input_is_no_document(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_binary_on_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    _pipe(monkeypatch, b"%PDF-1.7\n")
-    assert _refuse("-").startswith("Standard input is a PDF")
+    _pipe(monkeypatch, b"\x89PNG\r\n")
+    assert _refuse("-").startswith("standard input is a PNG picture")
 
 
 def test_a_named_pipe_is_read(tmp_path: Path) -> None:

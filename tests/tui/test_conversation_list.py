@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
-from roamtui.conversation.store import ConversationSummary
+from roamtui.conversation.store import ConversationSummary, Store
 from roamtui.tui.conversation_list import (
     ConversationList,
+    delete_all,
     describe_conversation,
     name_conversation,
     propose_file_name,
 )
+from tests.conversation.conversations import ask, make_state
 
 
 def make_summary(name: str, *, source: str = "/docs/a.md", title: str = "", questions: int = 2) -> ConversationSummary:
@@ -62,6 +67,14 @@ def test_what_is_deleted_comes_back_last_first() -> None:
     assert show(conversations) == []
     assert [conversations.undo(), conversations.undo(), conversations.undo()] == ["two", "one", None]
     assert show(conversations) == ["one", "two"]
+
+
+def test_one_that_cannot_be_deleted_does_not_keep_the_others(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "conversations.sqlite3")) as store:
+        for name in "ac":
+            store.save(ask(make_state(conversation_id=name)))
+        assert delete_all(store, "abc") == ['There is no conversation "b". `roamtui conversations` lists them.']
+        assert store.list() == ()
 
 
 def test_a_conversation_is_told_on_one_safe_line() -> None:

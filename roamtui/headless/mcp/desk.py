@@ -31,6 +31,10 @@ _COLLAPSE_DESCRIPTION = (
     "Say which open sections are of no further use, or have left your context. expand_sections gives the text of a "
     "closed section again."
 )
+_CHANGED = (
+    "(The source has changed and was read again. Nothing is open any more, and ids of sections that moved are others: "
+    "read the outline again.)"
+)
 _REPEATED = (
     "(What is open already was given to this client before. If its text is not in your context, close it with "
     "collapse_sections and open it again.)"
@@ -48,9 +52,17 @@ class Reply:
 class Desk:
     """A conversation without questions: the client's model asks them itself."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        """Begin with nothing open, over a library that is loaded."""
+    def __init__(self, shelf: Shelf, *, is_moved: bool = False) -> None:
+        """Begin with nothing open, over a library that is loaded.
+
+        Args:
+            shelf: Holds the library.
+            is_moved: Whether the client had another desk, over the library as it was before it changed.
+        """
+        self._is_moved = is_moved
         self._shelf = shelf
+        self.library = shelf.library
+        """As it was when the client sat down."""
         self.session = Session.start(shelf.library, options=shelf.options, loader=shelf.loader)
         self._tools = list_tools(shelf.library, has_search=shelf.has_search)
 
@@ -68,6 +80,9 @@ class Desk:
             notes += await self._tidy(set(before).difference(result.id for result in outcome.finished.results))
         except RoamtuiError as error:
             return Reply(text=f"{name} failed: {error}", is_error=True)
+        if self._is_moved:
+            self._is_moved = False
+            notes.append(_CHANGED)
         return Reply(text="\n\n".join([outcome.text, *notes]))
 
     async def _tidy(self, old: AbstractSet[str]) -> list[str]:

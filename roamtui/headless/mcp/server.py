@@ -9,7 +9,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from roamtui import __version__
-from roamtui.errors import UnknownSectionError
+from roamtui.errors import RoamtuiError, UnknownSectionError
 from roamtui.headless.mcp.desk import Desk, Reply, list_specs
 from roamtui.headless.mcp.pages import URI_TEMPLATE, list_pages, read_page
 from roamtui.headless.output import write_note
@@ -70,6 +70,8 @@ class Handlers:
             await self._shelf.load(context.session.report_progress)
             async with self._shelf.calling:
                 reply = await self._find_desk(context).call(params.name, params.arguments or {})
+        except RoamtuiError as error:
+            reply = Reply(text=str(error), is_error=True)
         except Exception as error:  # noqa: BLE001 - a client's model can go on after a defect, the client cannot
             reply = _describe_defect(error)
         content = types.TextContent(type="text", text=_make_sendable(reply.text))
@@ -109,12 +111,14 @@ class Handlers:
         from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - an extra
 
         uri = str(params.uri)
-        await self._shelf.load(context.session.report_progress)
         try:
+            await self._shelf.load(context.session.report_progress)
             text = read_page(self._shelf.library, uri)
         except UnknownSectionError as error:
             message = f'There is no section "{error.section_id}". The tool outline names the ids.'
             raise MCPError(types.INVALID_PARAMS, message) from None
+        except RoamtuiError as error:
+            raise MCPError(types.INTERNAL_ERROR, str(error)) from None
         content = types.TextResourceContents(uri=uri, mime_type=_MIME, text=_make_sendable(text))
         return types.ReadResourceResult(contents=[content])
 
@@ -123,7 +127,9 @@ class Handlers:
         client = _STDIO if context.request is None else _read_session(context.request.headers)
         if client is None:
             return Desk(self._shelf)
-        desk = self._desks.pop(client, None) or Desk(self._shelf)
+        desk = self._desks.pop(client, None)
+        if desk is None or desk.library is not self._shelf.library:
+            desk = Desk(self._shelf, is_moved=desk is not None)
         self._desks[client] = desk
         while len(self._desks) > _DESKS_MAX:
             self._desks.popitem(last=False)

@@ -125,7 +125,7 @@ class TokenGuard:
     def __init__(self, app: ASGIApp, token: str) -> None:
         """Stand before `app`."""
         self._app = app
-        self._wanted = f"Bearer {token}".encode()
+        self._wanted = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -143,4 +143,7 @@ class TokenGuard:
 
     def _is_allowed(self, scope: Scope) -> bool:
         shown = [value for name, value in scope.get("headers", ()) if name == b"authorization"]
-        return scope["type"] == "http" and len(shown) == 1 and hmac.compare_digest(shown[0], self._wanted)
+        if scope["type"] != "http" or len(shown) != 1:
+            return False
+        scheme, _, token = shown[0].partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._wanted)

@@ -31,7 +31,7 @@ def make_embedder(name: str, background: BackgroundModels, *, api_base: str | No
     Raises:
         UsageError: The name makes no sense, or what it needs is not installed.
     """
-    is_folder = Path(name).expanduser().is_dir()
+    is_folder = bool(name) and Path(name).expanduser().is_dir()
     if name.startswith(LOCAL) or is_folder:
         return LocalEmbedder(name.removeprefix(LOCAL))
     if "/" not in name or not name.isprintable() or any(character.isspace() for character in name):

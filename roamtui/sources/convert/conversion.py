@@ -45,7 +45,7 @@ def convert(data: bytes, name: str, media_type: str | None = None) -> Converted 
         text=converted.text,
         title=converted.title,
         page_starts=converted.page_starts,
-        notes=(note, *converted.notes),
+        notes=(note, *(f"{name}: {said[:1].lower()}{said[1:]}" for said in converted.notes)),
     )
 
 
@@ -57,15 +57,24 @@ def get_converter(wanted: Format) -> Callable[[bytes, str], Converted]:
     """
     match wanted:
         case Format.PDF:
-            from roamtui.sources.convert.pdf import convert_pdf as converter  # noqa: PLC0415 - each is heavy
+            from roamtui.sources.convert.pdf import convert_pdf  # noqa: PLC0415 - each is heavy
+
+            return convert_pdf
         case Format.EPUB:
-            from roamtui.sources.convert.epub import convert_epub as converter  # noqa: PLC0415
+            from roamtui.sources.convert.epub import convert_epub  # noqa: PLC0415
+
+            return convert_epub
         case Format.DOCX:
-            from roamtui.sources.convert.docx import convert_docx as converter  # noqa: PLC0415
+            from roamtui.sources.convert.docx import convert_docx  # noqa: PLC0415
+
+            return convert_docx
         case Format.HTML:
-            from roamtui.sources.convert.html_file import convert_html_file as converter  # noqa: PLC0415
+            from roamtui.sources.convert.html_file import convert_html_file  # noqa: PLC0415
+
+            return convert_html_file
         case Format.RST:
-            from roamtui.sources.convert.rst import convert_rst_file as converter  # noqa: PLC0415
+            from roamtui.sources.convert.rst import convert_rst_file  # noqa: PLC0415
+
+            return convert_rst_file
         case _ as never:
             assert_never(never)
-    return converter

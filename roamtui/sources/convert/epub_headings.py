@@ -20,6 +20,7 @@ _MARKED_BEFORE = frozenset({"table", "thead", "tbody", "tr", "ul", "ol", "dl"})
 _UNMARKED = frozenset({"html", "head", "title", "script", "style", "meta", "link"})
 _HEADING = re.compile(r"(#{1,6}) (.*)")
 _FENCE = re.compile(r"(`{3,})")
+_NOT_LETTERS = re.compile(r"[\W_]+")
 _SIMILAR_LENGTH_MIN = 4
 _DISTANCE_MAX = 8
 """Blocks from the beginning of a chapter within which its title stands."""
@@ -82,14 +83,17 @@ class Leveller:
                 continue
             named = waiting.pop() if waiting and block.level else -1
             for number in waiting:
-                out.append(write_heading(points[number].level, escape_marks(points[number].title)))
-                deepest = min((later.level for later in blocks[index:] if later.level), default=1)
-                self._shift = points[number].level + 1 - deepest
+                out.append(_write_title(points[number]))
+                highest = min((later.level for later in blocks[index:] if later.level), default=1)
+                self._shift = points[number].level + 1 - highest
+            if waiting and not block.level and _simplify(block.text) == _simplify(points[waiting[-1]].title):
+                block.text = ""
             waiting = []
             if named >= 0:
                 self._shift = points[named].level - block.level
-            out.append(write_heading(block.level + self._shift, block.title) if block.level else block.text)
-        out.extend(write_heading(points[number].level, escape_marks(points[number].title)) for number in waiting)
+            if block.text:
+                out.append(write_heading(block.level + self._shift, block.title) if block.level else block.text)
+        out.extend(_write_title(points[number]) for number in waiting)
         return "\n\n".join(out) + "\n" if out else ""
 
 
@@ -111,9 +115,17 @@ def _place_chapter_points(blocks: list[_Block], points: list[NavigationPoint]) -
 
 
 def _is_similar(first: str, second: str) -> bool:
-    first, second = (re.sub(r"[\W_]+", "", title).casefold() for title in (first, second))
+    first, second = _simplify(first), _simplify(second)
     short, long = sorted((first, second), key=len)
     return first == second or (len(short) >= _SIMILAR_LENGTH_MIN and (long.startswith(short) or long.endswith(short)))
+
+
+def _simplify(title: str) -> str:
+    return _NOT_LETTERS.sub("", title).casefold()
+
+
+def _write_title(point: NavigationPoint) -> str:
+    return write_heading(point.level, escape_marks(point.title))
 
 
 def _split_blocks(text: str) -> list[_Block]:

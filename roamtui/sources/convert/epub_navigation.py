@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -27,6 +27,15 @@ class NavigationPoint:
     """The file that it leads to."""
     fragment: str = ""
     """Id of the place within that file, empty for its beginning."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An entry that is being read."""
+
+    name: str
+    address: str
+    title: list[str] = field(default_factory=list)
 
 
 def read_navigation(source: str, part_name: str, *, is_ncx: bool) -> list[NavigationPoint]:
@@ -61,28 +70,30 @@ def locate_part(address: str, part_name: str) -> tuple[str, str]:
 def _read_lists(source: str) -> Iterator[tuple[int, str, str]]:
     """Yield level, title and address from nested lists in the first table of contents."""
     level = 0
-    is_inside, is_read = False, False
-    title: list[str] = []
-    address = ""
-    for token in read_tokens(source, is_xml=True):
+    entry: _Entry | None = None
+    for token in _cut_to_contents(source):
         if isinstance(token, str):
-            if is_read:
-                title.append(token)
-        elif token.name == "nav":
-            if is_inside and token.is_end:
-                return
-            is_inside = not token.is_end and "toc" in token.attributes.get("epub:type", "toc").split()
-        elif not is_inside:
-            continue
+            if entry is not None:
+                entry.title.append(token)
         elif token.name == "ol":
             level += -1 if token.is_end else 1
-        elif token.name in ("a", "span") and not token.is_end and not is_read:
-            is_read, title, address = True, [], token.attributes.get("href", "")
-        elif is_read and token.is_end and token.name in ("a", "span", "li"):
-            if token.name == "span" and address:
-                continue
-            is_read = False
-            yield max(level, 1), _join(title), address
+        elif entry is None and token.name in ("a", "span") and not token.is_end:
+            entry = _Entry(token.name, token.attributes.get("href", ""))
+        elif entry is not None and token.is_end and token.name in (entry.name, "li"):
+            yield max(level, 1), _join(entry.title), entry.address
+            entry = None
+
+
+def _cut_to_contents(source: str) -> Iterator[Tag | str]:
+    """Yield what stands in the first table of contents."""
+    is_inside = False
+    for token in read_tokens(source, is_xml=True):
+        if isinstance(token, Tag) and token.name == "nav":
+            if is_inside:
+                return
+            is_inside = "toc" in token.attributes.get("epub:type", "toc").split() and not token.is_end
+        elif is_inside:
+            yield token
 
 
 def _read_ncx(source: str) -> Iterator[tuple[int, str, str]]:

@@ -120,11 +120,11 @@ class PoliteExchange:
             return
         try:
             if not site.is_robots_read:
-                site.is_robots_read = True
                 with self._time_limit.within(seconds):
                     delay = find_crawl_delay(self._read_robots(site, request))
                 if delay > 0:
                     site.turns.slow_down(min(delay, self._options.crawl_delay_seconds_max))
+                site.is_robots_read = True
         finally:
             site.robots_lock.release()
 

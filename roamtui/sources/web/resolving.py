@@ -67,14 +67,21 @@ class AddressBook:
         A typed name may be local, but then it is so always: a name that has been public and suddenly leads to this
         machine is an attack on what runs here.
         """
-        reaches = [find_reach(address) for address in addresses]
-        expected = Reach.PUBLIC
-        if allows_local and reaches[0] is not Reach.SPECIAL:
+        for address in addresses:
+            reach = find_reach(address)
+            if not allows_local:
+                if reach is not Reach.PUBLIC:
+                    raise _refuse(host, address)
+                continue
+            if reach is Reach.SPECIAL:
+                raise FetchError(f"{host} leads to {address}, where no site can be. Check its spelling.")
             with self._lock:
-                expected = self._reaches.setdefault(bare_host(host), reaches[0])
-        for address, reach in zip(addresses, reaches, strict=True):
+                expected = self._reaches.setdefault(bare_host(host), reach)
             if reach is not expected:
-                raise _refuse(host, address)
+                raise FetchError(
+                    f"{host} leads to the open internet and to this machine's network by turns ({address}). "
+                    "That may be an attack, so it is not fetched."
+                )
 
     def _look_up(self, host: str, port: int, seconds_max: float) -> Sequence[str]:
         """Ask the resolver in a thread of its own, because it cannot be told to give up."""

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from roamtui.agent.events import QuestionAnswered, SectionsSearched
-from roamtui.conversation.events import ExpandStatus, SectionsExpanded
+from roamtui.conversation.events import ExpandStatus, LoadingProgressed, SectionsExpanded
 from roamtui.conversation.transcript import Exchange, Step, Stopped
 from roamtui.outline.labels import name_node
 from roamtui.tui.chat.activity_view import Activity, NamedSection
@@ -87,6 +87,14 @@ def narrate_step(step: Step, library: Library) -> Iterator[Activity]:
                 yield Activity("◆", f"opened {describe_count(known)}", name_sections(known, library))
     if step.reminder:
         yield narrate_reminder()
+
+
+def narrate_loading(event: LoadingProgressed) -> str:
+    """Return how far files are read or pages fetched, for the status line."""
+    if not event.are_pages:
+        return f"read {event.done:,} of {event.total:,} files"
+    received = f", {max(1, event.bytes_received // 1000):,} kB" if event.bytes_received else ""
+    return f"fetched {event.done:,} of {event.total:,} pages{received}"
 
 
 def narrate_reminder() -> Activity:

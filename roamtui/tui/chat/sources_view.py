@@ -70,6 +70,8 @@ class SourcesView(ContentView):
 def _lay_out_citation(citation: Citation, title: str, width: int) -> list[Content]:
     """Return title, quote and verdict in lines; the verdict is never broken."""
     parts = [Content.styled(title, "bold")]
+    if citation.page is not None:
+        parts.append(Content.styled(f"p. {citation.page}", "$muted"))
     if citation.quote:
         quote = shorten(plain_line(citation.quote), _QUOTE_LENGTH)
         parts.append(Content.styled(f"“{quote}”", "italic"))

@@ -42,7 +42,7 @@ class AskingScreen(PanesScreen):
         from roamtui.tui.screens.approving import AskingApprover  # noqa: PLC0415
 
         agent = self.app_context.agent
-        agent.approver = AskingApprover(self)
+        agent.session.approver = AskingApprover(self)
         return Conversing(agent, EventDispatcher(agent.session, self.tree_pane, self.chat_log, self.status_line))
 
     @on(ChatLog.Ready)

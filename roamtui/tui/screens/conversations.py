@@ -19,10 +19,11 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.store import identify_source
-from roamtui.errors import RoamtuiError, StoreError
+from roamtui.errors import StoreError
 from roamtui.tui.actions import Scope, show_key
 from roamtui.tui.conversation_list import (
     ConversationList,
+    delete_all,
     describe_conversation,
     name_conversation,
     propose_file_name,
@@ -292,10 +293,4 @@ class ConversationsScreen(ModalScreen[ConversationChosen | None]):
     def _delete_for_good(self) -> list[str]:
         """Delete what was hidden; return sentences about what could not be deleted, or not everywhere."""
         deleted_ids, self._list.deleted_ids = self._list.deleted_ids, ()
-        problems: list[str] = []
-        for conversation_id in deleted_ids:
-            try:
-                self._store.delete(conversation_id)
-            except RoamtuiError as error:
-                problems.append(str(error))
-        return [*problems, *self._store.take_reports()]
+        return delete_all(self._store, deleted_ids)

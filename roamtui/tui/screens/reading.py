@@ -11,7 +11,7 @@ from textual.app import App, SuspendNotSupported
 from roamtui.agent.quotes import find_quote
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.document.node import Span
-from roamtui.tui.editor import build_editor_command, choose_editor, find_source_file
+from roamtui.tui.editor import build_editor_command, choose_editor, find_source_file, is_editable
 from roamtui.tui.links import DeadLink, SectionLink, WebLink, resolve_link
 from roamtui.tui.screens.confirm import ConfirmScreen
 
@@ -149,6 +149,8 @@ class Reading:
         file = find_source_file(library, section_id)
         if file is None:
             return "Only a document that is a file on this machine can be edited."
+        if not is_editable(file):
+            return f"{file.name} is no text. Change it in its own program, then read it again here."
         editor = choose_editor(os.environ)
         if editor is None:
             return "No editor is set. Set the environment variable EDITOR to its command."
@@ -165,7 +167,10 @@ class Reading:
 
     def _note_reading(self, section_id: str | None) -> None:
         def make(state: ConversationState) -> Command | None:
-            return ReadSection(section_id=section_id) if state.reading != section_id else None
+            is_new = state.reading != section_id
+            known = section_id if section_id in state.library else None
+            is_tried_again = known is not None and bool(state.library.problem_of(known))
+            return ReadSection(section_id=section_id) if is_new or is_tried_again else None
 
         self._send(make)
 

@@ -67,7 +67,9 @@ def resume(conversation_id: str) -> Turn:
     def make(session: Session) -> Session:
         assert session.store is not None
         state = session.state
-        return Session.resume(state.library, conversation_id, store=session.store, options=state.options)
+        return Session.resume(
+            state.library, conversation_id, store=session.store, options=state.options, loader=session.loader
+        )
 
     return Turn(make=make, message="the conversation goes on")
 

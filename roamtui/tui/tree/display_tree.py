@@ -64,6 +64,20 @@ class DisplayTree:
         """Nodes below which the tree before had no document yet."""
         return [host for host in self._hosts[self._known_slots :] if host is not None]
 
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one document alone: then keys are rows, and sort nodes but for what stands before the title.
+
+        A title comes first; all other rows follow it in their order.
+        """
+        return len(self.documents) == 1
+
+    def end_row(self, key: Key) -> int:
+        """Return the row after all below a node in its document."""
+        slot, row = split_key(key)
+        columns = self.documents[slot].columns
+        return len(columns) if key == self.title else columns.ends[row]
+
     def host_of(self, slot: int) -> Key | None:
         """Return the node below which the `slot`-th document stands, None where it stands below none."""
         return self._hosts[slot]

@@ -50,6 +50,7 @@ class VisibleLines:
         self.tree = DisplayTree(library)
         self.unfolded = unfolded
         self._matches: Sequence[Key] | None = None
+        self._wide_lines: array[Key] | None = None
         self._lines = self._build()
 
     def __len__(self) -> int:
@@ -74,7 +75,10 @@ class VisibleLines:
     def find_line(self, key: Key) -> int | None:
         """Return the line of a node, None where it is not visible."""
         tree = self.tree
-        line = bisect_left(self._lines, tree.rank(key), key=tree.rank)
+        if tree.is_single:
+            line = 0 if key == tree.title else bisect_left(self._lines, key, 1 if tree.title else 0)
+        else:
+            line = bisect_left(self._lines, tree.rank(key), key=tree.rank)
         return line if line < len(self._lines) and self._lines[line] == key else None
 
     def line_of(self, section_id: str) -> int | None:
@@ -95,8 +99,10 @@ class VisibleLines:
 
     def end_of(self, line: int) -> int:
         """Return the line after the last visible descendant of a line's node."""
-        tree = self.tree
-        return bisect_left(self._lines, tree.rank_after(self._lines[line]), lo=line + 1, key=tree.rank)
+        tree, key = self.tree, self._lines[line]
+        if tree.is_single:
+            return bisect_left(self._lines, tree.end_row(key), line + 1)
+        return bisect_left(self._lines, tree.rank_after(key), lo=line + 1, key=tree.rank)
 
     def shape_at(self, line: int) -> LineShape:
         """Return where a line stands in the tree; costs by its depth."""
@@ -120,17 +126,19 @@ class VisibleLines:
 
     def update(self, library: Library, unfolded: frozenset[str]) -> None:
         """Take another library or other unfolded nodes."""
-        changed = unfolded ^ self.unfolded
+        changed = _find_changes(self.unfolded, unfolded)
         self.unfolded = unfolded
         touched: list[Key] = []
         if library is not self.tree.library:
             self.tree = DisplayTree(library, self.tree)
             if not self.tree.grows:
-                self._matches = None
+                self._matches = self._wide_lines = None
                 self._lines = self._build()
                 return
             touched = self.tree.new_hosts
         if self._matches is not None:
+            if changed or touched:
+                self._wide_lines = None
             return
         if len(changed) + len(touched) > _SPLICES_MAX:
             self._lines = self._build()
@@ -140,6 +148,8 @@ class VisibleLines:
 
     def narrow(self, matches: Iterable[Key]) -> None:
         """Show only these nodes and those above them, whatever is unfolded."""
+        if self._matches is None:
+            self._wide_lines = self._lines
         self._matches = array("Q", sorted(matches))
         self._lines = list_narrowed(self.tree, self._matches)
 
@@ -147,7 +157,8 @@ class VisibleLines:
         """Show again what is unfolded."""
         if self._matches is not None:
             self._matches = None
-            self._lines = self._build()
+            self._lines = self._build() if self._wide_lines is None else self._wide_lines
+            self._wide_lines = None
 
     def parent_line(self, line: int) -> int | None:
         """Return the line of the node above a line's node, None at the top."""
@@ -216,3 +227,12 @@ class VisibleLines:
             return self.tree.has_next(key)
         after = bisect_left(self._lines, self.tree.rank_after(key), key=self.tree.rank)
         return after < len(self._lines) and self.tree.parent(self._lines[after]) == self.tree.parent(key)
+
+
+def _find_changes(before: frozenset[str], after: frozenset[str]) -> frozenset[str]:
+    """Return what is in one alone; most often a few were added or taken away, which needs one look instead of two."""
+    if len(after) >= len(before):
+        added = after - before
+        return added if len(after) - len(added) == len(before) else added | (before - after)
+    removed = before - after
+    return removed if len(before) - len(removed) == len(after) else removed | (after - before)

@@ -18,7 +18,7 @@ def make_book(words: int) -> Library:
 
 
 def make_desk(library: Library, options: KeepOptions | None = None) -> Desk:
-    return Desk(Shelf(library, None, None, options or KeepOptions()))
+    return Desk(Shelf(lambda: (library, None), options=options or KeepOptions()))
 
 
 async def test_one_call_delivers_no_more_than_clients_take() -> None:

@@ -52,9 +52,10 @@ def test_strangers_and_pages_of_other_sites_get_nothing(served: ServedHttp) -> N
     assert _post(served) == 401
     assert _post(served, Authorization=f"Bearer {TOKEN}x") == 401
     assert _post(served, Authorization=TOKEN) == 401
+    assert _post(served, Authorization=f"Basic {TOKEN}") == 401
     assert _post(served, **shown, Host=f"attacker.example:{served.port}") == 421
     assert _post(served, **shown, Origin="http://attacker.example") == 403
-    assert _post(served, **shown) == 406
+    assert _post(served, **shown) == _post(served, Authorization=f"bearer {TOKEN}") == 406
 
 
 def test_a_new_token_is_told_and_ctrl_c_ends_it() -> None:

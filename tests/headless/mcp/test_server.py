@@ -6,23 +6,31 @@ import pytest
 
 pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
 
+from pathlib import Path
+
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from roamtui.conversation.state import KeepOptions
+from roamtui.document.library import Library
+from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp.server import make_server
 from roamtui.headless.mcp.shelf import Shelf
-from roamtui.libraries import open_library
+from roamtui.libraries import open_library, open_partly
 from roamtui.search.keyword import KeywordSearcher
-from tests.headless.mcp.clients import read_text
+from roamtui.sources.stamp import stamp_sources
+from tests.headless.mcp.clients import call, list_ids, read_text
 from tests.real_documents import PROJECT_DIR
 
 HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
 
 
 def open_shelf(*, has_search: bool = True) -> Shelf:
-    library = open_library((str(HANDBOOK),))
-    return Shelf(library, None, KeywordSearcher if has_search else None, KeepOptions())
+    return Shelf(
+        lambda: (open_library((str(HANDBOOK),)), None),
+        options=KeepOptions(),
+        make_searcher=KeywordSearcher if has_search else None,
+    )
 
 
 async def test_a_wrong_call_is_answered_in_words() -> None:
@@ -63,3 +71,61 @@ async def test_without_search_there_is_no_search_tool() -> None:
         result = await client.call_tool("search_sections", {"query": "fee"})
         assert result.is_error
         assert read_text(result).startswith('There is no tool "search_sections".')
+
+
+async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.headless.mcp.shelf._LOOK_SECONDS", 0)
+    (tmp_path / "one.md").write_text("# One\n\nThe old words.\n", "utf-8")
+    (tmp_path / "two.md").write_text("# Two\n\nOther words.\n", "utf-8")
+    sources = (str(tmp_path),)
+    shelf = Shelf(
+        lambda: open_partly(sources),
+        options=KeepOptions(),
+        make_searcher=KeywordSearcher,
+        look=lambda: stamp_sources(sources),
+    )
+    async with Client(make_server(shelf)) as client:
+        first = await call(client, "search_sections", query="old words", limit=1)
+        assert "The old words." in first
+        ids = list_ids(first)
+        await call(client, "expand_sections", section_ids=ids)
+        assert "is open already" in await call(client, "expand_sections", section_ids=ids)
+        (tmp_path / "one.md").write_text("# One\n\nSome newer words.\n", "utf-8")
+        (tmp_path / "three.md").write_text("# Three\n\nThe third.\n", "utf-8")
+        again = await call(client, "expand_sections", section_ids=ids)
+        assert "Some newer words." in again
+        assert "(The source has changed and was read again." in again
+        listed = await call(client, "list_documents")
+        assert listed.startswith("Documents 1 to 3 of 3:")
+        assert "has changed" not in listed
+        assert "third" in await call(client, "search_sections", query="third")
+
+
+async def test_a_source_that_is_gone_stays_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.headless.mcp.shelf._LOOK_SECONDS", 0)
+    path = tmp_path / "one.md"
+    path.write_text("# One\n\nThe old words.\n", "utf-8")
+    sources = (str(path),)
+    shelf = Shelf(lambda: open_partly(sources), options=KeepOptions(), look=lambda: stamp_sources(sources))
+    async with Client(make_server(shelf)) as client:
+        assert "One" in await call(client, "outline")
+        path.unlink()
+        assert "One" in await call(client, "outline")
+        path.write_text("# Another\n\nNew.\n", "utf-8")
+        assert "Another" in await call(client, "outline")
+
+
+async def test_what_fails_at_first_is_told_and_tried_again() -> None:
+    problems = [RoamtuiError("The index cannot be written."), KeyError("a defect")]
+
+    def make_searcher(library: Library) -> KeywordSearcher:
+        if problems:
+            raise problems.pop(0)
+        return KeywordSearcher(library)
+
+    shelf = Shelf(lambda: (open_library((str(HANDBOOK),)), None), options=KeepOptions(), make_searcher=make_searcher)
+    async with Client(make_server(shelf)) as client:
+        told = [await client.call_tool("outline", {}) for _ in range(3)]
+    assert [result.is_error for result in told] == [True, True, False]
+    assert read_text(told[0]) == "The index cannot be written."
+    assert read_text(told[1]) == "A defect in roamtui stopped this call (KeyError). Another call may work."

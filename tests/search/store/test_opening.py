@@ -152,9 +152,7 @@ def test_a_full_disk_means_memory(place: _Place) -> None:
     assert ["full" in text for text in place.told] == [True]
 
 
-def test_what_another_program_is_writing_is_searched_in_memory(
-    place: _Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_another_program_is_writing_is_searched_in_memory(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.search.store.sections._BUSY_SECONDS", 0.05)
     place.open().prepare()
     with closing(sqlite3.connect(place.path, isolation_level=None)) as other:

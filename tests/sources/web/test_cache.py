@@ -113,16 +113,16 @@ def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
     assert cache.load(f"{URL}0", REPLY.accept) is not None
     cache.save(replace(REPLY, url=f"{URL}5", body=bytes(1500)))
     kept = [number for number in range(6) if cache._path(f"{URL}{number}", REPLY.accept).exists()]
-    assert kept == [0, 3, 4, 5]
+    assert kept == [0, 2, 3, 4, 5]
     assert cache.measure().bytes_total <= 10_000
 
 
 def test_the_limit_holds_whatever_comes(tmp_path: Path) -> None:
-    cache = PageCache(tmp_path, 10_000)
-    for number in range(60):
-        cache.save(replace(REPLY, url=f"{URL}{number % 40}", body=bytes(number * 37 % 3000)))
-        assert cache.measure().bytes_total <= 10_000
-    assert not cache.save(replace(REPLY, body=bytes(20_000)))
+    cache = PageCache(tmp_path, 30_000)
+    for number in range(120):
+        cache.save(replace(REPLY, url=f"{URL}{number % 90}", body=bytes(number * 37 % 300)))
+        assert cache.measure().bytes_total <= 30_000
+    assert not cache.save(replace(REPLY, body=bytes(40_000)))
 
 
 def test_abandoned_temporary_files_go_and_young_ones_stay(tmp_path: Path) -> None:
@@ -198,6 +198,15 @@ def test_a_fresh_page_is_not_asked_for_again(tmp_path: Path) -> None:
             fetcher.fetch(f"{server.origin}/a", grant(server))
             fetcher.fetch(f"{server.origin}/a", grant(server), accept="text/html")
     assert sent == [200, 200]
+
+
+def test_an_answer_of_no_change_that_nobody_asked_for_is_no_page(tmp_path: Path) -> None:
+    with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
+        for status in (404, 304):
+            server.handlers["/a"] = answer(b"", status, [("ETag", '"1"')])
+            with pytest.raises(FetchError) as caught:
+                fetcher.fetch(f"{server.origin}/a", grant(server))
+            assert caught.value.status == status
 
 
 def test_what_may_not_be_kept_is_not(tmp_path: Path) -> None:

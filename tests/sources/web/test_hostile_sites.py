@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import itertools
 import threading
+import tracemalloc
 import zlib
 from collections.abc import Callable
 from contextlib import closing
 
 import pytest
 
+from roamtui.sources.web.decoding import BodyReader
 from roamtui.sources.web.fetcher import Fetcher, FetchError, NotCachedError
 from tests.fakes.hostile_server import (
     Client,
@@ -63,6 +65,19 @@ def test_a_body_larger_than_allowed_is_not_taken_in(name: str) -> None:
         with pytest.raises(FetchError, match="is larger than"):
             fetcher.fetch(server.origin, grant(server), report=lambda received, _: reports.append(received))
     assert max(reports, default=0) <= _LIMIT + 65536
+
+
+@pytest.mark.parametrize(("encoding", "wbits"), [("gzip", 31), ("deflate", 15), ("deflate", -15)])
+def test_a_bomb_takes_no_memory(encoding: str, wbits: int) -> None:
+    bomb = _bomb(wbits)
+    reader = BodyReader(encoding, _LIMIT, "https://docs.example/")
+    tracemalloc.start()
+    try:
+        with pytest.raises(FetchError, match="is larger than"):
+            reader.add(bomb)
+        assert tracemalloc.get_traced_memory()[1] < 10 * _LIMIT
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_body_exactly_as_long_as_allowed_is_taken_in() -> None:

@@ -66,14 +66,33 @@ def test_robots_are_read_once_and_only_before_a_second_page(tmp_path: Path) -> N
         with open_fetcher(tmp_path) as fetcher:
             _fetch_all(fetcher, server, 6)
         assert _count_robots(server) == 1
+        with open_fetcher() as fetcher:
+            _fetch_all(fetcher, server, 6)
+        assert _count_robots(server) == 2
+
+
+def test_robots_lead_to_no_other_site() -> None:
+    with HostileServer() as server, HostileServer() as other, open_fetcher() as fetcher:
+        _fill(server, 2)
+        server.handlers["/robots.txt"] = redirect(f"{other.origin}/robots.txt")
+        _fetch_all(fetcher, server, 2)
+        assert _count_robots(server) == 1
+        assert other.connections == 0
+
+
+def _answer_late(body: bytes) -> Handler:
+    def handle(client: Client, request: SeenRequest) -> bool:
+        client.pause(0.1)
+        return answer(body)(client, request)
+
+    return handle
 
 
 def test_a_crawl_delay_means_one_request_at_a_time() -> None:
     with HostileServer() as server, open_fetcher(crawl_delay_seconds_max=0.01) as fetcher:
         _fill(server, 6)
-        server.handlers["/robots.txt"] = answer(b"User-agent: *\nCrawl-delay: 3600\n")
+        server.handlers["/robots.txt"] = _answer_late(b"User-agent: *\nCrawl-delay: 3600\n")
         fetcher.fetch(f"{server.origin}/0", grant(server))
-        server.most_at_once = 0
         _fetch_all(fetcher, server, 6)
         assert server.most_at_once == 1
 
@@ -96,7 +115,7 @@ _ODD_ROBOTS: dict[str, Handler] = {
 
 @pytest.mark.parametrize("name", _ODD_ROBOTS)
 def test_odd_robots_hold_up_no_page(name: str) -> None:
-    with HostileServer() as server, open_fetcher(robots_seconds_max=0.2) as fetcher:
+    with HostileServer() as server, open_fetcher(robots_seconds_max=0.2, total_seconds_max=1.5) as fetcher:
         _fill(server, 4)
         server.handlers["/robots.txt"] = _ODD_ROBOTS[name]
         fetcher.fetch(f"{server.origin}/0", grant(server))
@@ -181,6 +200,11 @@ def test_turns_are_bounded_and_spaced() -> None:
     turns.release()
     turns.slow_down(3)
     now[0] += 3
+    turns.take(0)
+    now[0] += 3
+    with pytest.raises(NoTurnError):
+        turns.take(0)
+    turns.release()
     turns.take(0)
     turns.release()
     with pytest.raises(NoTurnError):

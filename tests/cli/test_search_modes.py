@@ -1,0 +1,139 @@
+"""Search modes from the command line and the settings, with the real litellm against a server on loopback."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from roamtui.arguments import parse_arguments
+from roamtui.search.options import SPECS
+from roamtui.settings import cache_path, config_path, load_settings
+from tests.evaluation.folders import CANOE, TYRE, write_folder, write_questions
+from tests.fakes.embedding_server import FakeEmbeddingServer
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import RunCommand
+
+
+@pytest.fixture
+def server() -> Iterator[FakeEmbeddingServer]:
+    with FakeEmbeddingServer() as started:
+        yield started
+
+
+def _name_embedder(server: FakeEmbeddingServer, mode: str = "hybrid") -> list[str]:
+    return ["--mode", mode, "--embedder", "ollama/arctic", "--embedder-api-base", server.url]
+
+
+@pytest.mark.slow
+def test_hybrid_search_embeds_and_says_how_each_hit_came(
+    run: RunCommand, garden: Path, server: FakeEmbeddingServer
+) -> None:
+    result = run("search", garden, "wateringcan", *_name_embedder(server), "--json")
+    assert result.code == 0
+    assert result.json["mode"] == "hybrid"
+    assert result.json["hits"][0]["path"][-1] == "Watering"
+    assert result.json["hits"][0]["why"] == "vector rank 1"
+    assert "embedded 5 of 5 chunks" in result.err
+    assert (cache_path() / "vectors.sqlite3").is_file()
+    assert server.texts[5:] == ["wateringcan"]
+
+
+@pytest.mark.slow
+def test_the_agent_searches_in_the_mode_of_the_settings(
+    run: RunCommand, garden: Path, server: FakeEmbeddingServer
+) -> None:
+    config_path().parent.mkdir(parents=True)
+    lines = ["[retrieval]", 'mode = "vector"', 'embedder = "openai/small"', "chunk_size = 500", "vector_weight = 2"]
+    config_path().write_text("\n".join([*lines, f'embedder_api_base = "{server.openai_url}"']), "utf-8")
+    assert run("ask", garden, "What does a spade cost?", "--json").json["stopped"] == "answered"
+    assert any("spade" in text for text in server.texts)
+    assert load_settings().retrieval.chunk_size == 500
+    asked = len(server.requests)
+    assert run("ask", garden, "What does a spade cost?", "--mode", "off", "--json").code in (0, 1)
+    assert len(server.requests) == asked
+
+
+@pytest.mark.slow
+def test_modes_are_measured_and_a_failing_embedder_fails_the_measurement(
+    run: RunCommand, tmp_path: Path, server: FakeEmbeddingServer
+) -> None:
+    docs = write_folder(tmp_path / "docs")
+    questions = write_questions(tmp_path / "questions.jsonl", CANOE, TYRE)
+    result = run("eval", questions, "--docs", docs, "--scope", "all", "--json", *_name_embedder(server))
+    assert result.json["mode"] == "hybrid"
+    assert result.json["hit_at_5"] == 1.0
+    server.failures = [401] * 20
+    refused = run("eval", questions, "--docs", docs, "--scope", "all", "--json", *_name_embedder(server))
+    assert refused.code == 1
+    assert "401" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--mode", "psychic"], ["--mode: must be one of off, keyword, vector, hybrid"]),
+        (["--mode", "vector"], ["mode vector needs an embedder", "off and keyword", "ollama/", "openai/", "local:"]),
+        (["--mode", "hybrid", "--embedder", "word"], ['"word" is no name of an embedder', "ollama/"]),
+        (["--mode", "hybrid", "--embedder", "openai/x", "--embedder-api-base", "x"], ["--embedder-api-base"]),
+        (["--rerank", "scores"], ["offline can neither rerank", "--model", "--rerank off"]),
+        (["--rewrite"], ["offline can neither", "--no-rewrite"]),
+        (["--rerank", "scores", "--model", "two words"], ["no name of a model"]),
+        (["--chunk-size", "100", "--chunk-overlap", "80"], ["chunk_overlap 80"]),
+        (["--fusion-k", "0"], ["--fusion-k: must be a whole number of 1 or more"]),
+    ],
+)
+def test_what_is_not_available_is_told_at_the_start(
+    run: RunCommand, garden: Path, arguments: list[str], words: list[str]
+) -> None:
+    for command in (["search", garden, "x"], ["ask", garden, "x"]):
+        result = run(*command, *arguments)
+        assert result.code == 2
+        assert result.out == ""
+        assert result.err.count("\n") == 1
+        assert all(word in result.err for word in words)
+
+
+def test_a_local_embedder_that_is_not_installed_says_what_to_install(run: RunCommand, garden: Path) -> None:
+    if importlib.util.find_spec("sentence_transformers") is not None:
+        pytest.skip("sentence-transformers is installed here.")
+    result = run("search", garden, "x", "--mode", "hybrid", "--embedder", "local:all-MiniLM-L6-v2")
+    assert (result.code, result.out) == (2, "")
+    assert 'pip install "roamtui[embeddings]"' in result.err
+
+
+@pytest.mark.parametrize("command", [["search", "x.md", "q"], ["ask", "x.md", "q"], ["eval", "q"], ["mcp", "x.md"], []])
+def test_every_option_has_a_flag(command: list[str]) -> None:
+    values = {"mode": "vector", "rerank": "choose", "embedder": "a/b", "embedder_api_base": "http://x"}
+    given: list[str] = []
+    for name, spec in SPECS.items():
+        given.append(f"--{name.replace('_', '-')}")
+        if spec.kind is not bool:
+            given.append(values.get(name) or f"{min(spec.high, max(spec.low, 1)):g}")
+    arguments = parse_arguments([*command, *given])
+    assert set(getattr(arguments, "retrieval")) == set(SPECS)  # noqa: B009 - commands without search have none
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("mode = 'psychic'", "retrieval.mode must be one of off, keyword, vector, hybrid"),
+        ("modus = 1", '"retrieval.modus" is no setting'),
+        ("rewrite = 1", "retrieval.rewrite must be true or false"),
+        ("chunk_size = 0.5", "retrieval.chunk_size must be a whole number from 50 to 8000"),
+        ("embedder = 3", "retrieval.embedder must be text in quotation marks"),
+    ],
+)
+def test_a_setting_that_means_nothing_is_told_with_its_place(
+    run: RunCommand, garden: Path, text: str, word: str
+) -> None:
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text(f"[retrieval]\n{text}\n", "utf-8")
+    result = run("search", garden, "x")
+    assert result.code == 2
+    assert word in result.err
+    assert str(config_path()) in result.err

@@ -1,0 +1,132 @@
+"""A web site on loopback: pages by path, with entity tags, and a count of all that was asked and sent."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
+
+from typing_extensions import override
+
+_TYPES = {"md": "text/markdown", "txt": "text/plain", "json": "application/json", "pdf": "application/pdf"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SitePage:
+    """What the site answers at one path."""
+
+    body: bytes | str = ""
+    media_type: str = ""
+    """By the ending of the path where it is empty."""
+    status: int = 200
+    location: str = ""
+    markdown: str = ""
+    """What is sent instead to who asks for Markdown; empty where the site does not negotiate."""
+
+
+@dataclass(slots=True)
+class SiteCounts:
+    """What happened at a site."""
+
+    paths: list[str] = field(default_factory=list)
+    """All that was asked for, in order."""
+    bytes_sent: int = 0
+    """Of bodies."""
+    most_at_once: int = 0
+    """Requests that were answered at the same time."""
+
+
+class FakeSite:
+    """Serves pages while the block runs; what it has may be changed meanwhile."""
+
+    def __init__(self, pages: Mapping[str, SitePage | str], *, delay_seconds: float = 0.0) -> None:
+        """Serve `pages` by path, each answer after a delay."""
+        self.pages = dict(pages)
+        self.counts = SiteCounts()
+        self.gate = threading.Event()
+        """Where it is cleared, pages wait for it."""
+        self.gate.set()
+        self._now = 0
+        self._lock = threading.Lock()
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            @override
+            def log_message(self, format: str, *args: object) -> None:
+                """Say nothing."""
+
+            def do_GET(self) -> None:
+                with site._lock:
+                    site._now += 1
+                    site.counts.paths.append(self.path)
+                    site.counts.most_at_once = max(site.counts.most_at_once, site._now)
+                try:
+                    if delay_seconds:
+                        time.sleep(delay_seconds)
+                    site.gate.wait(20)
+                    with suppress(OSError):
+                        self._answer(site.pages.get(self.path.partition("?")[0]))
+                finally:
+                    with site._lock:
+                        site._now -= 1
+
+            def _answer(self, found: SitePage | str | None) -> None:
+                page = (
+                    found if isinstance(found, SitePage) else SitePage(body=found or "", status=200 if found else 404)
+                )
+                wants_markdown = "text/markdown" in self.headers.get("accept", "").partition(",")[0]
+                text = page.markdown if page.markdown and wants_markdown else page.body
+                body = text.encode() if isinstance(text, str) else text
+                tag = f'"{blake2b(body, digest_size=8).hexdigest()}"'
+                is_known = page.status == 200 and self.headers.get("if-none-match") == tag
+                suffix = self.path.rpartition(".")[2]
+                media_type = page.media_type or _TYPES.get(suffix, "text/html; charset=utf-8")
+                self.send_response(304 if is_known else page.status)
+                self.send_header("content-type", "text/markdown" if text is page.markdown and text else media_type)
+                self.send_header("etag", tag)
+                self.send_header("vary", "accept")
+                if page.location:
+                    self.send_header("location", page.location)
+                self.send_header("content-length", "0" if is_known else str(len(body)))
+                self.end_headers()
+                if not is_known:
+                    self.wfile.write(body)
+                    with site._lock:
+                        site.counts.bytes_sent += len(body)
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    @property
+    def origin(self) -> str:
+        """Return scheme, host and port."""
+        return f"http://127.0.0.1:{self._http.server_port}"
+
+    def url(self, path: str) -> str:
+        """Return the address of a path."""
+        return f"{self.origin}{path}"
+
+    def forget(self) -> None:
+        """Begin to count anew."""
+        self.counts = SiteCounts()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.gate.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()

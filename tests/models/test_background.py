@@ -1,0 +1,51 @@
+"""Code that is not asynchronous asks models in a thread of their own, which ends with its owner."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from roamtui.models.background import BackgroundModels
+
+
+def _threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "background models"]
+
+
+async def _name_thread() -> str:
+    await asyncio.sleep(0)
+    return threading.current_thread().name
+
+
+async def _fail() -> None:
+    raise LookupError("what was looked for")
+
+
+def test_a_coroutine_runs_in_the_other_thread() -> None:
+    background = BackgroundModels()
+    before = len(_threads())
+    assert background.run(_name_thread()) == "background models"
+    with pytest.raises(LookupError, match="looked for"):
+        background.run(_fail())
+    assert len(_threads()) == before + 1
+    background.close()
+    assert len(_threads()) == before
+    assert background.run(_name_thread()) == "background models"
+    background.close()
+
+
+def test_the_thread_ends_with_its_owner() -> None:
+    before = len(_threads())
+    background = BackgroundModels()
+    background.run(_name_thread())
+    del background
+    assert len(_threads()) == before
+
+
+async def test_it_may_be_asked_while_another_loop_runs() -> None:
+    background = BackgroundModels()
+    assert background.run(_name_thread()) == "background models"
+    assert await asyncio.to_thread(background.run, _name_thread()) == "background models"
+    background.close()

@@ -1,0 +1,228 @@
+"""A scripted day at the running app: questions, faults, keys, resizes, reloads, one conversation after another.
+
+`python -m tests.soak.day --questions 3000` lives a long one and prints what it measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import os
+import random
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from textual.pilot import Pilot
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.beginning import begin_conversation
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import KeepOptions
+from roamtui.conversation.store import Store
+from roamtui.libraries import open_library
+from roamtui.search.keyword import make_searcher
+from roamtui.search.mode import SearchMode
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext
+from tests.conversation.conversations import check_messages
+from tests.real_documents import PROJECT_DIR
+from tests.soak.faulty_model import FaultyModel
+from tests.tui.driving import screen_text, wait_until
+
+QUESTIONS_PER_CONVERSATION = 25
+_ROUNDS_MAX = 20_000
+_KEPT_CONVERSATIONS = 12
+_SIZES = ((120, 35), (60, 20), (40, 12), (200, 60), (90, 24), (150, 40))
+_TREE_KEYS = ("j", "k", "space", "a", "x", "p", "E", "C", "enter", "z", "u", "full_stop", "right_curly_bracket", "l", "h")
+_WORDS = ("grace period", "late fees", "the reading room", "a lost book", "deposits", "opening hours", "who may borrow")
+_DETOURS = (
+    ("f1", "escape"),
+    ("ctrl+p", "escape"),
+    ("f4", "escape"),
+    ("f3", "escape"),
+    ("escape", "s", "f", "e", "escape"),
+    ("escape", "slash", "l", "a", "t", "e", "escape"),
+    ("escape", "g", "enter", "3", "G", "g", "escape", "escape"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holdings:
+    """What a process holds at one moment."""
+
+    questions: int
+    objects: int
+    """Those that the garbage collector knows."""
+    resident_kb: int
+    tasks: int
+    threads: int
+    descriptors: int
+    children: int
+
+
+@dataclass(slots=True)
+class Day:
+    """What was done and measured."""
+
+    holdings: list[Holdings] = field(default_factory=list)
+    deeds: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    notices: Counter[str] = field(default_factory=Counter)
+
+
+class Living:
+    """Drives one app through a day."""
+
+    def __init__(self, pilot: Pilot[None], document: Path, model: FaultyModel, seed: int) -> None:
+        assert isinstance(pilot.app, RoamApp)
+        self._pilot = pilot
+        self._app = pilot.app
+        self._document = document
+        self._model = model
+        self._chance = random.Random(seed)  # noqa: S311 - a day that can be lived again
+        self.day = Day()
+
+    @property
+    def _session(self) -> Session:
+        return self._app.main.session
+
+    async def live(self, questions: int) -> None:
+        """Ask so many questions, and do everything else in between."""
+        for number in range(questions):
+            if number % QUESTIONS_PER_CONVERSATION == 0:
+                await self._begin_anew()
+                self.day.holdings.append(measure(number))
+            await self._ask(number)
+            await self._wander()
+        await self._begin_anew()
+        self.day.holdings.append(measure(questions))
+        self.day.faults = self._model.faults
+
+    async def _until(self, is_met: Callable[[], bool]) -> None:
+        await wait_until(self._pilot, is_met, _ROUNDS_MAX)
+
+    async def _ask(self, number: int) -> None:
+        before = self._session.state.question_number
+        self._app.main.question_box.fill(f"What of {self._chance.choice(_WORDS)} ({number})?")
+        self._app.main.question_box.focus()
+        await self._pilot.pause()
+        await self._pilot.press("enter")
+        await self._until(lambda: self._session.state.question_number > before)
+        if self._chance.random() < 0.1:
+            self.day.deeds["cancelled"] += 1
+            await self._pilot.press("ctrl+c")
+        await self._until(lambda: self._model.is_hanging or not self._app.main.is_asking)
+        if self._app.main.is_asking:
+            self.day.deeds["cancelled"] += 1
+            self._app.main.action_copy_or_cancel()
+            await self._until(lambda: not self._app.main.is_asking)
+        self.day.deeds["asked"] += 1
+        self._check()
+
+    def _check(self) -> None:
+        state = self._session.state
+        assert not state.is_asking
+        check_messages(tuple(state.transcript.messages()))
+        assert self._session.save_failure == ""
+
+    async def _wander(self) -> None:
+        deed = self._chance.choice(("tree", "tree", "resize", "detour", "reload", "again", "nothing", "nothing"))
+        self.day.deeds[deed] += 1
+        match deed:
+            case "tree":
+                await self._pilot.press("escape", *self._chance.choices(_TREE_KEYS, k=4), "escape", "2")
+            case "resize":
+                await self._pilot.resize_terminal(*self._chance.choice(_SIZES))
+            case "detour":
+                await self._pilot.press(*self._chance.choice(_DETOURS), "escape", "2")
+            case "reload":
+                self._change_document()
+                await self._pilot.press("f5")
+            case "again":
+                self._app.main.chat_log.action_retry()
+                await self._pilot.pause()
+                await self._until(lambda: self._model.is_hanging or not self._app.main.is_asking)
+                if self._app.main.is_asking:
+                    self._app.main.action_copy_or_cancel()
+        await self._settle()
+
+    def _change_document(self) -> None:
+        text = self._document.read_text("utf-8")
+        new = text.replace("24 hours", "25 hours") if "24 hours" in text else text.replace("25 hours", "24 hours")
+        self._document.write_text(new, "utf-8")
+
+    async def _settle(self) -> None:
+        """Wait until nothing is under way any more, and come back to the main screen."""
+        while self._app.screen is not self._app.main:
+            await self._pilot.press("escape")
+        await self._until(lambda: all(worker.is_finished for worker in self._app.workers))
+
+    async def _begin_anew(self) -> None:
+        """Begin a conversation, delete the oldest ones, and let go of all that can be let go of."""
+        await self._pilot.resize_terminal(*_SIZES[0])
+        first_id = self._session.state.id
+        await self._pilot.press("ctrl+n")
+        await self._until(lambda: self._session.state.id != first_id)
+        store = self._session.store
+        assert store is not None
+        for summary in store.list()[_KEPT_CONVERSATIONS:]:
+            store.delete(summary.id)
+        await self._settle()
+        await self._pilot.pause()
+        gc.collect()
+
+
+def measure(questions: int) -> Holdings:
+    """Return what this process holds now, after so many questions."""
+    return Holdings(
+        questions=questions,
+        objects=len(gc.get_objects()),
+        resident_kb=int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024,
+        tasks=len(asyncio.all_tasks()),
+        threads=threading.active_count(),
+        descriptors=len(list(Path("/proc/self/fd").iterdir())),
+        children=len(Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii").split()),
+    )
+
+
+async def live_day(folder: Path, questions: int, seed: int = 1) -> tuple[Day, str]:
+    """Live a day of so many questions, and return what was measured and the screen at its end."""
+    document = folder / "handbook.md"
+    document.write_text((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"), "utf-8")
+    library = open_library((str(document),))
+    model = FaultyModel(seed)
+    with closing(Store(folder / "conversations.sqlite3")) as store:
+        session = Session(begin_conversation(library, KeepOptions()), store)
+        agent = Agent(session, model, make_searcher(library, SearchMode.KEYWORD))
+        app = RoamApp(AppContext(agent=agent, read_again=partial(open_library, (str(document),))))
+        async with app.run_test(size=_SIZES[0], notifications=True) as pilot:
+            living = Living(pilot, document, model, seed)
+            await living.live(questions)
+            return living.day, screen_text(app)
+
+
+def main() -> int:
+    """Live a day, and print what it held at each beginning of a conversation."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=int, default=3_000)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        day, screen = asyncio.run(live_day(Path(folder), given.questions, given.seed))
+    out = sys.stdout
+    for held in day.holdings:
+        out.write(f"{held}\n")
+    out.write(f"{dict(day.deeds)}\n{dict(day.faults)}\n{screen}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

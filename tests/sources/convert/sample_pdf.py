@@ -1,0 +1,113 @@
+"""PDF files, written object by object: pages of lines at a height in a size, and bookmarks."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PdfLine:
+    """A line of a page."""
+
+    text: str
+    top: float
+    size: float = 11
+    font: str = "F1"
+    """`F1`, or `F2` for bold."""
+
+
+def lay_out(*texts: str, first_top: float = 720, leading: float = 14) -> list[PdfLine]:
+    """Return lines one below the other; an empty text leaves a gap, ``#`` makes large letters and ``*`` bold ones."""
+    lines = []
+    for row, text in enumerate(texts):
+        top = first_top - row * leading
+        if text.startswith("# "):
+            lines.append(PdfLine(text=text[2:], top=top, size=20))
+        elif text.startswith("## "):
+            lines.append(PdfLine(text=text[3:], top=top, size=15))
+        elif text.startswith("* "):
+            lines.append(PdfLine(text=text[2:], top=top, font="F2"))
+        elif text:
+            lines.append(PdfLine(text=text, top=top))
+    return lines
+
+
+def make_pdf(
+    pages: Sequence[Sequence[PdfLine]], *, bookmarks: Sequence[tuple[int, str, int]] = (), title: str = ""
+) -> bytes:
+    """Return a PDF.
+
+    Args:
+        pages: Lines of each.
+        bookmarks: Level from 1 on, title, and 0-based page of each, in order.
+        title: In its information.
+    """
+    objects = [""] * 6
+    numbers = []
+    for lines in pages:
+        stream = "".join(
+            f"BT /{line.font} {line.size} Tf 1 0 0 1 72 {line.top} Tm ({_escape(line.text)}) Tj ET\n" for line in lines
+        )
+        objects.append(_write_stream(stream))
+        numbers.append(len(objects) + 1)
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {len(objects)} 0 R "
+            "/Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>"
+        )
+    outline = _write_outline(objects, bookmarks, numbers) if bookmarks else ""
+    objects[0] = f"<< /Type /Catalog /Pages 2 0 R {outline} >>"
+    objects[1] = f"<< /Type /Pages /Count {len(pages)} /Kids [{' '.join(f'{number} 0 R' for number in numbers)}] >>"
+    objects[2] = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
+    objects[3] = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>"
+    objects[4] = f"<< /Title ({_escape(title)}) >>"
+    objects[5] = "<< >>"
+    return assemble(objects)
+
+
+def assemble(objects: Sequence[str]) -> bytes:
+    """Return a PDF of numbered objects, the first of which is its catalogue and the fifth its information."""
+    data = b"%PDF-1.7\n"
+    offsets = []
+    for number, content in enumerate(objects, start=1):
+        offsets.append(len(data))
+        data += f"{number} 0 obj\n{content}\nendobj\n".encode("latin-1")
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    trailer = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info 5 0 R >>\nstartxref\n{len(data)}\n%%EOF\n"
+    return data + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}".encode("latin-1")
+
+
+def write_bomb(length: int) -> str:
+    """Return a stream object that unpacks to `length` characters."""
+    return _write_stream(" " * length)
+
+
+def _write_stream(text: str) -> str:
+    packed = zlib.compress(text.encode("latin-1")).decode("latin-1")
+    return f"<< /Length {len(packed)} /Filter /FlateDecode >>\nstream\n{packed}\nendstream"
+
+
+def _write_outline(objects: list[str], bookmarks: Sequence[tuple[int, str, int]], pages: Sequence[int]) -> str:
+    """Append an object for each bookmark and one for their root; return the catalogue's entry."""
+    first = len(objects) + 1
+    root = first + len(bookmarks)
+    parents: list[int] = []
+    for index, (level, title, page) in enumerate(bookmarks):
+        above = next((other for other in range(index - 1, -1, -1) if bookmarks[other][0] < level), None)
+        parents.append(root if above is None else first + above)
+        objects.append(f"/Title ({_escape(title)}) /Dest [{pages[page]} 0 R /Fit] /Parent {parents[-1]} 0 R")
+    objects.append("/Type /Outlines")
+    for number in range(first, root + 1):
+        children = [first + index for index, parent in enumerate(parents) if parent == number]
+        if children:
+            objects[number - 1] += f" /First {children[0]} 0 R /Last {children[-1]} 0 R /Count {len(children)}"
+        for child, following in zip(children, children[1:], strict=False):
+            objects[child - 1] += f" /Next {following} 0 R"
+    for number in range(first, root + 1):
+        objects[number - 1] = f"<< {objects[number - 1]} >>"
+    return f"/Outlines {root} 0 R"
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
