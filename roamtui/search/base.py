@@ -54,6 +54,10 @@ class SearchOptions:
     """How much of the score of the section above is added."""
     page_share: float = 0.05
     """How much of the mean of the best three scores in the same document is added."""
+    sentence_share: float = 0.3
+    """What the sentence that answers best adds, as a share of the best score, where it holds all that is asked for."""
+    read: int = 20
+    """Sections, the best so far, whose sentences are looked at; 0 for none."""
     topic_weight: float = 2.0
     """How much a section gains that lies inside what the conversation is about, where search is told of it."""
     candidates: int = 100
@@ -79,6 +83,8 @@ class Ranking:
     """The best first."""
     terms: tuple[str, ...]
     """What was looked for, with what mistyped words may have meant; by these a sentence is chosen."""
+    topics: tuple[str, ...] = ()
+    """Sections that the conversation is about, the most telling first."""
 
 
 class Searcher(Protocol):

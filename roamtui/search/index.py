@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from roamtui.document.document import Document
     from roamtui.document.library import Library
 
+_ALL = 1 << 40
+
 
 class SectionIndex:
     """Ranks the nodes of a library, numbered in document order, by the words of their own texts.
@@ -154,6 +156,10 @@ class SectionIndex:
             first, last = max(first, rows[0]), min(last, rows[1])
         found = self.store.rank(expression, weights, (first, last), lambda row: self._find(row) in within, limit)
         return [(self._find(row), score) for row, score in found]
+
+    def count(self, expression: str) -> int:
+        """Return how many nodes satisfy an FTS5 expression."""
+        return self.store.count(expression, _ALL)
 
     def list_matches(self, expression: str, within: range, limit: int) -> list[int]:
         """Return up to `limit` nodes that satisfy an FTS5 expression, in no order that means anything."""

@@ -146,6 +146,7 @@ class KeywordSearcher:
                 for number, score in zip(kept, lowered, strict=True)
             ),
             terms=parsed.terms,
+            topics=tuple(state.index.id_of(number) for number in sorted(topics, key=lambda number: -topics[number])),
         )
 
     def _prepare(self) -> tuple[Library, _State]:

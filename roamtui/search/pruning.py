@@ -22,7 +22,6 @@ _COUNTED_MAX = 150_000
 _WANTED_MIN = 200
 """Sections with several common words at once that are enough."""
 
-_ALL = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ def plan_search(index: SectionIndex, query: Query, within: range, *, weighed_max
     """Return what finds the best sections for a query without weighing many more than `weighed_max` of them."""
     if len(within) <= weighed_max or not query.pieces:
         return Search(query.expression)
-    counts = {piece: index.store.count(piece, _ALL) for piece in query.pieces}
+    counts = {piece: index.count(piece) for piece in query.pieces}
     pieces = sorted((piece for piece in query.pieces if counts[piece]), key=lambda piece: counts[piece])
     rare = _take(pieces, counts, weighed_max)
     common = pieces[len(rare) :]

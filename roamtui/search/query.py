@@ -74,7 +74,7 @@ def parse_query(text: str) -> Query:
         if find_words(term) == [term]:
             words[term] = None
         else:
-            pieces[f"names : {_quote(code_identifier(term))}"] = None
+            pieces[make_piece(term)] = None
             _add_parts(find_words(term), pieces, words)
     for match in _CAMEL_WORD.finditer(text):
         _add_parts([fold(part) for part in split_camel_case(match.group())], pieces, words)
@@ -117,6 +117,11 @@ def leans_back(text: str) -> bool:
     """Return whether a question points to what was said before it, by a pronoun or by how it begins."""
     lowered = text.strip().lower()
     return lowered.startswith(_FOLLOW_UP_STARTS) or not _POINTING_WORDS.isdisjoint(_CAMEL_WORD.findall(lowered))
+
+
+def make_piece(term: str) -> str:
+    """Return the FTS5 expression for one of `query_terms`."""
+    return _quote(term) if find_words(term) == [term] else f"names : {_quote(code_identifier(term))}"
 
 
 def code_identifier(identifier: str) -> str:

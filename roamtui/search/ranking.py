@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from roamtui.search.pruning import plan_search
+from roamtui.search.query import make_piece
+from roamtui.search.sentences import best_sentences
+from roamtui.search.snippets import narrow_text
 from roamtui.search.topics import favour_topics
 
 if TYPE_CHECKING:
@@ -17,6 +21,8 @@ if TYPE_CHECKING:
     from roamtui.search.query import Query
 
 _PAGE_SCORES = 3
+_TERMS_MIN = 2
+"""Terms of a query from which on sentences are looked at: one alone is answered by its sections."""
 
 
 def rank_by_text(
@@ -47,6 +53,7 @@ def rank_by_text(
     best = max(scores.values())
     scores = {number: score + best * _score_titles(index, number, query, options) for number, score in scores.items()}
     scores = _add_company(index, scores, options)
+    scores = _add_sentences(index, scores, query, options)
     if topics:
         scores = favour_topics(scores, topics, index, query, options.topic_weight)
     return sorted(scores, key=lambda number: (-scores[number], number))
@@ -55,6 +62,28 @@ def rank_by_text(
 def measure_share(part: frozenset[str], whole: frozenset[str]) -> float:
     """Return which share of `part` is in `whole`, 0 for an empty one."""
     return len(part & whole) / len(part) if part else 0.0
+
+
+def _add_sentences(
+    index: SectionIndex, scores: dict[int, float], query: Query, options: SearchOptions
+) -> dict[int, float]:
+    """Let the best sections gain by their best sentence: words together answer better than words apart."""
+    if len(query.terms) < _TERMS_MIN or not options.read:
+        return scores
+    weights = {term: _weigh_term(index, term) for term in query.terms}
+    best = max(scores.values())
+    gained = dict(scores)
+    for number in sorted(scores, key=lambda number: (-scores[number], number))[: options.read]:
+        found = best_sentences(narrow_text(index.own_text(number), query.terms), query.terms, limit=1, idf=weights)
+        if found:
+            gained[number] += options.sentence_share * best * found[0].score
+    return gained
+
+
+def _weigh_term(index: SectionIndex, term: str) -> float:
+    """Return how telling a term is: the rarer, the more."""
+    count = index.count(make_piece(term))
+    return math.log(1 + (len(index) - count + 0.5) / (count + 0.5))
 
 
 def _score_words(index: SectionIndex, query: Query, options: SearchOptions, within: range) -> dict[int, float]:

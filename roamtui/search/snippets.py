@@ -24,7 +24,7 @@ def make_snippet(text: str, terms: Sequence[str]) -> str:
         text: Markdown.
         terms: As `roamtui.search.terms.query_terms` gives them.
     """
-    text = _narrow(text, terms)
+    text = narrow_text(text, terms)
     best = best_sentences(text, terms, limit=1)
     sentence = best[0] if best else find_opening(text)
     if sentence is None:
@@ -32,7 +32,7 @@ def make_snippet(text: str, terms: Sequence[str]) -> str:
     return shorten(plain_line(text[sentence.start : sentence.end].replace("\n>", "\n")), SNIPPET_LENGTH)
 
 
-def _narrow(text: str, terms: Sequence[str]) -> str:
+def narrow_text(text: str, terms: Sequence[str]) -> str:
     """Return a long text's part that holds most of the terms."""
     if len(text) <= _SOURCE_LENGTH:
         return text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -85,6 +84,8 @@ def explain_failure(url: str, error: Exception, *, is_out_of_time: bool) -> Fetc
 
 
 def _explain_connecting(host: str, error: httpcore.ConnectError) -> str:
+    import ssl  # noqa: PLC0415 - loaded by httpcore
+
     cause = error.args[0] if error.args else None
     if isinstance(cause, ssl.SSLCertVerificationError):
         reason = "".join(character for character in cause.verify_message if character.isprintable())

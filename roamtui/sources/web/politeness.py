@@ -6,7 +6,6 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -169,6 +168,8 @@ def find_retry_seconds(reply: Reply, *, now: float) -> float | None:
     seconds = read_seconds(text)
     if seconds is not None or not text:
         return seconds
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - only a busy site needs it
+
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - now)
     except (ValueError, OverflowError, OSError):

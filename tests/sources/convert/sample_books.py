@@ -98,4 +98,6 @@ def make_docx_parts(paragraphs: Sequence[str], *, title: str = "") -> dict[str, 
 
 
 def _relate(kind: str, target: str) -> str:
-    return f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="r1" Type="{kind}" Target="{target}"/></Relationships>'
+    return (
+        f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="r1" Type="{kind}" Target="{target}"/></Relationships>'
+    )

@@ -1,0 +1,196 @@
+"""Pages of links: fetched side by side, as Markdown where a site has it, and grafted below their links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import pytest
+
+from roamtui.document.library import Library
+from roamtui.document.loader import LoadedBatch
+from roamtui.document.page import parse_page
+from roamtui.document.web_loader import PageLoader
+from roamtui.sources.raw_text import RawText
+from roamtui.sources.web.fetcher import Fetcher, FetchOptions
+from tests.fakes.site import FakeSite, SitePage
+
+HTML = "<html><head><title>T</title></head><body><main><h1>{0}</h1><p>Words of {0}.</p><h2>More</h2><p>x</p></main>"
+MARKDOWN = "# {0}\n\nWords of {0}.\n\n## More\n\nx\n"
+
+
+def make_library(site: FakeSite, *paths: str) -> Library:
+    """Return an llms.txt of links to these paths, titled by them."""
+    text = "# Site\n\n## Docs\n\n" + "".join(f"- [{path}]({path}): note\n" for path in paths)
+    raw = RawText(text=text, source=site.url("/llms.txt"), name="llms.txt")
+    return Library(source=raw.source, root=parse_page(raw, url=site.url("/llms.txt")))
+
+
+def find_all(library: Library, *titles: str) -> tuple[str, ...]:
+    ids = {library.title_of(node_id): node_id for node_id in reversed([*library.walk()])}
+    return tuple(ids[title] for title in titles)
+
+
+@contextmanager
+def open_loader(site: FakeSite, *, is_offline: bool = False) -> Iterator[PageLoader]:
+    fetcher = Fetcher(cache_dir=None, options=FetchOptions(is_offline=is_offline))
+    yield PageLoader(fetcher, frozenset({site.origin}))
+    fetcher.close()
+
+
+def load(site: FakeSite, *paths: str) -> tuple[Library, LoadedBatch]:
+    """Return the library with the pages of these links, and the batch that they came in."""
+    library = make_library(site, *paths)
+    with open_loader(site) as loader:
+        batch = loader.load_batch(library, find_all(library, *paths), frozenset())
+    return library.graft_all(batch.documents), batch
+
+
+def test_a_page_stands_below_its_link_with_its_address_as_key() -> None:
+    with FakeSite({"/a.md": MARKDOWN.format("A")}) as site:
+        library, _ = load(site, "/a.md")
+        (link,) = find_all(library, "/a.md")
+        node = library.node(link)
+        below = [library.node(section_id) for section_id in library.walk(link)]
+        assert node.is_loaded
+        assert [(one.title, one.doc, one.url) for one in below[1:]] == [
+            ("A", site.url("/a.md"), site.url("/a.md")),
+            ("More", site.url("/a.md"), site.url("/a.md")),
+        ]
+        assert library.own_text(link) == "- [/a.md](/a.md): note\n"
+        assert library.text_at(library.shown_span(link)) == MARKDOWN.format("A")
+
+
+_STYLES: dict[str, Mapping[str, SitePage | str]] = {
+    "the same address": {"/p": SitePage(body=HTML.format("P"), markdown=MARKDOWN.format("P"))},
+    "page.md": {"/p": HTML.format("P"), "/p.md": MARKDOWN.format("P")},
+    "page.html.md": {"/p": HTML.format("P"), "/p.html.md": MARKDOWN.format("P")},
+    "index.html.md": {"/p": HTML.format("P"), "/p/index.html.md": MARKDOWN.format("P")},
+    "index.md": {"/p": HTML.format("P"), "/p/index.md": MARKDOWN.format("P")},
+    "named by the page": {
+        "/p": '<html><head><link rel="alternate" type="text/markdown" href="/raw/p.md"></head><body><h1>P</h1><p>html',
+        "/raw/p.md": MARKDOWN.format("P"),
+    },
+}
+
+
+@pytest.mark.parametrize("pages", _STYLES.values(), ids=_STYLES.keys())
+def test_the_markdown_twin_is_preferred(pages: Mapping[str, SitePage | str]) -> None:
+    with FakeSite(pages) as site:
+        library, batch = load(site, "/p")
+        (document,) = batch.documents.values()
+        assert document.text == MARKDOWN.format("P")
+        assert document.key == site.url("/p")
+        assert not document.problem
+
+
+@pytest.mark.parametrize("twins", [{"/p.md": HTML}, {"/p.md": '{"a": 1}'}, {"/p.md": ""}, {}])
+def test_what_is_no_markdown_is_no_twin(twins: dict[str, str]) -> None:
+    answers = {path: SitePage(body=body, media_type="text/html") for path, body in twins.items()}
+    with FakeSite({"/p": HTML.format("P"), **answers}) as site:
+        _, batch = load(site, "/p")
+        (document,) = batch.documents.values()
+        assert document.text == MARKDOWN.format("P")
+
+
+def test_the_style_of_a_site_is_learned_once() -> None:
+    paths = [f"/p{number}" for number in range(20)]
+    pages = {path: HTML.format(path) for path in paths} | {f"{path}.md": MARKDOWN.format(path) for path in paths}
+    with FakeSite(pages) as site:
+        _, batch = load(site, *paths)
+        assert [document.text for document in batch.documents.values()] == [MARKDOWN.format(path) for path in paths]
+        asked = [path for path in site.counts.paths if path != "/robots.txt"]
+        assert len([path for path in asked if path.endswith(".html.md") or "index" in path]) <= 3
+        assert len([path for path in asked if path in paths]) == 1
+
+
+def test_pages_are_fetched_side_by_side_but_never_more_than_eight() -> None:
+    paths = [f"/p{number}.md" for number in range(20)]
+    with FakeSite({path: MARKDOWN.format(path) for path in paths}, delay_seconds=0.02) as site:
+        _, batch = load(site, *paths)
+        assert [document.title for document in batch.documents.values()] == paths
+        assert 4 < site.counts.most_at_once <= 8
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        (SitePage(status=404), "no page"),
+        (SitePage(status=500), "a problem of its own"),
+        (SitePage(body='{"a": 1}', media_type="application/json"), "is JSON"),
+        (SitePage(body="[1, 2]", media_type="text/plain"), "is JSON"),
+        (SitePage(body="  \n"), "is empty"),
+        (SitePage(body=b"\x89PNG\r\n", media_type="image/png"), "image/png"),
+        (SitePage(body="<html><body><div id=root></div><script>x()</script>"), "without a browser"),
+        (SitePage(body="<html><title>Just a moment...</title><body>Checking your browser"), "without a browser"),
+    ],
+)
+def test_what_cannot_be_read_says_why_and_is_tried_again(page: SitePage, words: str) -> None:
+    with FakeSite({"/p": page}) as site:
+        library = make_library(site, "/p")
+        with open_loader(site) as loader:
+            (link,) = find_all(library, "/p")
+            failed = library.graft_all(loader.load_batch(library, (link,), frozenset()).documents)
+            assert words in failed.node(link).problem
+            assert failed.node(link).problem.endswith(".")
+            assert not failed.is_loaded(link)
+            site.pages["/p"] = SitePage(body=MARKDOWN.format("P"), media_type="text/markdown")
+            again = failed.graft_all(loader.load_batch(failed, (link,), frozenset()).documents)
+            assert again.is_loaded(link)
+            assert again.node(link).problem == ""
+
+
+def test_several_links_to_one_page_share_it() -> None:
+    with FakeSite({"/p.md": MARKDOWN.format("P")}) as site:
+        text = "- [One](/p.md#a)\n- [Two](/p.md)\n- [Other](/llms.txt)\n"
+        root = parse_page(RawText(text=text, source="s", name="llms.txt"), url=site.url("/llms.txt"))
+        library = Library(source="s", root=root)
+        one, two, other = root.ids
+        with open_loader(site) as loader:
+            library = library.graft_all(loader.load_batch(library, (two,), frozenset()).documents)
+            library = library.graft_all(loader.load_batch(library, (one, other), frozenset()).documents)
+        assert library.is_loaded(one)
+        assert library.find_host(one) == two
+        assert library.shown_span(one) == library.shown_span(two)
+        assert (library.children(one), len(library.children(two))) == ((), 1)
+        assert [path for path in site.counts.paths if path == "/p.md"] == ["/p.md"]
+        assert "leads to itself" in library.problem_of(other)
+        assert len([*library.walk()]) == len(set(library.walk()))
+
+
+def test_lists_of_links_lead_on_to_a_depth() -> None:
+    inner = "# Inner\n\n> Q\n\n## Pages\n\n- [{0}1]({0}1.md): n\n- [{0}2]({0}2.md): n\n- [{0}3]({0}3.md): n\n"
+    pages = {"/a.txt": inner.format("/b"), "/b1.md": inner.format("/c"), "/c1.md": inner.format("/d")}
+    with FakeSite(pages) as site, open_loader(site) as loader:
+        library = make_library(site, "/a.txt")
+        for title in ("/a.txt", "/b1"):
+            library = library.graft_all(loader.load_batch(library, find_all(library, title), frozenset()).documents)
+        titles = {library.title_of(node_id) for node_id in library.walk()}
+        assert {"/b1", "/b2", "Pages"} <= titles
+        assert not {"/c1", "/c2"} & titles, "the pages at the end have no links to open"
+
+
+def test_another_origin_is_not_fetched() -> None:
+    with (
+        FakeSite({"/p.md": "# P\n"}) as other,
+        FakeSite({"/go.md": SitePage(status=302, location=other.url("/p.md"))}) as site,
+    ):
+        library = make_library(site, other.url("/p.md"), "/go.md")
+        direct, redirect = find_all(library, other.url("/p.md"), "/go.md")
+        with open_loader(site) as loader:
+            assert dict(loader.find_unapproved(library, (direct, redirect), frozenset())) == {other.origin: (direct,)}
+            assert loader.find_unapproved(library, (direct,), frozenset({other.origin})) == {}
+            batch = loader.load_batch(library, (direct, redirect), frozenset())
+        assert dict(batch.refused) == {direct: other.origin, redirect: other.origin}
+        assert all(f"--allow-origin {other.origin}" in document.problem for document in batch.documents.values())
+        assert other.counts.paths == []
+
+
+def test_progress_tells_of_pages_and_bytes() -> None:
+    paths = ("/a.md", "/b.md")
+    with FakeSite({path: MARKDOWN.format(path) for path in paths}) as site, open_loader(site) as loader:
+        library = make_library(site, *paths)
+        told: list[tuple[int, int]] = []
+        loader.load_batch(library, find_all(library, *paths), frozenset(), lambda done, size: told.append((done, size)))
+        assert told == sorted(told)
+        assert told[-1] == (2, sum(len(MARKDOWN.format(path)) for path in paths))

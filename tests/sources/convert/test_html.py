@@ -1,0 +1,200 @@
+"""What a page becomes: its headings, code, tables and lists, and nothing of what stands around its text."""
+
+from __future__ import annotations
+
+import html
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.sources.convert.html import convert_html
+from roamtui.sources.convert.html_file import convert_html_file
+from tests.sources.convert.outlines import read_outline
+
+_MARKS = st.text(alphabet="#-=>`*_+~1.)[]<!&;/\\ \t\n\r|:ax\u00a0\u2028", max_size=24)
+
+
+def convert(source: str, base_url: str | None = None) -> str:
+    return convert_html(source, base_url=base_url).text.rstrip("\n")
+
+
+def test_headings_keep_their_levels_and_their_text() -> None:
+    page = "<h1>A <em>b</em></h1><p>x<h3 id=c>C <code>d()</code></h3><div><h2><p>In a paragraph</p></h2></div>"
+    assert read_outline(convert(page)) == [(1, "A b"), (3, "C d()"), (2, "In a paragraph")]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        '<a class="headerlink" href="#x">¶</a>',
+        '<a class="hash-link" href="#x" aria-label="Direct link">\u200b</a>',
+        '<a href="#x">#</a>',
+        '<a class="anchor" aria-hidden="true" href="/page#x"><svg><path/></svg></a>',
+        '<span class="mw-editsection">[edit]</span>',
+        "<button>Copy</button>",
+    ],
+)
+def test_marks_of_a_place_are_no_part_of_its_heading(mark: str) -> None:
+    assert convert(f"<h2>{mark}Name{mark}</h2>") == "## Name"
+
+
+def test_a_link_to_its_own_place_that_holds_the_title_is_its_text() -> None:
+    assert convert('<h2><a href="#name">Name</a></h2>') == "## Name"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('<pre><code class="language-rust">a  b\n\n\n# c</code></pre>', "```rust\na  b\n\n\n# c\n```"),
+        ('<div class="highlight-python notranslate"><div><pre>x</pre></div></div>', "```python\nx\n```"),
+        ('<pre data-language="c++">x</pre>', "```c++\nx\n```"),
+        ('<pre class="brush: js">x</pre>', "```js\nx\n```"),
+        ("<pre>```\ninner\n```</pre>", "````\n```\ninner\n```\n````"),
+        ("<pre>a<br>b<div>c</div><div>d</div></pre>", "```\na\nb\nc\nd\n```"),
+        ('<pre><span class="linenos">1</span>a &lt;b&gt;</pre>', "```\na <b>\n```"),
+        ('<table class="x"><tr><td class="linenos"><pre>1</pre><td><pre>a\nb</pre></table>', "```\na\nb\n```"),
+        ("<p>Use <code>a|b `c`</code>.", "Use `` a|b `c` ``."),
+    ],
+)
+def test_code_stays_as_it_is_with_its_language(source: str, expected: str) -> None:
+    assert convert(source) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<table><tr><th>A<th>B<tr><td>1|2<td><p>x<p>y</table>", "| A | B |\n| --- | --- |\n| 1\\|2 | x y |"),
+        ("<table><tr><td colspan=2>a<tr><td>b<td>c</table>", "| | |\n| --- | --- |\n| a |  |\n| b | c |"),
+        ("<ul><li>a<li>b<ul><li>c</ul><li><p>d<p>e</ul>", "- a\n- b\n  - c\n- d\n\n  e"),
+        ("<ol start=3><li>a<li value=7>b<li>c</ol>", "3. a\n7. b\n8. c"),
+        ("<blockquote><p>a<p>b</blockquote>", "> a\n>\n> b"),
+        ("<dl><dt>a<dd>b<dt>c<dd>d</dl>", "**a**\n\nb\n\n**c**\n\nd"),
+        ("<p>a<br>b <b>c</b> <i><em>d</em></i>", "a\\\nb **c** *d*"),
+        ("<p>a<hr>b", "a\n\n***\n\nb"),
+        ("<p>a<script>if (1 < 2) x()</script> b<!-- c --><style>d</style>", "a b"),
+    ],
+)
+def test_tables_lists_and_lines_keep_their_form(source: str, expected: str) -> None:
+    assert convert(source) == expected
+
+
+def test_addresses_become_absolute_and_bad_ones_text() -> None:
+    page = (
+        '<p><a href="../b c.html#(d)">A</a> <a href="javascript:x()">B</a> <a href="data:text/html,x">C</a> '
+        '<a href="http://[bad">D</a> <img src="i.png" alt="E [f]"> <img src="data:image/png;base64,AA" alt="G">'
+    )
+    assert convert(page, "https://example.org/docs/x/y.html") == (
+        "[A](https://example.org/docs/b%20c.html#%28d%29) B C D ![E \\[f\\]](https://example.org/docs/x/i.png) ![G]()"
+    )
+    assert convert('<base href="/other/"><a href="b">A</a>', "https://example.org/x") == (
+        "[A](https://example.org/other/b)"
+    )
+    assert convert('<a href="b.html">A</a>') == "[A](b.html)"
+
+
+def test_a_link_around_blocks_is_a_link_in_each() -> None:
+    assert convert('<a href="/x"><h2>A</h2><p>b</p></a><p>c') == "## [A](/x)\n\n[b](/x)\n\nc"
+
+
+def test_what_stands_around_the_text_is_left_out() -> None:
+    page = (
+        "<title>T &amp; U</title><header><nav><a href=/>Home</a></nav><h1>Site</h1></header>"
+        "<main><h1>Page</h1><p>text<aside>note</aside><footer>f</footer></main><div>promo</div><footer>foot</footer>"
+    )
+    converted = convert_html(page)
+    assert (converted.title, converted.text) == ("T & U", "# Page\n\ntext\n\nnote\n")
+
+
+@pytest.mark.parametrize("tag", ["main", "div role=main", "article"])
+def test_the_heading_above_the_main_part_belongs_to_it(tag: str) -> None:
+    page = f"<h1>Page</h1><p>by someone</p><{tag}><p>text</p></{tag.split(maxsplit=1)[0]}><p>more to read"
+    assert convert(page) == "# Page\n\ntext"
+
+
+def test_several_articles_and_an_empty_main_part_are_no_reason_to_drop_the_rest() -> None:
+    assert convert("<p>a<article><p>b</article><article><p>c</article>") == "a\n\nb\n\nc"
+    assert convert("<main></main><p>a") == "a"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<p hidden>IGNORE<p>",
+        '<div style="color:red; display : none">IGNORE<div>IGNORE</div></div>',
+        '<span style="font-size:0px">IGNORE <b>IGNORE</b></span>',
+        "<span aria-hidden=true>IGNORE</span>",
+        "<template><p>IGNORE</template>",
+        "<noscript>IGNORE</noscript>",
+        '<span class="sr-only">IGNORE</span>',
+        "<textarea>IGNORE</textarea>",
+    ],
+)
+def test_what_a_reader_does_not_see_is_left_out(hidden: str) -> None:
+    assert convert(f"<p>before {hidden} after").split() == ["before", "after"]
+    assert convert('<p style="opacity:0.5">seen</p><div role=tabpanel hidden>tab</div>') == "seen\n\ntab"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<div id="root"></div><script src="x.js"></script>',
+        "<title>Just a moment...</title><h1>example.org</h1><p>Checking your browser before you go on.</p>",
+        "<p>You need to enable JavaScript to run this app.</p>",
+        "<div>Loading…</div>",
+        "",
+        "<!-- only this",
+    ],
+)
+def test_a_page_that_stands_before_another_holds_no_text(page: str) -> None:
+    assert convert(page) == ""
+
+
+def test_headings_in_lists_and_layout_tables_stay_headings() -> None:
+    page = "<ul><li>a<li><h3>One</h3>b<li>c</ul><table><tr><td><h2>Two</h2>d<td>e</table>"
+    assert convert(page) == "- a\n\n### One\n\nb\n\nc\n\n## Two\n\nd\n\ne"
+
+
+def test_elements_that_end_without_saying_so_end() -> None:
+    page = "<p>a<p>b<ul><li>c<li>d</ul><h2>e<p>f<table><tr><td>g<td>h<tr><td>i</table>j</div></b></p>k"
+    assert convert(page) == "a\n\nb\n\n- c\n- d\n\n## e\n\nf\n\n| | |\n| --- | --- |\n| g | h |\n| i |\n\njk"
+
+
+@given(st.lists(_MARKS, min_size=6, max_size=6))
+def test_no_text_becomes_a_heading(texts: list[str]) -> None:
+    a, b, c, d, e, f = (html.escape(text) for text in texts)
+    page = (
+        f"<h1>First</h1><p>{a}<br>{b}</p><ul><li>{c}<li>x</ul><div>{d}</div><h2>Second</h2><pre>{e}</pre>"
+        f"<table><tr><td>{f}<td>{a}</table><blockquote>{b}</blockquote><code>{c}</code> {d}<h2>x{e}</h2>{f}<h1>Last</h1>"
+    )
+    outline = read_outline(convert(page))
+    assert [level for level, _ in outline] == [1, 2, 2, 1]
+    assert (outline[0], outline[1], outline[3]) == ((1, "First"), (2, "Second"), (1, "Last"))
+
+
+@given(_MARKS)
+def test_the_words_of_a_text_stay(text: str) -> None:
+    markdown = convert(f"<p>{html.escape(text)}</p>")
+    kept = [letter for letter in markdown if letter in "ax"]
+    assert kept == [letter for letter in text if letter in "ax"]
+
+
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [
+        ("<p>Grüße".encode(), "Grüße"),
+        ("<meta charset=iso-8859-1><p>Grüße".encode("cp1252"), "Grüße"),
+        ('<?xml version="1.0" encoding="iso-8859-2"?><p>Žluťoučký'.encode("iso-8859-2"), "Žluťoučký"),
+        ('<meta content="text/html; charset=Shift_JIS"><p>日本'.encode("shift_jis"), "日本"),
+        ("<p>Grüße".encode("utf-16"), "Grüße"),
+        ("<p>“Grüße”".encode("cp1252"), "“Grüße”"),
+        ("<meta charset=utf-16><p>Grüße".encode("cp1252"), "Grüße"),
+        ("<meta charset=rot13><p>Grüße".encode("cp1252"), "Grüße"),
+    ],
+)
+def test_characters_are_as_the_page_says_or_as_browsers_guess(data: bytes, word: str) -> None:
+    assert word in convert_html_file(data, "page.html").text
+
+
+def test_xhtml_ends_elements_with_a_slash() -> None:
+    assert convert('<?xml version="1.0"?><title/><script src="x"/><a id="y"/><p>text</p>') == "text"
