@@ -3,13 +3,15 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DOCUMENT ?= examples/handbook.md
 WORKERS ?= 2
+QUESTIONS ?= 3000
+KILLS ?= 500
 PYTEST := $(BIN)/python -m pytest
 
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint fast snap bench fuzz docs clean
+.PHONY: help run test lint fast snap bench fuzz soak docs clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,8 +40,14 @@ bench: $(VENV)/.developed ## Measure speed, each number beside one that it can b
 fuzz: $(VENV)/.developed ## Run the property tests with 10,000 random cases each
 	@HYPOTHESIS_PROFILE=nightly $(PYTEST) -n $(WORKERS) -m hypothesis --timeout 0
 
-docs: $(VENV)/.developed ## Write the key table into README.md and take its picture anew
+soak: $(VENV)/.developed ## Live long days at the running app, kill the program hundreds of times, compare all headings (QUESTIONS=3000, KILLS=500)
+	@$(BIN)/python -m tests.soak.day --questions $(QUESTIONS)
+	@$(BIN)/python -m tests.soak.kills --runs $(KILLS)
+	@$(BIN)/python -m tests.soak.compare_headings
+
+docs: $(VENV)/.developed ## Write the key table into README.md, list all licences, and take the picture anew
 	@$(BIN)/python docs/write_reference.py
+	@$(BIN)/python docs/write_licences.py
 	@$(BIN)/python docs/take_screenshot.py
 
 clean: ## Remove caches and what was built; .venv stays

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from roamtui.document.links import explain_refusal, find_address, make_failure
 from roamtui.document.loader import can_load, load_files
 from roamtui.document.text import LENGTH_MIN
 from roamtui.document.web_options import WebOptions
-from roamtui.document.web_sources import open_named
+from roamtui.document.web_sources import is_address, open_named
 from roamtui.errors import UsageError
 from roamtui.headless.output import write_note
 from roamtui.settings import cache_path, pages_path
@@ -55,8 +56,10 @@ def open_partly(
     if not sources:
         raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
     web = web or WebArguments()
+    if len(sources) == 1 and is_address(sources[0]) and sys.stderr.isatty():
+        write_note(f"Fetching {sources[0]}…")
     options = WebOptions(cache_dir=pages_path(), is_offline=web.is_offline, allowed=web.allowed)
-    library, loader = open_named(sources, web=options, warm_dir=_warm_dir())
+    library, loader = open_named(sources, web=options, warm_dir=_warm_dir(), kept_dir=cache_path() / "converted")
     if loader is None:
         return library, None
     if is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from roamtui.app_arguments import ConversationArguments, ModelArguments
 from roamtui.conversation.beginning import begin_conversation
+from roamtui.document.plain import plain_line
+from roamtui.document.web_sources import suggest_address
 from roamtui.errors import UsageError
 from roamtui.libraries import keep_outline, open_library, open_partly, shorten_notes
 from roamtui.search.options import RetrievalOptions
@@ -31,6 +34,7 @@ def run_app(arguments: AppArguments) -> int:
         RoamtuiError: Something that was named cannot be used; told before the screen is touched.
     """
     settings = load_settings().retrieve_with(arguments.retrieval)
+    arguments = _ask_for_address(arguments)
     if _is_plain_wanted(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
     library, loader = open_partly(arguments.sources, is_whole=_needs_whole_text(arguments, settings), web=arguments.web)
@@ -62,6 +66,19 @@ def run_app(arguments: AppArguments) -> int:
 
         write_note(f"roamtui: {first.whole.agent.session.save_failure}")
     return exit_code
+
+
+def _ask_for_address(arguments: AppArguments) -> AppArguments:
+    """Return the arguments with an address in place of a bare name that is no file, where the person means that."""
+    address = suggest_address(arguments.sources[0]) if len(arguments.sources) == 1 else None
+    if address is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return arguments
+    question = f"There is no file {plain_line(arguments.sources[0])}. Open {plain_line(address)}? [y/N] "
+    try:
+        is_meant = input(question).strip().lower() in ("y", "yes")
+    except EOFError:
+        is_meant = False
+    return replace(arguments, sources=(address,)) if is_meant else arguments
 
 
 def _run_plain(arguments: AppArguments, settings: Settings) -> int:

@@ -14,6 +14,7 @@ from roamtui.agent.progress import Progress, Reply
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.agent.reminding import find_reminder
 from roamtui.agent.room import estimate_request, find_room, has_room
+from roamtui.agent.starting import find_start
 from roamtui.agent.toolbox import make_tools
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
 from roamtui.conversation.approval import Approver, CostApproval
@@ -84,7 +85,8 @@ class Agent:
         number = self.session.state.question_number + 1
         is_saved = False
         try:
-            for change in await self.session.begin_question(question, self._brief(within)):
+            found = await self._find_start(question, within)
+            for change in await self.session.begin_question(question, self._brief(within, found)):
                 yield change
             yield QuestionAsked(number=self.session.state.question_number, question=question)
             try:
@@ -109,6 +111,12 @@ class Agent:
                 self.session.abandon_question(partial, step=progress.interrupted_step())
             elif not is_saved:
                 self.session.save_now()
+
+    async def _find_start(self, question: str, within: str | None) -> tuple[str, ...]:
+        """Return the sections that are opened with a question."""
+        if self.searcher is None or not self.options.has_confident_start:
+            return ()
+        return await find_start(self.searcher, self.session.state, question, within)
 
     async def _roam(self, progress: Progress) -> AsyncGenerator[AgentEvent, None]:
         """Ask the model step by step, and run its calls, until it answers or the limit is reached."""
@@ -176,7 +184,7 @@ class Agent:
         self._consented_id = self.session.state.id
         return True
 
-    def _brief(self, within: str | None = None) -> Briefing:
+    def _brief(self, within: str | None = None, found: tuple[str, ...] = ()) -> Briefing:
         window = self.model.window_tokens
         return Briefing(
             system=SYSTEM,
@@ -185,6 +193,7 @@ class Agent:
             room_tokens=self.options.preface_room(window),
             history_tokens=self.options.history_room(window),
             within=within,
+            found=found,
             preferences=self.options.read_preferences() if self.options.read_preferences is not None else "",
         )
 

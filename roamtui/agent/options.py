@@ -26,6 +26,8 @@ class AgentOptions:
     outline_tokens_max: int = OUTLINE_TOKENS_MAX
     cost_usd_max: float | None = None
     """What a conversation may cost before the person is asked; None for no cap."""
+    has_confident_start: bool = False
+    """Whether what search finds beyond doubt is open when a question goes to the model."""
     read_preferences: Callable[[], str] | None = None
     """Gives what the person wrote down of how they want to be answered. Asked at each question, so that a change counts
     once the transcript is built anew."""

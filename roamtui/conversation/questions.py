@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import CloseReason, ConversationEvent
+from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.events import CloseReason, ConversationEvent, ExpandStatus, SectionsExpanded
 from roamtui.conversation.keep_open import choose_closing
-from roamtui.conversation.opening import deliver_pending
+from roamtui.conversation.opening import ExpandEvents, deliver_pending, expand_for_agent
 from roamtui.conversation.rebuilding import Briefing, rebuild
 from roamtui.conversation.state import ConversationState, KeepOpen, OpenSection
-from roamtui.conversation.transcript import Citation, Exchange, Step, Stopped, Usage
+from roamtui.conversation.transcript import FOUND_LEAD, Citation, Exchange, Step, Stopped, Usage
 from roamtui.conversation.update import close
 from roamtui.document.plain import plain_line, shorten
+from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.labels import name_path
 
 _TITLE_LENGTH = 80
@@ -70,7 +71,8 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
     transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
     state = replace(state, transcript=transcript, is_asking=True, model=briefing.model, title=title)
     state, texts = deliver_pending(state, briefing.room_tokens)
-    return _change_last(state, preface=_write_preface(state, texts)), events
+    state, found, opening = _open_found(state, briefing, texts)
+    return _change_last(state, preface=_write_preface(state, texts, found)), (*events, *opening)
 
 
 def record_step(state: ConversationState, step: Step) -> ConversationState:
@@ -125,10 +127,28 @@ def _is_of_earlier_questions(section: OpenSection) -> bool:
     return not section.is_pinned and not is_new
 
 
-def _write_preface(state: ConversationState, texts: tuple[str, ...]) -> str:
+def _open_found(
+    state: ConversationState, briefing: Briefing, texts: tuple[str, ...]
+) -> tuple[ConversationState, tuple[str, ...], ExpandEvents]:
+    """Open what search found for a question, as far as there is room beside `texts`; return their blocks."""
+    if not briefing.found:
+        return state, (), ()
+    room = briefing.room_tokens
+    if room is not None:
+        room = max(0, room - sum(map(estimate_tokens, texts)))
+    command = ExpandSections(section_ids=briefing.found, origin=Origin.AGENT, room_tokens=room)
+    opened, events = expand_for_agent(state, command)
+    results = next(event.results for event in events if isinstance(event, SectionsExpanded))
+    found = tuple(result.text for result in results if result.status is ExpandStatus.OPENED)
+    return (opened, found, events) if found else (state, (), ())
+
+
+def _write_preface(state: ConversationState, texts: tuple[str, ...], found: tuple[str, ...]) -> str:
     parts = []
     if texts:
         parts += ["The person opened these sections:", *texts]
+    if found:
+        parts += [FOUND_LEAD, *found]
     within = state.transcript.exchanges[-1].within
     if within is not None and within in state.library:
         name = name_path(state.library, within)

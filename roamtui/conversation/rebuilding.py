@@ -39,6 +39,8 @@ class Briefing:
     """Tokens that earlier questions and answers may have after a rebuild; None for all of them."""
     within: str | None = None
     """The section that the question is about, None for the whole document."""
+    found: tuple[str, ...] = ()
+    """Sections that search found so clearly that they are opened with the question."""
     preferences: str = ""
     """What the person wrote down of how they want to be answered; frozen in the transcript like the outline."""
 

@@ -47,6 +47,8 @@ class QuoteState(StrEnum):
 
 
 _NO_ANSWER = "[no answer]"
+FOUND_LEAD = "Search opened these sections for the question below; answer from them if they answer it:"
+"""Stands before sections that are opened with a question."""
 QUESTION_START = "Question: "
 """Stands before a question that follows other text in its message."""
 

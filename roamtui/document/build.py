@@ -44,12 +44,15 @@ def _find_warm(raw: RawText, warm_dir: Path) -> Document | None:
     return WarmCache(warm_dir).read(raw.text, name=raw.name, notes=raw.notes, is_markdown=raw.is_markdown)
 
 
-def open_sources(names: Sequence[str], *, warm_dir: Path | None = None) -> tuple[Library, FileLoader | None]:
+def open_sources(
+    names: Sequence[str], *, warm_dir: Path | None = None, kept_dir: Path | None = None
+) -> tuple[Library, FileLoader | None]:
     """Return the library of a document, and of a folder, a zip archive or several of all these a listing of files.
 
     Args:
         names: What the person named: paths, or one address or ``-``.
         warm_dir: As for `build_library`.
+        kept_dir: Where texts are kept that took long to convert; None for nowhere.
 
     Returns:
         The library, and what loads its files; None for a document, all of which is there.
@@ -59,12 +62,13 @@ def open_sources(names: Sequence[str], *, warm_dir: Path | None = None) -> tuple
         UsageError: Something was named together with others that can only be opened alone.
     """
     if len(names) == 1 and not (is_path(names[0]) and is_listed(Path(names[0]))):
-        return build_library(read_source(names[0]), warm_dir=warm_dir), None
+        return build_library(read_source(names[0], kept_dir=kept_dir), warm_dir=warm_dir), None
     from roamtui.document.folder import FileLoader, build_folder  # noqa: PLC0415
     from roamtui.sources.several import list_source, list_sources  # noqa: PLC0415 - a single document needs none of it
 
     for name in names:
         if not is_path(name):
             raise UsageError(f"{name} is opened by itself, not together with other sources.")
-    listing = list_source(Path(names[0])) if len(names) == 1 else list_sources([Path(name) for name in names])
+    paths = [Path(name) for name in names]
+    listing = list_sources(paths, kept_dir=kept_dir) if len(paths) > 1 else list_source(paths[0], kept_dir=kept_dir)
     return build_folder(listing), FileLoader(listing)

@@ -33,6 +33,8 @@ _SHAPE = re.compile(r"\s*# [^\n]+\n\s*>[ \t]*[^\n]*\n")
 _SECTION = re.compile(r"^## ", re.MULTILINE)
 _BARE = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5c\u300d\u300f\u300b]+")
 _BARE_END = ".,;:!?)*_]"
+_SIMPLE_ITEM = re.compile(r"\[([^\\`*_\[\]<&!\n]+)\]\(([^\s()<>\\&]+)\)[^\[\]`<\\]*")
+"""A link without marks in its text, and words after it in which no other link can be."""
 _NO_TITLE = " \t:\uff1a|\uff5c-\u2013\u2014>\u2192,;\u3001\uff0c."
 _TITLE_LENGTH_MAX = 300
 _LINKS_MIN = 3
@@ -142,10 +144,23 @@ def _list_items(text: str) -> list[_Item]:
             open_lines.pop()
         elif token.type == "inline" and open_lines and ("http" in token.content or "[" in token.content):
             line = max(open_lines[-1], items[-1].line if items else 0)
-            links = tuple(_find_links(_make_parser().parseInline(token.content, env)[0].children or []))
+            links = _find_simple_link(token.content) or tuple(_find_links(_parse_inline(token.content, env)))
             if links:
                 items.append(_Item(line, links))
     return items
+
+
+def _find_simple_link(content: str) -> tuple[tuple[str, str], ...]:
+    """Return the link of an item in which nothing else could be one: most items, at a hundredth of the cost."""
+    match = _SIMPLE_ITEM.fullmatch(content)
+    return ((shorten(plain_line(match[1]), _TITLE_LENGTH_MAX), match[2]),) if match is not None else ()
+
+
+def _parse_inline(content: str, env: dict[str, object]) -> list[Token]:
+    parser = _make_parser()
+    tokens: list[Token] = []
+    parser.inline.parse(content, parser, env, tokens)
+    return tokens
 
 
 def _find_links(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:

@@ -76,7 +76,9 @@ class PageLoader:
     ) -> LoadedBatch:
         """Return the pages of several links, at most 8 fetched at a time; see `Loader`."""
         urls = {node_id: find_address(library, node_id) for node_id in node_ids}
-        depths = {url: _find_depth(library, node_id) for node_id, url in reversed(urls.items())}
+        depths: dict[str, int] = {}
+        for node_id, url in urls.items():
+            depths.setdefault(url, _find_depth(library, node_id))
         job = _Job(self.fetcher, Grants(typed=self.typed, approved=approved), self._styles, report)
         with ThreadPoolExecutor(min(_FETCHED_AT_ONCE, max(1, len(depths)))) as pool:
             read = {
@@ -151,24 +153,28 @@ class _Job:
         return page
 
     def _explore(self, url: str) -> tuple[FetchedPage, TwinStyle | None]:
-        """Return a page or its twin, and what that tells of the site; None where it tells nothing."""
-        page = self._fetch_if_cached(url)
-        if page is not None:
-            kind = classify_page(page)
-            if kind is not PageKind.HTML:
-                return page, TwinStyle.SAME if kind is PageKind.MARKDOWN else None
-        alternate = None if page is None else _find_alternate(page)
+        """Return a page or its twin, and what that tells of the site; None where it tells nothing.
+
+        The page and all that may be its twin are asked for at once: once for a site, that saves a round trip.
+        """
         addresses = {style: make_twin(url, style) for style in OTHER_ADDRESSES}
-        if alternate is not None and alternate not in addresses.values():
-            addresses = {TwinStyle.ALTERNATE: alternate, **addresses}
-        with ThreadPoolExecutor(len(addresses)) as pool:
+        with ThreadPoolExecutor(len(addresses) + 1) as pool:
+            asked = pool.submit(self._fetch_if_cached, url)
             twins = dict(zip(addresses, pool.map(self._fetch_twin, addresses.values()), strict=True))
+            page = asked.result()
+        kind = PageKind.EMPTY if page is None else classify_page(page)
+        if page is not None and kind is PageKind.MARKDOWN:
+            return page, TwinStyle.SAME
         for style, twin in twins.items():
             if twin is not None:
                 return twin, style
         if page is None:
             raise NotCachedError(url)
-        return page, TwinStyle.NONE if urlsplit(url).path.strip("/") else None
+        named = self._fetch_twin(_find_alternate(page)) if kind is PageKind.HTML else None
+        if named is not None:
+            return named, TwinStyle.ALTERNATE
+        is_telling = kind is PageKind.HTML and bool(urlsplit(url).path.strip("/"))
+        return page, TwinStyle.NONE if is_telling else None
 
     def _fetch_if_cached(self, url: str) -> FetchedPage | None:
         """Return a page; None where the network is off and only its twin may be in the cache."""

@@ -18,6 +18,7 @@ from roamtui.evaluation.rows import AgentScore
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from roamtui.agent.options import AgentOptions
     from roamtui.document.library import Library
     from roamtui.evaluation.golds import GoldIds
     from roamtui.evaluation.questions import EvalQuestion, Turn
@@ -28,14 +29,19 @@ _OPENED = (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
 
 
 async def ask_agent(
-    question: EvalQuestion, library: Library, searcher: Searcher | None, model: Model, golds: GoldIds
+    question: EvalQuestion,
+    library: Library,
+    searcher: Searcher | None,
+    model: Model,
+    golds: GoldIds,
+    options: AgentOptions | None = None,
 ) -> AgentScore:
     """Ask a question, with what was said before it, and return what became of it."""
     session = Session.start(library)
     exchanges = make_exchanges(question.history)
     if exchanges:
         session = Session(replace(session.state, transcript=Transcript(exchanges=exchanges)))
-    agent = Agent(session, model, searcher)
+    agent = Agent(session, model, searcher, options)
     opened: dict[str, None] = {}
     tokens = 0
     final: QuestionAnswered | None = None

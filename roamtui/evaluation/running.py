@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from roamtui.agent.options import AgentOptions
     from roamtui.document.document import Document
     from roamtui.document.library import Library
     from roamtui.evaluation.golds import GoldIds
@@ -45,6 +46,7 @@ class Plan:
     make_searcher: Callable[[Library], Searcher | None]
     make_model: Callable[[], Model] | None = None
     """Makes a model for each of the questions asked side by side; None where search alone is measured."""
+    agent_options: AgentOptions | None = None
     jobs: int = 1
     """Questions asked side by side."""
 
@@ -170,7 +172,7 @@ async def _score(question: EvalQuestion, desk: _Desk) -> QuestionRow | None:
     row = _search(asked, material.searcher, golds)
     if desk.model is None:
         return row
-    agent = await ask_agent(asked, material.library, material.searcher, desk.model, golds)
+    agent = await ask_agent(asked, material.library, material.searcher, desk.model, golds, desk.plan.agent_options)
     if agent.error:
         _count_failure(question, agent.error, desk.course)
         return None

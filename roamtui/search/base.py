@@ -25,7 +25,7 @@ class Hit:
 
     section_id: str
     score: float
-    """Above 0, higher is better; comparable within one search only."""
+    """Above 0, higher is better; comparable within one search only. By words alone a share of the best one's."""
     snippet: str
     """The sentence of the section's own text that answers best, on one line and safe to display; empty for a bare
     heading."""
@@ -54,7 +54,7 @@ class SearchOptions:
     """How much of the score of the section above is added."""
     page_share: float = 0.05
     """How much of the mean of the best three scores in the same document is added."""
-    sentence_share: float = 0.3
+    sentence_share: float = 0.2
     """What the sentence that answers best adds, as a share of the best score, where it holds all that is asked for."""
     read: int = 20
     """Sections, the best so far, whose sentences are looked at; 0 for none."""

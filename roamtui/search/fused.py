@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from roamtui.search.options import RetrievalOptions
     from roamtui.search.vector_index import Progress
 
+_QUERY_LENGTH_MAX = 2_000
+"""Characters of a query that are embedded; embedders take no more than some hundred words to heart."""
 _JUDGED_LENGTH = 800
 """Characters of a section that a model is shown to judge it."""
 
@@ -168,7 +170,7 @@ class FusedSearcher:
     def _rank_by_vectors(self, vectors: VectorIndex, query: str, inside: Collection[str] | None) -> RankedList:
         options = self._options
         try:
-            found = vectors.rank(query, limit=options.vector_top, within=inside)
+            found = vectors.rank(query[:_QUERY_LENGTH_MAX], limit=options.vector_top, within=inside)
         except RoamtuiError as error:
             self._do_without_vectors(error)
             found = []

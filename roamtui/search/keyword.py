@@ -63,6 +63,8 @@ class _Ranks:
 
     text: int | None = None
     title: int | None = None
+    share: float = 0.0
+    """Its score by text as a share of the best one."""
 
     def fuse(self, k: int) -> float:
         """Return the sum of reciprocal ranks."""
@@ -136,7 +138,7 @@ class KeywordSearcher:
         options = replace(self._options, candidates=max(limit, self._options.candidates))
         topics = state.topics.carry_over(query[:_QUERY_LENGTH_MAX], earlier) if earlier else {}
         parsed, ranks = _rank(state, parsed, options, numbers, topics)
-        scores = {number: places.fuse(self._options.fusion_k) for number, places in ranks.items()}
+        scores = _score(ranks, self._options.fusion_k)
         ordered = sorted(scores, key=lambda number: (-scores[number], number))
         kept = merge_families(state.index, demote_bare(state.index, ordered, parsed), parsed, limit)
         lowered = _descend([scores[number] for number in kept])
@@ -183,13 +185,24 @@ def _rank(
     corrections = state.titles.correct(query.words)
     query = correct_query(query, corrections)
     ranks: dict[int, _Ranks] = {}
-    for rank, number in enumerate(rank_by_text(state.index, query, options, within, topics), start=1):
-        ranks[number] = _Ranks(text=rank)
+    scores = rank_by_text(state.index, query, options, within, topics)
+    best = max(scores.values(), default=0.0)
+    for rank, (number, score) in enumerate(scores.items(), start=1):
+        ranks[number] = _Ranks(text=rank, share=score / best)
     if corrections:
         by_title = state.titles.rank(query.words, corrections, within)[: options.candidates]
         for rank, number in enumerate(by_title, start=1):
             ranks.setdefault(number, _Ranks()).title = rank
     return query, ranks
+
+
+def _score(ranks: Mapping[int, _Ranks], k: int) -> dict[int, float]:
+    """Return scores as shares of the best one: by text, or where titles were looked through by fused ranks."""
+    if all(places.title is None for places in ranks.values()):
+        return {number: places.share for number, places in ranks.items()}
+    fused = {number: places.fuse(k) for number, places in ranks.items()}
+    best = max(fused.values())
+    return {number: score / best for number, score in fused.items()}
 
 
 def _find_range(library: Library, index: SectionIndex, within: str | None) -> range:

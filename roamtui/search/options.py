@@ -61,7 +61,7 @@ class RetrievalOptions:
     max_tokens: int | None = _set(None, "tokens of all sections found, at most", low=1, kind=int)
     score_threshold: float = _set(0.0, "leave out what has less than this share of the best score", high=1)
     keyword_weight: float = _set(1.0, "of the list by words")
-    vector_weight: float = _set(1.0, "of the list by vectors")
+    vector_weight: float = _set(0.4, "of the list by vectors")
     title_weight: float = _set(0.0, "of the list by titles")
     heading_boost: float = _set(3.0, "of a word in a section's title, where one in its text is 1")
     path_boost: float = _set(1.0, "of a word in the titles above and the file's path")

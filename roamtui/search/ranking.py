@@ -31,8 +31,8 @@ def rank_by_text(
     options: SearchOptions,
     within: range,
     topics: Mapping[int, float] = MappingProxyType({}),
-) -> list[int]:
-    """Return the numbers of the sections that match a query, the best first, ties in document order.
+) -> dict[int, float]:
+    """Return the numbers of the sections that match a query with their scores, the best first, ties in document order.
 
     What stands in double quotes must occur, unless it occurs nowhere.
 
@@ -49,14 +49,15 @@ def rank_by_text(
         inside = range(max(inside.start, within.start), min(inside.stop, within.stop))
         scores |= _score_words(index, query, options, inside)
     if not scores:
-        return []
+        return {}
     best = max(scores.values())
     scores = {number: score + best * _score_titles(index, number, query, options) for number, score in scores.items()}
     scores = _add_company(index, scores, options)
-    scores = _add_sentences(index, scores, query, options)
     if topics:
         scores = favour_topics(scores, topics, index, query, options.topic_weight)
-    return sorted(scores, key=lambda number: (-scores[number], number))
+    else:  # a follow-up is no whole question, so that no sentence need hold its words
+        scores = _add_sentences(index, scores, query, options)
+    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
 def measure_share(part: frozenset[str], whole: frozenset[str]) -> float:

@@ -40,8 +40,12 @@ _ENCRYPTED = 1
 _FAILURES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 
 
-def list_archive(path: Path) -> Listing:
+def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
     """Return what a zip archive holds for readers.
+
+    Args:
+        path: Of the archive.
+        kept_dir: Where texts are kept that took long to convert; None for nowhere.
 
     Raises:
         SourceError: It cannot be read, is too large, or holds no document.
@@ -68,7 +72,7 @@ def list_archive(path: Path) -> Listing:
         name=path.name,
         entries=nest(sort_paths(members)),
         bytes_total=bytes_total,
-        read=partial(_read_member, archive, {"/".join(names): info for names, info in members.items()}),
+        read=partial(_read_member, archive, {"/".join(names): info for names, info in members.items()}, kept_dir),
         notes=describe_left_out(outside, "names that lead out of the archive"),
     )
 
@@ -105,7 +109,9 @@ def _is_document(info: zipfile.ZipInfo, names: tuple[str, ...]) -> bool:
     return is_document_name(names[-1]) and not any(map(is_skipped_folder, names[:-1]))
 
 
-def _read_member(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], key: str) -> RawText:
+def _read_member(
+    archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], kept_dir: Path | None, key: str
+) -> RawText:
     info = members[key]
     if info.flag_bits & _ENCRYPTED:
         raise SourceError(f"{key} is encrypted. Unpack the archive and name the folder.")
@@ -117,4 +123,4 @@ def _read_member(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo
     except _FAILURES as error:
         raise SourceError(f"{key} cannot be unpacked: {error}. The archive may be damaged.") from None
     name = key.rpartition("/")[2]
-    return make_raw_text(data, source=key, name=name)
+    return make_raw_text(data, source=key, name=name, kept_dir=kept_dir)

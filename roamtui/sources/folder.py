@@ -67,10 +67,14 @@ class _Walk:
         )
 
 
-def list_folder(folder: Path) -> Listing:
+def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
     """Return what a folder holds for readers: its text documents, without hidden and ignored ones.
 
     Links to files inside are followed, links to folders are not: what they lead to is listed where it lies.
+
+    Args:
+        folder: On this machine.
+        kept_dir: Where texts are kept that took long to convert; None for nowhere.
 
     Raises:
         SourceError: It cannot be listed, or holds no document.
@@ -90,7 +94,7 @@ def list_folder(folder: Path) -> Listing:
         name=show_name(root.name) or str(root),
         entries=nest(sort_paths(walk.files)),
         bytes_total=walk.bytes_total,
-        read=partial(_read_entry, {"/".join(shown): path for shown, path in walk.files.items()}),
+        read=partial(_read_entry, {"/".join(shown): path for shown, path in walk.files.items()}, kept_dir),
         notes=walk.notes(),
     )
 
@@ -155,7 +159,7 @@ def _leads_out(root: Path, entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _read_entry(paths: Mapping[str, Path], key: str) -> RawText:
+def _read_entry(paths: Mapping[str, Path], kept_dir: Path | None, key: str) -> RawText:
     path = paths[key]
     try:
         size = path.stat().st_size
@@ -163,4 +167,4 @@ def _read_entry(paths: Mapping[str, Path], key: str) -> RawText:
         size = 0
     if size > FILE_BYTES_MAX:
         raise SourceError(f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Open it by itself.")
-    return read_file(path)
+    return read_file(path, kept_dir=kept_dir)

@@ -21,20 +21,21 @@ _PLAIN_SUFFIXES = frozenset({".csv", ".tsv", ".log"})
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-def read_source(name: str) -> RawText:
+def read_source(name: str, *, kept_dir: Path | None = None) -> RawText:
     """Return the text of one source.
 
     Args:
         name: A path, or ``-`` for standard input.
+        kept_dir: Where texts are kept that took long to convert; None for nowhere.
 
     Raises:
         SourceError: It cannot be read or is no text; the message says what to do.
     """
     if name == "-":
-        return read_standard_input()
+        return read_standard_input(kept_dir=kept_dir)
     if _SCHEME.match(name):
         raise SourceError(f"{name} is an address, and only files are opened so far. Save the page and name the file.")
-    return read_file(Path(name))
+    return read_file(Path(name), kept_dir=kept_dir)
 
 
 def is_listed(path: Path) -> bool:
@@ -47,7 +48,7 @@ def is_path(name: str) -> bool:
     return name != "-" and not _SCHEME.match(name)
 
 
-def read_standard_input() -> RawText:
+def read_standard_input(*, kept_dir: Path | None = None) -> RawText:
     """Return what standard input holds, to its end.
 
     Raises:
@@ -55,11 +56,15 @@ def read_standard_input() -> RawText:
     """
     if sys.stdin is None or sys.stdin.isatty():
         raise SourceError('"-" reads a document from a pipe, as in `cat notes.md | roamtui -`.')
-    return make_raw_text(sys.stdin.buffer.read(), source="-", name="standard input")
+    return make_raw_text(sys.stdin.buffer.read(), source="-", name="standard input", kept_dir=kept_dir)
 
 
-def read_file(path: Path) -> RawText:
+def read_file(path: Path, *, kept_dir: Path | None = None) -> RawText:
     """Return the text of one file.
+
+    Args:
+        path: Of the file.
+        kept_dir: As for `read_source`.
 
     Raises:
         SourceError: It is missing, a folder, unreadable or no text.
@@ -73,10 +78,12 @@ def read_file(path: Path) -> RawText:
     if path.suffix.lower() not in DOCUMENT_SUFFIXES and not is_plain(data) and find_format(data, name) is None:
         raise SourceError(f"{name} is no text: it holds NUL characters. Name a document.")
     source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
-    return make_raw_text(data, source=source, name=name)
+    return make_raw_text(data, source=source, name=name, kept_dir=kept_dir)
 
 
-def make_raw_text(data: bytes, *, source: str, name: str, media_type: str | None = None) -> RawText:
+def make_raw_text(
+    data: bytes, *, source: str, name: str, media_type: str | None = None, kept_dir: Path | None = None
+) -> RawText:
     """Return the text of a document, converted where its format is another; called in a thread where anyone waits.
 
     Args:
@@ -84,11 +91,12 @@ def make_raw_text(data: bytes, *, source: str, name: str, media_type: str | None
         source: What identifies it on this machine.
         name: A short name for people; its ending says what it may be.
         media_type: What it was sent as, None where that is not known.
+        kept_dir: As for `read_source`.
 
     Raises:
         SourceError: It is no text and cannot be converted.
     """
-    converted = convert(data, name, media_type)
+    converted = convert(data, name, media_type, kept_dir=kept_dir)
     if converted is None:
         text, notes = decode_text(data, name)
         return RawText(text=text, source=source, name=name, is_markdown=has_headings(name), notes=notes)

@@ -20,17 +20,26 @@ if TYPE_CHECKING:
 _NAMED_MAX = 3
 
 
-def list_source(path: Path) -> Listing:
+def list_source(path: Path, *, kept_dir: Path | None = None) -> Listing:
     """Return what a folder or a zip archive holds.
+
+    Args:
+        path: Of the folder or the archive.
+        kept_dir: Where texts are kept that took long to convert; None for nowhere.
 
     Raises:
         SourceError: It cannot be read, or holds no document.
     """
-    return list_archive(path) if path.suffix.lower() == ARCHIVE_SUFFIX and path.is_file() else list_folder(path)
+    is_archive = path.suffix.lower() == ARCHIVE_SUFFIX and path.is_file()
+    return list_archive(path, kept_dir=kept_dir) if is_archive else list_folder(path, kept_dir=kept_dir)
 
 
-def list_sources(paths: Sequence[Path]) -> Listing:
+def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> Listing:
     """Return several sources as one, below the folder that holds them all, in the order given.
+
+    Args:
+        paths: Of files, folders and archives.
+        kept_dir: As for `list_source`.
 
     Raises:
         SourceError: One of them is missing, or holds no document.
@@ -43,7 +52,7 @@ def list_sources(paths: Sequence[Path]) -> Listing:
     for path in absolute:
         names = tuple(map(show_name, path.relative_to(top).parts))
         if is_listed(path):
-            listing = list_source(path)
+            listing = list_source(path, kept_dir=kept_dir)
             notes.extend(listing.notes)
             bytes_total += listing.bytes_total
             for entry in listing.entries:
@@ -51,7 +60,7 @@ def list_sources(paths: Sequence[Path]) -> Listing:
                     readers.setdefault((*names, *entry.path), partial(listing.read, entry.key))
         else:
             bytes_total += check_file(path)
-            readers.setdefault(names, partial(read_file, path))
+            readers.setdefault(names, partial(read_file, path, kept_dir=kept_dir))
     shown = list(readers)[:FILES_MAX]
     if len(shown) < len(readers):
         notes.append(f"More than {FILES_MAX:,} files: the others are left out. Name fewer.")

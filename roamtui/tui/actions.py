@@ -19,6 +19,7 @@ class Scope(StrEnum):
     READER = "reader"
     INPUT = "input"
     CONVERSATIONS = "conversations"
+    FIND = "find"
 
 
 SCOPE_TITLES = {
@@ -28,6 +29,7 @@ SCOPE_TITLES = {
     Scope.CHAT: "Conversation",
     Scope.READER: "Reader",
     Scope.CONVERSATIONS: "Saved conversations",
+    Scope.FIND: "Finding sections",
 }
 """How scopes are called on the screen, in the order in which help lists them."""
 
@@ -90,6 +92,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("global.choose_model", ("f2",), "Model", "Choose the model that answers."),
     Action("global.conversations", ("f4",), "Conversations", "List, resume, rename, delete or export conversations."),
     Action("global.new_conversation", ("ctrl+n",), "New conversation", "Begin a new conversation; this one is kept."),
+    Action(
+        "global.find",
+        ("ctrl+f",),
+        "Find sections",
+        "Find sections by what they say: the best first, each with the sentence that answers.",
+        is_priority=True,
+    ),
     Action("global.follow", ("f8",), "Follow", "Let the reader show what the cursor is on or the model opened last."),
     Action("global.reload", ("f5",), "Reload", "Read the document again as it is on disk; what is open stays open."),
     Action("global.propose", ("f9",), "Questions", "Have the model propose questions to ask; it costs one request."),
@@ -164,6 +173,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("tree.previous_open", ("{",), "previous open", "Go to the previous open section."),
     Action("tree.filter", ("s",), "filter", "Show only sections whose titles match.", is_hinted=True),
     Action("tree.search", ("/",), "search", "Search the text of the whole document.", is_hinted=True),
+    Action("tree.find", ("f",), "find", "Find sections by what they say, the best first.", is_hinted=True),
     Action("tree.next_hit", ("n",), "next match", "Go to the next section with a match, and show it in the reader."),
     Action("tree.previous_hit", ("N",), "previous match", "Go to the previous section with a match."),
     _move("chat.next_target", "j down", "next", "Select the next section that the conversation names."),
@@ -220,6 +230,11 @@ ACTIONS: tuple[Action, ...] = (
     _move("conversations.delete", "d delete", "delete", "Delete the conversation when the list is left."),
     _move("conversations.undo", "u", "undo", "Bring back what was deleted last."),
     _move("conversations.export", "e", "export", "Write the conversation into a Markdown or JSON file."),
+    _move("find.read", "enter", "read", "Read the section, the sentence that was found marked."),
+    _move("find.open", "ctrl+o a", "open", "Open the section for the conversation; `a` in the list."),
+    _move("find.next_hit", "down", "next", "Select the next section, from the field too."),
+    _move("find.previous_hit", "up", "previous", "Select the previous section."),
+    _move("find.change_side", "tab", "list or field", "Go from the field to the list, or back."),
 )
 
 

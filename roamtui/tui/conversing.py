@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from roamtui.agent.examples import ask_model_for_questions, propose_questions
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.conversation.session import Session
     from roamtui.document.library import Library
+    from roamtui.search.base import Hit
     from roamtui.tui.commands import MakeCommand
     from roamtui.tui.dispatch import EventDispatcher
 
@@ -52,7 +54,7 @@ class Conversing:
 
     async def warm_up(self) -> None:
         """Start what model and first question need, so that nobody waits for it; say what to know of the model."""
-        await asyncio.to_thread(_find_lines, self._agent.session.state.library)
+        await asyncio.to_thread(_prepare, self._agent.session.state.library)
         model = self._agent.model
         await start_model(model)
         if note := find_note(model):
@@ -80,6 +82,23 @@ class Conversing:
             if command is not None:
                 async for event in session.dispatch(command):
                     self._dispatcher.show(event)
+
+    async def search(self, query: str, *, limit: int) -> tuple[Hit, ...]:
+        """Return the sections that the configured search finds, in the document as a whole.
+
+        Raises:
+            RoamtuiError: It cannot be searched; the message is for the person.
+        """
+        searcher = self._agent.searcher
+        if searcher is None or not query.strip():
+            return ()
+        async with self._one_at_a_time:
+            async for event in self._agent.session.load_all():
+                self._dispatcher.show(event)
+        searcher.refresh(self._agent.session.state.library)
+        hits = await asyncio.to_thread(searcher.search, query, limit=limit)
+        library = self._agent.session.state.library
+        return tuple(hit for hit in hits if hit.section_id in library)
 
     async def turn_to(self, make: Callable[[Session], Session]) -> None:
         """Hold another conversation from now on, made from the session of the one before."""
@@ -119,7 +138,8 @@ class Conversing:
             self._dispatcher.show(recall_ending(exchanges[-1]))
 
 
-def _find_lines(library: Library) -> None:
-    """Find where lines begin, which the first section that is opened must know."""
+def _prepare(library: Library) -> None:
+    """Do what the first section that is opened and the first filter would otherwise wait for."""
     for document in library.documents:
         _ = document.line_starts
+    import_module("rapidfuzz.process")

@@ -85,7 +85,8 @@ class EventDispatcher:
                 self._stream(text)
             case ThinkingStreamed(text=text):
                 self._think(text)
-            case SectionsSearched():
+            case SectionsSearched(hits=hits):
+                self._tree.show_found(tuple(hit.section_id for hit in hits))
                 self._tell(narrate_search(event, self._session.state))
             case ToolFinished():
                 self._show_state()
@@ -134,6 +135,7 @@ class EventDispatcher:
     def start_over(self) -> None:
         """Show the conversation that the session holds now in place of the one before."""
         self._chat.start_over()
+        self._tree.show_found(())
         self._status.change(is_asking=False, step=0)
         self._show_state("")
 

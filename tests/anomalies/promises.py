@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,13 @@ from roamtui.conversation.codec import SavedConversation
 from roamtui.conversation.damage import list_damaged
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
-from tests.anomalies.mortal_programs import MortalRun
+from tests.anomalies.mortal_programs import MortalPrograms, MortalRun
+from tests.real_documents import PROJECT_DIR
+
+HANDBOOK = str(PROJECT_DIR / "examples" / "handbook.md")
+QUESTIONS = ("How long is the grace period?", "What does a late tool cost?", "Who may join?", "When is it open?")
+_LIFE_SECONDS = 0.35
+"""About as long as a run takes on a machine with nothing else to do."""
 
 
 class Promises:
@@ -73,3 +82,50 @@ def _find_open(run: MortalRun) -> set[str]:
     assert not run.find("sections_closed")
     expansions = [result for event in run.find("sections_expanded") for result in event["results"]]
     return {result["section_id"] for result in expansions if result["status"] == "opened"}
+
+
+def kill_at_statements(programs: MortalPrograms, home: Path, *, is_first: bool) -> int:
+    """Kill a run before its first statement, the next one before its second, and so on; return how many were killed.
+
+    Args:
+        programs: Runs the program.
+        home: Where it keeps its files.
+        is_first: Whether each run begins a conversation, and the first of them the file; else it goes on with one.
+    """
+    promises = Promises(home)
+    if not is_first:
+        promises.check(programs.run("ask", HANDBOOK, QUESTIONS[0], "--events", home=home), QUESTIONS[0])
+    for number in count(1):
+        question = f"{QUESTIONS[number % 4]} ({number})"
+        going_on = [] if is_first or number % 7 == 0 else ["--continue"]
+        run = programs.run("ask", HANDBOOK, question, "--events", *going_on, home=home, kill_at_statement=number)
+        promises.check(run, question)
+        if not run.was_killed:
+            assert run.code == 0, run.errors
+            return number - 1
+    raise AssertionError
+
+
+def kill_at_random(programs: MortalPrograms, home: Path, *, runs: int, seed: int) -> Counter[str]:
+    """Ask, and kill the program at some moment; return after which event how many of the runs were killed."""
+    promises = Promises(home)
+    chance = random.Random(seed)  # noqa: S311 - runs that can be repeated
+    ends: Counter[str] = Counter()
+    for number in range(runs):
+        question = f"{chance.choice(QUESTIONS)} ({number})"
+        going_on = ["--continue"] if promises.path.exists() and chance.random() < 0.9 else []
+        given = {"kill_after_seconds": chance.uniform(0.0, _LIFE_SECONDS)} if number % 10 else {}
+        run = programs.run("ask", HANDBOOK, question, "--events", *going_on, home=home, **given)
+        if "no conversation about this document" in run.errors:
+            ends["nothing to go on with"] += 1
+            continue
+        assert run.was_killed or run.code == 0, run.errors
+        promises.check(run, question)
+        ends[_name_end(run)] += 1
+    return ends
+
+
+def _name_end(run: MortalRun) -> str:
+    if not run.was_killed:
+        return "not killed"
+    return f"killed after {run.events[-1]['event']}" if run.events else "killed before the question was shown"

@@ -13,12 +13,10 @@ import pytest
 
 from roamtui.conversation.store import Store
 from tests.anomalies.mortal_programs import MortalPrograms
-from tests.anomalies.promises import Promises
+from tests.anomalies.promises import HANDBOOK, Promises
 from tests.real_documents import PROJECT_DIR
 
 pytestmark = pytest.mark.slow
-
-HANDBOOK = str(PROJECT_DIR / "examples" / "handbook.md")
 
 
 @pytest.fixture(scope="module")

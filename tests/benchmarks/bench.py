@@ -41,6 +41,7 @@ from tests.benchmarks.interleaved import Measure, Row, make_environ, measure_in_
 from tests.benchmarks.long_conversations import bench_long_conversations
 from tests.benchmarks.provider_steps import bench_provider_steps
 from tests.benchmarks.readers import bench_readers
+from tests.benchmarks.web_pages import bench_web
 from tests.benchmarks.wide_tree import bench_wide_tree
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
@@ -205,6 +206,7 @@ LOADS: dict[str, Callable[[], list[Finding]]] = {
     "conversations": bench_long_conversations,
     "tree": bench_wide_tree,
     "growth": bench_growth,
+    "web": bench_web,
 }
 _NEED_DOCUMENTS = {"headings", "tree", "growth"}
 

@@ -146,7 +146,9 @@ async def _run() -> list[Finding]:
         unfolded = await bench.press(walk)
         batch_unfolded = await bench.expand_batches()
         await pilot.press("s")
-        filtering = await bench.press_watched([*"reader", "space", *"cursor", *["backspace"] * 8, *"zqx", *["backspace"] * 3])
+        filtering = await bench.press_watched(
+            [*"reader", "space", *"cursor", *["backspace"] * 8, *"zqx", *["backspace"] * 3]
+        )
         gc.unfreeze()
     return [
         Finding(what="any key that does nothing: median of own CPU", value=f"{median(nothing) * 1_000:.1f} ms"),

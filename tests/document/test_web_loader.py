@@ -13,7 +13,9 @@ from roamtui.document.page import parse_page
 from roamtui.document.web_loader import PageLoader
 from roamtui.sources.raw_text import RawText
 from roamtui.sources.web.fetcher import Fetcher, FetchOptions
+from tests.fakes.hostile_server import FakeInternet, HostileServer, answer
 from tests.fakes.site import FakeSite, SitePage
+from tests.sources.web.fetching import open_fetcher
 
 HTML = "<html><head><title>T</title></head><body><main><h1>{0}</h1><p>Words of {0}.</p><h2>More</h2><p>x</p></main>"
 MARKDOWN = "# {0}\n\nWords of {0}.\n\n## More\n\nx\n"
@@ -77,7 +79,7 @@ _STYLES: dict[str, Mapping[str, SitePage | str]] = {
 @pytest.mark.parametrize("pages", _STYLES.values(), ids=_STYLES.keys())
 def test_the_markdown_twin_is_preferred(pages: Mapping[str, SitePage | str]) -> None:
     with FakeSite(pages) as site:
-        library, batch = load(site, "/p")
+        _, batch = load(site, "/p")
         (document,) = batch.documents.values()
         assert document.text == MARKDOWN.format("P")
         assert document.key == site.url("/p")
@@ -171,10 +173,8 @@ def test_lists_of_links_lead_on_to_a_depth() -> None:
 
 
 def test_another_origin_is_not_fetched() -> None:
-    with (
-        FakeSite({"/p.md": "# P\n"}) as other,
-        FakeSite({"/go.md": SitePage(status=302, location=other.url("/p.md"))}) as site,
-    ):
+    with FakeSite({"/p.md": "# P\n"}) as other, FakeSite({}) as site:
+        site.pages["/go.md"] = SitePage(status=302, location=other.url("/p.md"))
         library = make_library(site, other.url("/p.md"), "/go.md")
         direct, redirect = find_all(library, other.url("/p.md"), "/go.md")
         with open_loader(site) as loader:
@@ -194,3 +194,18 @@ def test_progress_tells_of_pages_and_bytes() -> None:
         loader.load_batch(library, find_all(library, *paths), frozenset(), lambda done, size: told.append((done, size)))
         assert told == sorted(told)
         assert told[-1] == (2, sum(len(MARKDOWN.format(path)) for path in paths))
+
+
+def test_an_origin_that_the_person_approved_is_fetched() -> None:
+    internet = FakeInternet()
+    root = parse_page(RawText(text="- [P](http://pages.example/p.md)\n", source="s", name="llms.txt"))
+    library = Library(source="s", root=root)
+    with HostileServer() as server, open_fetcher(internet=internet) as fetcher:
+        internet.add("pages.example", server)
+        server.handlers["/p.md"] = answer(b"# P\n")
+        loader = PageLoader(fetcher, frozenset({"http://typed.example"}))
+        refused = loader.load_batch(library, root.ids, frozenset())
+        assert dict(refused.refused) == {root.ids[0]: "http://pages.example"}
+        assert (internet.lookups, server.paths) == ([], [])
+        batch = loader.load_batch(library, root.ids, frozenset({"http://pages.example"}))
+        assert batch.documents[root.ids[0]].text == "# P\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -49,62 +49,30 @@ class FakeSite:
         """Serve `pages` by path, each answer after a delay."""
         self.pages = dict(pages)
         self.counts = SiteCounts()
-        self.gate = threading.Event()
-        """Where it is cleared, pages wait for it."""
-        self.gate.set()
+        self.delay_seconds = delay_seconds
         self._now = 0
         self._lock = threading.Lock()
-        site = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            @override
-            def log_message(self, format: str, *args: object) -> None:
-                """Say nothing."""
-
-            def do_GET(self) -> None:
-                with site._lock:
-                    site._now += 1
-                    site.counts.paths.append(self.path)
-                    site.counts.most_at_once = max(site.counts.most_at_once, site._now)
-                try:
-                    if delay_seconds:
-                        time.sleep(delay_seconds)
-                    site.gate.wait(20)
-                    with suppress(OSError):
-                        self._answer(site.pages.get(self.path.partition("?")[0]))
-                finally:
-                    with site._lock:
-                        site._now -= 1
-
-            def _answer(self, found: SitePage | str | None) -> None:
-                page = (
-                    found if isinstance(found, SitePage) else SitePage(body=found or "", status=200 if found else 404)
-                )
-                wants_markdown = "text/markdown" in self.headers.get("accept", "").partition(",")[0]
-                text = page.markdown if page.markdown and wants_markdown else page.body
-                body = text.encode() if isinstance(text, str) else text
-                tag = f'"{blake2b(body, digest_size=8).hexdigest()}"'
-                is_known = page.status == 200 and self.headers.get("if-none-match") == tag
-                suffix = self.path.rpartition(".")[2]
-                media_type = page.media_type or _TYPES.get(suffix, "text/html; charset=utf-8")
-                self.send_response(304 if is_known else page.status)
-                self.send_header("content-type", "text/markdown" if text is page.markdown and text else media_type)
-                self.send_header("etag", tag)
-                self.send_header("vary", "accept")
-                if page.location:
-                    self.send_header("location", page.location)
-                self.send_header("content-length", "0" if is_known else str(len(body)))
-                self.end_headers()
-                if not is_known:
-                    self.wfile.write(body)
-                    with site._lock:
-                        site.counts.bytes_sent += len(body)
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _make_handler(self))
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    @contextmanager
+    def count_request(self, path: str) -> Iterator[None]:
+        """Count a request while it is answered."""
+        with self._lock:
+            self._now += 1
+            self.counts.paths.append(path)
+            self.counts.most_at_once = max(self.counts.most_at_once, self._now)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._now -= 1
+
+    def count_body(self, length: int) -> None:
+        """Count the bytes of a body."""
+        with self._lock:
+            self.counts.bytes_sent += length
 
     @property
     def origin(self) -> str:
@@ -126,7 +94,45 @@ class FakeSite:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.gate.set()
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
+
+
+def _make_handler(site: FakeSite) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # or each body waits for the client to acknowledge its head
+
+        @override
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+        def do_GET(self) -> None:
+            with site.count_request(self.path), suppress(OSError):
+                if site.delay_seconds:
+                    time.sleep(site.delay_seconds)
+                self._answer(site.pages.get(self.path.partition("?")[0]))
+
+        def _answer(self, found: SitePage | str | None) -> None:
+            page = found if isinstance(found, SitePage) else SitePage(body=found or "", status=200 if found else 404)
+            wants_markdown = "text/markdown" in self.headers.get("accept", "").partition(",")[0]
+            is_markdown = bool(page.markdown) and wants_markdown
+            text = page.markdown if is_markdown else page.body
+            body = text.encode() if isinstance(text, str) else text
+            tag = f'"{blake2b(body, digest_size=8).hexdigest()}"'
+            is_known = page.status == 200 and self.headers.get("if-none-match") == tag
+            media_type = page.media_type or _TYPES.get(self.path.rpartition(".")[2], "text/html; charset=utf-8")
+            self.send_response(304 if is_known else page.status)
+            self.send_header("content-type", "text/markdown" if is_markdown else media_type)
+            self.send_header("etag", tag)
+            self.send_header("vary", "accept")
+            if page.location:
+                self.send_header("location", page.location)
+            self.send_header("content-length", "0" if is_known else str(len(body)))
+            self.end_headers()
+            if not is_known:
+                self.wfile.write(body)
+                site.count_body(len(body))
+
+    return Handler

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -32,29 +32,7 @@ from tests.tui.driving import TEXT
 
 CHANGED = TEXT.replace("## Dough", "## Leaven").replace("forty loaves", "fifty loaves")
 TITLES = ("Ovens", "Stone oven", "Deck oven", "Steam", "Dough", "Starter", "Larch Lane Bakery", "Leaven")
-TREE_KEYS = (
-    "j",
-    "k",
-    "h",
-    "l",
-    "g",
-    "G",
-    "space",
-    "E",
-    "C",
-    "a",
-    "x",
-    "p",
-    "z",
-    "u",
-    ".",
-    "{",
-    "}",
-    "enter",
-    "i",
-    "n",
-    "N",
-)
+TREE_KEYS = (*tuple("jkhlgGECaxpzu.{}inN"), "space", "enter")
 OTHER_KEYS = ("tab", "shift+tab", "escape", "1", "2", "3", "s", "/", "e", "o", "y", "r", "f", "w", "up", "down", "f8")
 BIG_KEYS = ("f1", "f3", "f4", "f5", "f9", "ctrl+p", "ctrl+n", "ctrl+c", "backspace", "pagedown", "enter", "delete")
 SIZES = ((120, 35), (40, 12), (64, 20), (150, 40), (200, 15), (20, 6), (90, 60), (1, 1))
@@ -159,20 +137,21 @@ class RunningApp(RuleBasedStateMachine):
     @precondition(lambda self: any(not gate.is_set() for gate in self.gates))
     @rule()
     def let_the_model_go_on(self) -> None:
-        next(gate for gate in self.gates if not gate.is_set()).set()
-        self._do(self.pilot.pause())
+        self._do(self._act(next(gate for gate in self.gates if not gate.is_set()).set))
 
     @precondition(lambda self: self.app.main.is_asking)
     @rule()
     def cancel(self) -> None:
-        self.app.main.action_copy_or_cancel()
-        self._do(self.pilot.pause())
+        self._do(self._act(self.app.main.action_copy_or_cancel))
 
     @rule()
     def change_the_document(self) -> None:
         self.text = CHANGED if self.text == TEXT else TEXT
-        self.app.main.action_reload()
-        self._do(self.pilot.pause())
+        self._do(self._act(self.app.main.action_reload))
+
+    async def _act(self, action: Callable[[], None]) -> None:
+        action()
+        await self.pilot.pause()
 
     @invariant()
     def it_shows_what_is_true(self) -> None:

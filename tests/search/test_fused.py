@@ -87,7 +87,7 @@ def test_a_hit_of_several_lists_tells_its_place_in_each() -> None:
     hit = _make({"title_weight": 0.5}).search("late fees")[0]
     assert HANDBOOK.title_of(hit.section_id) == "Late fees"
     assert hit.why == "text rank 1 · vector rank 1 · title rank 1"
-    assert hit.score == pytest.approx(2.5 / 61)
+    assert hit.score == pytest.approx(1.9 / 61)
 
 
 def test_vectors_alone_use_no_words() -> None:

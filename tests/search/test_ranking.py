@@ -82,3 +82,12 @@ def test_a_section_gains_by_others_of_its_document() -> None:
 def test_share() -> None:
     assert measure_share(frozenset("ab"), frozenset("bc")) == 0.5
     assert measure_share(frozenset(), frozenset("a")) == 0.0
+
+
+def test_words_in_one_sentence_go_before_words_apart() -> None:
+    together = "Nobody knows. Change the oil of engines each year. It helps a lot in the long run of all things here."
+    index = _make_index("# Apart", "Engines are loud. Oil is dear. Oil again.", "# Together", together)
+    query = "change engine oil yearly"
+
+    assert _rank(index, query, replace(_PLAIN, read=0)) != _rank(index, query, replace(_PLAIN, sentence_share=2.0))
+    assert _rank(index, query, replace(_PLAIN, sentence_share=2.0))[0] == "Together"

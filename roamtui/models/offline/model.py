@@ -11,7 +11,7 @@ from roamtui.document.tokens import estimate_tokens
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
 from roamtui.models.offline.choosing import choose_sections, is_follow_up, make_query
 from roamtui.models.offline.reading import Reading, read_messages
-from roamtui.models.offline.writing import is_covered_by_given, write_answer
+from roamtui.models.offline.writing import is_answered_by_start, is_covered_by_given, write_answer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -63,6 +63,8 @@ def _choose_call(reading: Reading, tools: set[str]) -> tuple[str, dict[str, obje
     if not reading.question.strip() or reading.has_expanded:
         return None
     if not reading.has_searched and is_follow_up(reading.question) and is_covered_by_given(reading):
+        return None
+    if not reading.has_searched and reading.started_ids and is_answered_by_start(reading):
         return None
     if "search_sections" in tools and not reading.has_searched:
         return "search_sections", {"query": make_query(reading), "limit": _HITS}

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from roamtui.conversation.transcript import QUESTION_START, Message, Role
+from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,12 @@ _GIVEN = re.compile(
 )
 _FENCE = re.compile(r"^<<<([0-9a-f]{8})\n(.*?)\n\1>>>$", re.MULTILINE | re.DOTALL)
 _INSIDE = re.compile(r"^Includes its subsections: (.*)$", re.MULTILINE)
-_HIT = re.compile(r"^\d+\. \[([0-9a-f]{8})\] (.*) \((?:\+([\d,]+), )?~([\d.]+[kMG]?)\)\n   (.*)$", re.MULTILINE)
+_HIT = re.compile(
+    r"^\d+\. \[([0-9a-f]{8})\] (.*) \((?:(?:optional, )?(?:\+([\d,]+), )?~([\d.]+[kMG]?)|page[^)\n]*)\)\n   (.*)$",
+    re.MULTILINE,
+)
+_PAGE_TOKENS = 1_000
+"""What a page is taken for that was not fetched yet."""
 _OUTLINE_LINE = re.compile(
     r"^#{1,6} (?P<title>.*?)(?:\.\.\.)? <!-- Section collapsed - expand with "
     r'expand_sections\(\["(?P<id>[0-9a-f]{8})"\]\)'
@@ -66,6 +71,8 @@ class Reading:
     found: tuple[Found, ...]
     has_searched: bool
     has_expanded: bool
+    started_ids: frozenset[str] = frozenset()
+    """Ids of the sections that search opened with this question."""
 
 
 def read_messages(messages: Sequence[Message]) -> Reading:
@@ -86,11 +93,17 @@ def read_messages(messages: Sequence[Message]) -> Reading:
         outline=_find_outline(messages[questions[0]].text) if questions else (),
         given=given,
         given_ids=frozenset((*(section.section_id for section in given), *inside)),
+        started_ids=frozenset(_find_started(messages[last].text) if questions else ()),
         asked_ids=frozenset(found for call in expansions for found in re.findall(r"[0-9a-f]{8}", call.arguments)),
         found=tuple(found for text in searches for found in _find_hits(text)),
         has_searched=bool(searches),
         has_expanded=bool(expansions),
     )
+
+
+def _find_started(text: str) -> list[str]:
+    _, mark, opened = text.rpartition(FOUND_LEAD)
+    return [section.section_id for section in _find_given(opened)] if mark else []
 
 
 def _read_question(text: str) -> str:
@@ -112,7 +125,7 @@ def _find_hits(text: str) -> list[Found]:
         Found(
             section_id=section_id,
             path=path,
-            tokens=_read_count(count),
+            tokens=_read_count(count) if count else _PAGE_TOKENS,
             descendants=int(below.replace(",", "") or 0),
             snippet=snippet,
         )

@@ -70,6 +70,12 @@ def is_covered_by_given(reading: Reading) -> bool:
     )
 
 
+def is_answered_by_start(reading: Reading) -> bool:
+    """Return whether what search opened with the question holds enough of it to answer from that alone."""
+    candidates = _rank_candidates(reading, query_terms(reading.question))
+    return max((candidate.coverage for candidate in candidates), default=0.0) >= _COVERAGE_MIN
+
+
 def _rank_candidates(reading: Reading, terms: Sequence[str]) -> list[_Candidate]:
     sections = _choose_given(reading)
     ranks = {hit.section_id: rank for rank, hit in enumerate(reading.found)}
@@ -101,9 +107,9 @@ def _find_sentences(text: str, terms: Sequence[str], weights: Mapping[str, float
 
 def _choose_given(reading: Reading) -> tuple[Given, ...]:
     """Return the sections to answer from: those found for this question; all that is open for a follow-up."""
-    if is_follow_up(reading.question) or not reading.found:
+    if is_follow_up(reading.question) or not (reading.found or reading.started_ids):
         return reading.given
-    wanted = {hit.section_id for hit in reading.found} | reading.asked_ids
+    wanted = {hit.section_id for hit in reading.found} | reading.asked_ids | reading.started_ids
     return tuple(section for section in reading.given if section.section_id in wanted) or reading.given
 
 

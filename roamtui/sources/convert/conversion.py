@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, assert_never
 
 from roamtui.errors import SourceError
@@ -10,13 +11,16 @@ from roamtui.sources.convert.formats import Format, find_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _BYTES_MAX = 200_000_000
+_KEPT_SECONDS_MIN = 0.3
+"""What takes less is converted anew each time."""
 _QUICK_BYTES_MAX = 300_000
 """A web page up to this size is converted here; starting a process would take longer."""
 
 
-def convert(data: bytes, name: str, media_type: str | None = None) -> Converted | None:
+def convert(data: bytes, name: str, media_type: str | None = None, *, kept_dir: Path | None = None) -> Converted | None:
     """Return a file as Markdown, None where it is text already and no converter is needed.
 
     Takes from milliseconds to minutes; called in a thread where anyone waits.
@@ -25,6 +29,7 @@ def convert(data: bytes, name: str, media_type: str | None = None) -> Converted 
         data: The file.
         name: What to call it in an error; its ending says what it may be.
         media_type: What it was sent as.
+        kept_dir: Where texts are kept that took long to make; None for nowhere.
 
     Raises:
         SourceError: It is broken, protected, empty or too large, or a part of the program is not installed.
@@ -37,9 +42,7 @@ def convert(data: bytes, name: str, media_type: str | None = None) -> Converted 
     if found is Format.RST or (found is Format.HTML and len(data) <= _QUICK_BYTES_MAX):
         converted = get_converter(found)(data, name)
     else:
-        from roamtui.sources.convert.child import convert_in_child  # noqa: PLC0415 - most files need none
-
-        converted = convert_in_child(found, data, name)
+        converted = _convert_slowly(found, data, name, kept_dir)
     note = f"{name}: converted from {found.value}; lines are those of the text."
     return Converted(
         text=converted.text,
@@ -47,6 +50,22 @@ def convert(data: bytes, name: str, media_type: str | None = None) -> Converted 
         page_starts=converted.page_starts,
         notes=(note, *(f"{name}: {said[:1].lower()}{said[1:]}" for said in converted.notes)),
     )
+
+
+def _convert_slowly(wanted: Format, data: bytes, name: str, kept_dir: Path | None) -> Converted:
+    """Return a file as Markdown: as it was kept, else by another process."""
+    from roamtui.sources.convert.child import convert_in_child  # noqa: PLC0415 - most files need none
+    from roamtui.sources.convert.kept import KeptConversions  # noqa: PLC0415 - likewise
+
+    kept = KeptConversions(kept_dir) if kept_dir is not None else None
+    before = kept.read(data, wanted) if kept is not None else None
+    if before is not None:
+        return before
+    started = time.perf_counter()
+    converted = convert_in_child(wanted, data, name)
+    if kept is not None and time.perf_counter() - started >= _KEPT_SECONDS_MIN:
+        kept.write(data, wanted, converted)
+    return converted
 
 
 def get_converter(wanted: Format) -> Callable[[bytes, str], Converted]:

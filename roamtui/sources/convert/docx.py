@@ -7,6 +7,7 @@ import re
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.escaping import has_words
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.html_tokens import Tag, read_tokens
 from roamtui.sources.convert.package import Package
@@ -64,7 +65,7 @@ def convert_docx(data: bytes, name: str) -> Converted:
     if source.count(_DOCUMENT_TITLE) == 1:
         source = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 1}>", source)
     text = convert_html(source).text
-    if not text:
+    if not has_words(text):
         raise SourceError(f"{name} holds no text; its pages may be pictures.")
     return Converted(text=text, title=_read_title(package.read(_TITLE_PART) or b""))
 

@@ -13,6 +13,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.epub_headings import Leveller, mark_places
 from roamtui.sources.convert.epub_navigation import NavigationPoint, find_tags, locate_part, read_navigation
+from roamtui.sources.convert.escaping import has_words
 from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.html_file import decode_html
 from roamtui.sources.convert.html_tokens import Tag, read_tokens
@@ -70,7 +71,7 @@ def convert_epub(data: bytes, name: str) -> Converted:
             page = convert_html(mark_places(decode_html(content)[0], here), is_xml=True)
             texts.append(leveller.level_chapter(page.text, here))
     text = "\n".join(filter(None, texts))
-    if not text:
+    if not has_words(text):
         raise SourceError(f"{name} holds no text; its pages may be pictures.")
     notes = [f"{missing} of its chapters are missing."] if missing else []
     if len(book.chapters) > _CHAPTERS_MAX:

@@ -17,11 +17,10 @@ _EDGE_LINES = 2
 """Lines at the top and at the bottom of a page that may be repeated on others."""
 _REPEATED_PAGES_MIN = 4
 _REPEATED_SHARE = 0.5
-_DIGITS = re.compile(r"\d+")
 _BLANKS = re.compile(r"[\s\N{NO-BREAK SPACE}]+")
-_NUMBER_FIRST = re.compile(r"(\d{1,5})(?=\s|$)", re.ASCII)
-_NUMBER_LAST = re.compile(r"(?:^|\s)(\d{1,5})$", re.ASCII)
-_ROMAN = re.compile(r"^[ivxlcdm]{1,8}$", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.,])\d{1,5}(?![\w,]|\.\d)", re.ASCII)
+_NUMBERED_LENGTH_MAX = 80
+"""Characters of a line that may have its page's number in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +94,11 @@ def read_lines(page: PageObject) -> list[Line]:
 def leave_out_repeated(pages: Sequence[list[Line]]) -> tuple[list[list[Line]], bool]:
     """Return the pages without the lines at their edges that say where one is, and whether there were any.
 
-    Such lines stand on most pages, whatever numbers are in them, or have the page's own number at one end.
+    Such lines stand on most pages, or they are short and have the page's own number in them.
     """
     needed = max(_REPEATED_PAGES_MIN, _REPEATED_SHARE * sum(map(bool, pages)))
-    counts = Counter(key for lines in pages for key in {_make_key(line) for line in _list_edges(lines)})
-    repeated = {key for key, count in counts.items() if count >= needed}
+    counts = Counter(text for lines in pages for text in {line.text for line in _list_edges(lines)})
+    repeated = {text for text, count in counts.items() if count >= needed}
     shifts: Counter[int] = Counter()
     for number, lines in enumerate(pages):
         shifts.update({shift for line in _list_edges(lines) for shift in _find_shifts(line, number)})
@@ -110,24 +109,21 @@ def leave_out_repeated(pages: Sequence[list[Line]]) -> tuple[list[list[Line]], b
         left_out = {
             id(line)
             for line in _list_edges(lines)
-            if _make_key(line) in repeated or (is_numbered and shift in _find_shifts(line, number))
+            if line.text in repeated or (is_numbered and shift in _find_shifts(line, number))
         }
         kept.append([line for line in lines if id(line) not in left_out])
     return kept, bool(repeated) or is_numbered
 
 
 def _find_shifts(line: Line, number: int) -> set[int]:
-    """Return by how much the numbers at the ends of a line differ from a page's."""
-    found = (_NUMBER_FIRST.match(line.text), _NUMBER_LAST.search(line.text))
-    return {int(match[1]) - number for match in found if match}
+    """Return by how much the numbers in a short line differ from a page's."""
+    if len(line.text) > _NUMBERED_LENGTH_MAX:
+        return set()
+    return {int(found) - number for found in _NUMBER.findall(line.text)}
 
 
 def _list_edges(lines: list[Line]) -> list[Line]:
     return lines if len(lines) <= 2 * _EDGE_LINES else [*lines[:_EDGE_LINES], *lines[-_EDGE_LINES:]]
-
-
-def _make_key(line: Line) -> str:
-    return "#" if _ROMAN.match(line.text) else _DIGITS.sub("#", line.text)
 
 
 def _is_bold(font: Mapping[str, object] | None) -> bool:

@@ -17,7 +17,7 @@ from roamtui.sources.decode import decode_text
 _NESTED_MAX = 12
 """Indented blocks within each other; what lies deeper stands as lines."""
 _TAB_LENGTH = 8
-_ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1*$")
+_ADORNMENT = re.compile(r"^(?!::$)([!-/:-@\[-`{-~])\1*$")
 _SHORT_ADORNMENT = 4
 """From this length on, docutils takes an adornment for one though its title is longer."""
 _ITEM = re.compile(r"^(?:(?P<bullet>[-*+•‣⁃])|\(?(?P<number>\d{1,9}|#|[A-Za-z])[.)])(?P<gap>\s+|$)")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import httpcore
 
     from roamtui.sources.web.cache import CachedReply
-    from roamtui.sources.web.exchange import Report
+    from roamtui.sources.web.exchange import Reply, Report
     from roamtui.sources.web.grants import Grants
     from roamtui.sources.web.resolving import Resolve
 
@@ -149,22 +149,35 @@ class Fetcher:
         if known is not None and known.is_fresh(time.time()):
             return known, True
         conditions = list_conditions(known)
-        reply = self._sites.ask(replace(request, headers={**request.headers, **conditions}))
-        now, fresh_seconds_max = time.time(), self._options.fresh_seconds_max
+        try:
+            reply = self._sites.ask(replace(request, headers={**request.headers, **conditions}))
+        except FetchError as error:
+            if known is None:
+                raise
+            raise FetchError(f"{error} An older copy is kept: --no-network shows it.", status=error.status) from None
         if known is not None and conditions and reply.status == HTTPStatus.NOT_MODIFIED:
-            entry = renew_entry(known, reply, now=now, fresh_seconds_max=fresh_seconds_max)
-            if self._cache is not None and entry.is_fresh(now):
-                self._cache.save(entry)
-            return entry, True
+            return self._renew(known, reply), True
         if not is_answer(reply):
             raise explain_status(request.url, reply.status)
-        entry = make_entry(request.url, accept, reply, now=now, fresh_seconds_max=fresh_seconds_max)
-        if self._cache is not None:
-            if is_kept(reply):
-                self._cache.save(entry)
-            else:
-                self._cache.drop(entry.url, accept)
-        return entry, False
+        return self._keep(request.url, accept, reply), False
+
+    def _renew(self, known: CachedReply, reply: Reply) -> CachedReply:
+        now = time.time()
+        entry = renew_entry(known, reply, now=now, fresh_seconds_max=self._options.fresh_seconds_max)
+        if self._cache is not None and entry.is_fresh(now):
+            self._cache.save(entry)
+        return entry
+
+    def _keep(self, url: str, accept: str, reply: Reply) -> CachedReply:
+        """Return an answer as it is kept, and keep it if the site allows that."""
+        entry = make_entry(url, accept, reply, now=time.time(), fresh_seconds_max=self._options.fresh_seconds_max)
+        if self._cache is None:
+            return entry
+        if is_kept(reply):
+            self._cache.save(entry)
+        else:
+            self._cache.drop(url, accept)
+        return entry
 
 
 def _follow(current: str, location: str, grants: Grants, *, follows_public: bool) -> str:

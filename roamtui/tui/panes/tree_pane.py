@@ -61,6 +61,9 @@ class TreePane(OutlineKeys):
     class SearchEnded(Message):
         """Nothing is searched for any more."""
 
+    class FindWanted(Message):
+        """A person wants to find sections by what they say."""
+
     class BatchShown(Message):
         """The model has opened a section, the last of a batch."""
 
@@ -107,6 +110,10 @@ class TreePane(OutlineKeys):
         self.outline.highlight(section_ids)
         self.outline.reveal(section_ids[-1])
         self.post_message(self.BatchShown(section_ids[-1]))
+
+    def show_found(self, section_ids: tuple[str, ...]) -> None:
+        """Mark what a search found, in place of what the one before found."""
+        self.outline.mark_found(section_ids)
 
     def go_to(self, section_id: str) -> None:
         """Put the cursor on a section; where it is folded away, unfold what is above it first."""
@@ -250,6 +257,10 @@ class TreePane(OutlineKeys):
         """Search the text of the whole document."""
         self.end_filter()
         self._search.open()
+
+    def action_find(self) -> None:
+        """Find sections by what they say."""
+        self.post_message(self.FindWanted())
 
     def action_next_hit(self) -> None:
         """Go to the next match of the filter, or the next section with a match of the search."""

@@ -26,6 +26,7 @@ _MARKS = (
     ("⚑ ", "$warning", "pinned: it stays open"),
     ("❝ ", "$warning", "an answer cites it"),
     ("¶ ", "$warning", "you are reading it"),
+    ("⌕ ", "$warning", "the last search found it, or so many sections inside it"),
     ("▸ ▾", "$muted", "folded, unfolded: what the outline shows, and no more"),
 )
 _KEYS_WIDTH = 23

@@ -18,7 +18,7 @@ from roamtui.tui.model_label import label_model
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.reader.messages import LinkClicked
-from roamtui.tui.screens.asking import AskingScreen
+from roamtui.tui.screens.finding import FindingScreen
 from roamtui.tui.screens.following import Following
 from roamtui.tui.screens.reloading import Reloading
 from roamtui.tui.source_watch import SourceWatch
@@ -29,27 +29,19 @@ if TYPE_CHECKING:
     from roamtui.models.base import Model
     from roamtui.tui.context import FirstContext
     from roamtui.tui.keys import Keys
-    from roamtui.tui.screens.reading import Reading
     from roamtui.tui.screens.turning import Turn
 
 _LOOK_SECONDS = 2.0
 """Between two looks at the document on disk; each costs one question to the file system."""
 
 
-class MainScreen(AskingScreen):
+class MainScreen(FindingScreen):
     """Carries out what a person wants of the panes."""
 
     def __init__(self, first: FirstContext, keys: Keys, problems: tuple[str, ...] = ()) -> None:
         """Show `first`, and `problems` of the configuration in sentences."""
         super().__init__(first, keys, problems)
         self._watch = SourceWatch(first.state.library.source)
-
-    @cached_property
-    def _reading(self) -> Reading:
-        """What brings sections into the reader."""
-        from roamtui.tui.screens.reading import Reading  # noqa: PLC0415 - not for the first screen
-
-        return Reading(self.session, self.tree_pane, self.reader_pane, self.switch, self.send)
 
     @cached_property
     def _reloading(self) -> Reloading:
@@ -74,7 +66,7 @@ class MainScreen(AskingScreen):
                 self.switch.go_log()
             case Scope.READER:
                 self.action_go_reader()
-            case Scope.GLOBAL | Scope.INPUT | Scope.CONVERSATIONS:
+            case Scope.GLOBAL | Scope.INPUT | Scope.CONVERSATIONS | Scope.FIND:
                 pass
         await self.app.run_action(action.method, self.find_owner(action.scope))
 

@@ -73,6 +73,19 @@ class Reading:
         self._place = place
         self._note_reading(section_id)
 
+    def show_hit(self, section_id: str, snippet: str, *, came_from: Widget | None) -> None:
+        """Show a section that a search found, in outline and reader, the sentence that was found marked."""
+        library = self._session.state.library
+        if section_id not in library:
+            return
+        section = library.own_span(section_id)
+        match = find_quote(snippet, library.text_at(section))
+        span = None
+        if match is not None:
+            span = Span(doc=section.doc, start=section.start + match.start, end=section.start + match.end)
+        self._tree.go_to(section_id)
+        self.read(section_id, came_from=came_from, highlight=span)
+
     def read_beside(self, section_id: str, *, is_noted: bool = True) -> None:
         """Show a section in the reader, beside the outline where there is room, without going there.
 

@@ -31,5 +31,9 @@ class LineLook:
     size: str = ""
     is_new: bool = False
     """Whether it belongs to the newest batch."""
+    is_found: bool = False
+    """Whether the last search found it."""
+    found_inside: int = 0
+    """Found sections that this line stands for."""
     is_cursor: bool = False
     has_focus: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from roamtui.document.node import NodeKind
@@ -22,6 +23,18 @@ _TITLE_LENGTH_MAX = 1_000
 """Characters; no screen shows more, and a heading may have a million."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """Nodes that are marked besides what the conversation holds, by their ids."""
+
+    batch: frozenset[str] = frozenset()
+    """What the model opened last."""
+    found: frozenset[str] = frozenset()
+    """What the last search found."""
+    pattern: str = ""
+    """What titles are filtered by."""
+
+
 class LineLooks:
     """The looks of `lines` in `state`, made anew for each state."""
 
@@ -29,14 +42,12 @@ class LineLooks:
         self,
         lines: VisibleLines,
         state: ConversationState,
-        *,
-        batch: frozenset[str] = frozenset(),
-        pattern: str = "",
+        marked: Marked = Marked(),
     ) -> None:
         self._lines = lines
         self._state = state
-        self.batch = batch
-        self.pattern = pattern
+        self.marked = marked
+        """What is marked besides what the conversation holds."""
         tree = lines.tree
         self._open: dict[Key, OpenSection] = {}
         self._inside: Counter[Key] = Counter()
@@ -47,6 +58,11 @@ class LineLooks:
             self._open[key] = section
             if lines.find_line(key) is None:
                 self._inside.update(self._visible_ancestor(key))
+        self._found_inside: Counter[Key] = Counter()
+        for section_id in marked.found:
+            key = tree.find(section_id)
+            if key is not None and lines.find_line(key) is None:
+                self._found_inside.update(self._visible_ancestor(key))
         self._open_order = sorted(self._open, key=tree.rank)
 
     def look_at(self, line: int, *, is_cursor: bool = False, has_focus: bool = False) -> LineLook:
@@ -64,7 +80,7 @@ class LineLooks:
             fold=shape.fold,
             title=title or stand_in,
             is_named=bool(title),
-            matches=find_matched_ranges(title, self.pattern) if self.pattern else (),
+            matches=find_matched_ranges(title, self.marked.pattern) if self.marked.pattern else (),
             opened_by=section.opened_by if section else None,
             is_closing=section is not None and section.is_closing,
             is_pinned=section is not None and section.is_pinned,
@@ -72,7 +88,9 @@ class LineLooks:
             is_reading=section_id == self._state.reading,
             open_inside=self._inside[key],
             size=format_tokens(tokens) if tokens else "",
-            is_new=section_id in self.batch,
+            is_new=section_id in self.marked.batch,
+            is_found=section_id in self.marked.found,
+            found_inside=self._found_inside[key],
             is_cursor=is_cursor,
             has_focus=is_cursor and has_focus,
         )

@@ -40,6 +40,7 @@ class Glyphs:
     pinned: str = "⚑"
     cited: str = "❝"
     reading: str = "¶"
+    found: str = "⌕"
     ellipsis: str = "…"
 
 
@@ -59,6 +60,7 @@ ASCII = Glyphs(
     pinned="!",
     cited='"',
     reading="=",
+    found="?",
     ellipsis="~",
 )
 
@@ -173,6 +175,8 @@ def _mark_text(look: LineLook, glyphs: Glyphs) -> str:
         (look.is_reading, glyphs.reading),
     )
     drawn = "".join(glyph for is_set, glyph in marks if is_set)
+    if look.is_found or look.found_inside:
+        drawn += glyphs.found + (str(look.found_inside) if look.found_inside else "")
     return f" {drawn}" if drawn else ""
 
 

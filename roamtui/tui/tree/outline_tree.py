@@ -13,7 +13,7 @@ from textual import events, on
 from textual.message import Message
 from typing_extensions import override
 
-from roamtui.tui.tree.line_looks import LineLooks
+from roamtui.tui.tree.line_looks import LineLooks, Marked
 from roamtui.tui.tree.line_render import find_title_cells, measure_guides
 from roamtui.tui.tree.title_filter import TitleSearch, run_steps
 from roamtui.tui.tree.tree_cursor import Place, TreeCursor
@@ -68,6 +68,8 @@ class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
         self._looks = LineLooks(self.lines, state)
         self._wanted_id: str | None = None
         self._revealed_id: str | None = None
+        self._batch_ids: frozenset[str] = frozenset()
+        self._found_ids: frozenset[str] = frozenset()
         self._titles = TitleSearch(self.lines.tree)
         self._place_before_filter: Place | None = None
         self._chosen_id: str | None = None
@@ -75,7 +77,7 @@ class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
     @property
     def filter_pattern(self) -> str:
         """The characters that titles are filtered by, empty without a filter."""
-        return self._looks.pattern
+        return self._looks.marked.pattern
 
     @override
     def look_at(self, line: int) -> LineLook:
@@ -102,8 +104,13 @@ class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
 
     def highlight(self, section_ids: Iterable[str]) -> None:
         """Mark the lines of these nodes as the newest batch, and no others."""
-        self._looks.batch = frozenset(section_ids)
-        self.redraw()
+        self._batch_ids = frozenset(section_ids)
+        self._look_anew(self.filter_pattern)
+
+    def mark_found(self, section_ids: Iterable[str]) -> None:
+        """Mark the lines of these nodes as found by a search, and no others."""
+        self._found_ids = frozenset(section_ids)
+        self._look_anew(self.filter_pattern)
 
     def reveal(self, section_id: str) -> None:
         """Scroll a node, or its nearest visible ancestor, into view without moving the cursor."""
@@ -193,7 +200,8 @@ class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
             self.move_to(section_id)
 
     def _look_anew(self, pattern: str) -> None:
-        self._looks = LineLooks(self.lines, self._state, batch=self._looks.batch, pattern=pattern)
+        marked = Marked(batch=self._batch_ids, found=self._found_ids, pattern=pattern)
+        self._looks = LineLooks(self.lines, self._state, marked)
         self.redraw()
 
     @override

@@ -47,7 +47,9 @@ def make_epub_parts(
     spine = "".join(f'<itemref idref="c{number}"/>' for number in range(len(chapters)))
     parts: dict[str, str | bytes] = {
         "mimetype": "application/epub+zip",
-        "META-INF/container.xml": f'{XML}<container><rootfiles><rootfile full-path="OEBPS/content.opf"/></rootfiles></container>',
+        "META-INF/container.xml": (
+            f'{XML}<container><rootfiles><rootfile full-path="OEBPS/content.opf"/></rootfiles></container>'
+        ),
     }
     if nav:
         items.append('<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,7 @@ def _write_outline(objects: list[str], bookmarks: Sequence[tuple[int, str, int]]
         children = [first + index for index, parent in enumerate(parents) if parent == number]
         if children:
             objects[number - 1] += f" /First {children[0]} 0 R /Last {children[-1]} 0 R /Count {len(children)}"
-        for child, following in zip(children, children[1:], strict=False):
+        for child, following in pairwise(children):
             objects[child - 1] += f" /Next {following} 0 R"
     for number in range(first, root + 1):
         objects[number - 1] = f"<< {objects[number - 1]} >>"

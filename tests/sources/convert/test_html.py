@@ -165,7 +165,8 @@ def test_no_text_becomes_a_heading(texts: list[str]) -> None:
     a, b, c, d, e, f = (html.escape(text) for text in texts)
     page = (
         f"<h1>First</h1><p>{a}<br>{b}</p><ul><li>{c}<li>x</ul><div>{d}</div><h2>Second</h2><pre>{e}</pre>"
-        f"<table><tr><td>{f}<td>{a}</table><blockquote>{b}</blockquote><code>{c}</code> {d}<h2>x{e}</h2>{f}<h1>Last</h1>"
+        f"<table><tr><td>{f}<td>{a}</table><blockquote>{b}</blockquote><code>{c}</code> {d}"
+        f"<h2>x{e}</h2>{f}<h1>Last</h1>"
     )
     outline = read_outline(convert(page))
     assert [level for level, _ in outline] == [1, 2, 2, 1]

@@ -36,7 +36,6 @@ _PAGES = {
 @pytest.mark.parametrize("page", _PAGES.values(), ids=_PAGES)
 def test_a_hostile_page_is_converted(page: str) -> None:
     text = convert_html(page).text
-    assert "x" in text or "x" not in page.partition("<a")[0]
     assert len(text) < 3 * len(page) + 100
 
 

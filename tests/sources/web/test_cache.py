@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from roamtui.sources.web.cache import CachedReply, PageCache
 from roamtui.sources.web.fetcher import FetchError, NotCachedError, OriginRefusedError
 from roamtui.sources.web.freshness import find_fresh_seconds, may_store
-from tests.fakes.hostile_server import Client, HostileServer, SeenRequest, answer, redirect
+from tests.fakes.hostile_server import Client, HostileServer, SeenRequest, answer, raw, redirect
 from tests.sources.web.fetching import grant, open_fetcher
 
 URL = "https://docs.example/a"
@@ -255,6 +255,17 @@ def test_offline_uses_what_is_there_whatever_its_age(tmp_path: Path) -> None:
             with pytest.raises(NotCachedError, match="is not in the cache"):
                 fetcher.fetch(f"{server.origin}/unkept", grant(server))
         assert len(server.requests) == seen
+
+
+def test_a_failure_says_that_an_older_copy_is_kept(tmp_path: Path) -> None:
+    with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
+        server.handlers["/a"] = answer(b"words")
+        fetcher.fetch(f"{server.origin}/a", grant(server))
+        server.handlers["/a"] = raw(b"no HTTP\r\n\r\n")
+        with pytest.raises(FetchError, match="An older copy is kept"):
+            fetcher.fetch(f"{server.origin}/a", grant(server))
+    with open_fetcher(tmp_path, is_offline=True) as fetcher:
+        assert fetcher.fetch(f"{server.origin}/a", grant(server)).body == b"words"
 
 
 def test_a_cached_redirect_is_checked_like_any_other(tmp_path: Path) -> None:

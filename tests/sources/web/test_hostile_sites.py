@@ -235,6 +235,16 @@ def test_a_site_that_cannot_prove_its_name_is_refused(certificate: str | None, h
     assert str(caught.value).isprintable()
 
 
+def test_an_authority_that_nobody_knows_proves_nothing() -> None:
+    internet = FakeInternet()
+    with HostileServer("site.pem") as server:
+        internet.add("docs.example", server, port=443)
+        fetcher = Fetcher(cache_dir=None, options=make_options(), resolve=internet.resolve, dial=internet)
+        with closing(fetcher), pytest.raises(FetchError, match="cannot prove who it is"):
+            fetcher.fetch("https://docs.example", approve("https://docs.example"))
+        assert server.requests == []
+
+
 def test_a_broken_error_page_still_tells_its_status() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = raw(b"HTTP/1.1 404 No\r\nContent-Length: 1000\r\n\r\nshort")

@@ -115,7 +115,7 @@ _ODD_ROBOTS: dict[str, Handler] = {
 
 @pytest.mark.parametrize("name", _ODD_ROBOTS)
 def test_odd_robots_hold_up_no_page(name: str) -> None:
-    with HostileServer() as server, open_fetcher(robots_seconds_max=0.2, total_seconds_max=1.5) as fetcher:
+    with HostileServer() as server, open_fetcher(robots_seconds_max=0.2, total_seconds_max=3.0) as fetcher:
         _fill(server, 4)
         server.handlers["/robots.txt"] = _ODD_ROBOTS[name]
         fetcher.fetch(f"{server.origin}/0", grant(server))

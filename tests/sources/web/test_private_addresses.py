@@ -133,6 +133,15 @@ def test_no_open_connection_to_a_typed_origin_serves_someone_who_did_not_type_it
         assert len(server.paths) == 1
 
 
+def test_an_ipv6_number_is_connected_to_as_it_is() -> None:
+    internet = FakeInternet()
+    with HostileServer() as server, open_fetcher(internet=internet) as fetcher:
+        internet.servers["::1", 8080] = server
+        server.handlers["/"] = answer(b"inside")
+        assert fetcher.fetch("http://[0::1]:8080", grant("http://[::1]:8080")).body == b"inside"
+        assert server.requests[0].headers["host"] == "[::1]:8080"
+
+
 def test_the_next_address_is_tried_where_one_refuses() -> None:
     internet = FakeInternet()
     with HostileServer() as server, open_fetcher(internet=internet) as fetcher:

@@ -1,0 +1,77 @@
+"""Writes `docs/licences.md`: what is installed with roamtui, from the metadata of the installed packages themselves."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata
+from pathlib import Path
+
+_PROJECT = Path(__file__).parents[1]
+_CONSTRAINTS = _PROJECT / "constraints.txt"
+_PAGE = _PROJECT / "docs" / "licences.md"
+_HEAD = """\
+# Licences of what is installed
+
+Every package of `constraints.txt`, with the licence that its own metadata states; not all of them are needed to run
+roamtui. `python docs/write_licences.py` writes this page anew. roamtui itself is under the MIT licence.
+
+| package | version | licence |
+|---|---|---|
+"""
+_FOOT = """
+## Known vulnerabilities
+
+A list of vulnerabilities is out of date the day after it is stored, so roamtui keeps none. Ask for the list of today:
+
+```sh
+pipx run pip-audit --requirement constraints.txt --no-deps --disable-pip
+```
+
+It sends names and versions of the packages above to pypi.org, nothing else.
+"""
+_LICENCE_START = "License :: "
+
+
+def read_constraints(text: str) -> list[tuple[str, str]]:
+    """Return name and version of each line."""
+    return re.findall(r"^([\w.-]+)==(\S+)$", text, re.MULTILINE)
+
+
+def name_licence(found: PackageMetadata) -> str:
+    """Return the licence that a package states: as an expression, else by its classifiers, else in its own words."""
+    expression = found.get("License-Expression")
+    if expression:
+        return expression
+    classifiers = [line for line in found.get_all("Classifier") or () if line.startswith(_LICENCE_START)]
+    names = [line.rpartition(" :: ")[2] for line in classifiers if line.count("::") > 1]
+    if names:
+        return " / ".join(names)
+    return (found.get("License") or "not stated").split("\n")[0].strip()
+
+
+def render_page(constraints: str) -> str:
+    """Return the page.
+
+    Raises:
+        PackageNotFoundError: One of the packages is not installed.
+    """
+    rows = [
+        f"| {name} | {version} | {name_licence(metadata(name))} |\n" for name, version in read_constraints(constraints)
+    ]
+    return f"{_HEAD}{''.join(rows)}{_FOOT}"
+
+
+def main() -> int:
+    """Write the page."""
+    try:
+        page = render_page(_CONSTRAINTS.read_text("utf-8"))
+    except PackageNotFoundError as error:
+        sys.stderr.write(f"{error.name} is not installed. Install all of constraints.txt first.\n")
+        return 1
+    _PAGE.write_text(page, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

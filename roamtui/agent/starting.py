@@ -1,0 +1,61 @@
+"""A confident start: where search is clear, a question goes to the model with the best sections open already."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from roamtui.conversation.opening import estimate_delivery
+from roamtui.errors import RoamtuiError
+from roamtui.search.terms import query_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from roamtui.conversation.state import ConversationState
+    from roamtui.search.base import Hit, Searcher
+
+SHARE_MAX = 0.8
+"""Share of the best score up to which the second one leaves no doubt. Of questions with a margin as clear as this the
+gold section is among the first three for 86 % (contracts), 78 % (ray) and 75 % (dialogues), else for 55, 74 and 55 %."""
+_SECTIONS_MAX = 3
+_TOKENS_MAX = 1_500
+"""Of all sections together, the first one apart."""
+_TERMS_MIN = 2
+"""Words of a question below which a clear hit says little: a greeting has one too."""
+
+
+async def find_start(
+    searcher: Searcher, state: ConversationState, question: str, within: str | None
+) -> tuple[str, ...]:
+    """Return the sections to open with a question, none where search is not clear or fails.
+
+    Args:
+        searcher: Searches the library of the conversation.
+        state: The conversation before the question.
+        question: A person's words.
+        within: Id of the section that the question is about, None for the whole document.
+    """
+    if len(query_terms(question)) < _TERMS_MIN:
+        return ()
+    exchanges = state.transcript.exchanges
+    earlier = tuple(text for exchange in exchanges for text in (exchange.question, exchange.answer) if text)
+    try:
+        hits = await asyncio.to_thread(searcher.search, question, limit=_SECTIONS_MAX, within=within, earlier=earlier)
+    except RoamtuiError:
+        return ()
+    return choose_start(state, hits)
+
+
+def choose_start(state: ConversationState, hits: Sequence[Hit]) -> tuple[str, ...]:
+    """Return the first hits that are worth opening at once: none where the second is nearly as good as the first."""
+    if not hits or (len(hits) > 1 and hits[1].score > SHARE_MAX * hits[0].score):
+        return ()
+    chosen: list[str] = []
+    left = _TOKENS_MAX
+    for hit in hits[:_SECTIONS_MAX]:
+        cost = estimate_delivery(state.library, hit.section_id)
+        if not chosen or cost <= left:
+            chosen.append(hit.section_id)
+            left -= cost
+    return tuple(chosen)

@@ -1,0 +1,79 @@
+"""`KeptConversions`: what slow conversions gave, on disk by the digest of the file, so that it opens at once again.
+
+Nothing depends on it: what is damaged or of another version is as good as absent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from contextlib import suppress
+from dataclasses import asdict
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from roamtui import __version__
+from roamtui.sources.convert.converted import Converted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from roamtui.sources.convert.formats import Format
+
+_BYTES_MAX = 200_000_000
+"""Of all files together; the least recently used go first."""
+_DIGEST_SIZE = 16
+_VERSION = 1
+"""Raised when a converter makes another text of the same file."""
+
+
+class KeptConversions:
+    """A folder of converted texts."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def read(self, data: bytes, wanted: Format) -> Converted | None:
+        """Return what a file was converted to before, None where that is not here."""
+        path = self._path(data, wanted)
+        try:
+            found = json.loads(path.read_bytes())
+            os.utime(path)
+            kept = Converted(
+                text=found["text"],
+                title=found["title"],
+                page_starts=tuple(found["page_starts"]),
+                notes=tuple(found["notes"]),
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return kept if isinstance(kept.text, str) and isinstance(kept.title, str) else None
+
+    def write(self, data: bytes, wanted: Format, converted: Converted) -> None:
+        """Keep what a file was converted to; where the folder cannot be written nothing is kept."""
+        path = self._path(data, wanted)
+        beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(asdict(converted), file)
+            beside.replace(path)
+            self._make_room()
+        except OSError:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+
+    def _path(self, data: bytes, wanted: Format) -> Path:
+        digest = blake2b(data, digest_size=_DIGEST_SIZE, person=wanted.name.encode())
+        digest.update(f"{__version__} {_VERSION}".encode())
+        return self._folder / f"{digest.hexdigest()}.json"
+
+    def _make_room(self) -> None:
+        found = sorted(((entry.stat().st_mtime, entry) for entry in self._folder.glob("*.json")), reverse=True)
+        total = 0
+        for _, path in found:
+            total += path.stat().st_size
+            if total > _BYTES_MAX:
+                path.unlink(missing_ok=True)

@@ -1,0 +1,243 @@
+"""Finding sections by what they say: hits of the configured search, as typed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+from textual.worker import Worker, WorkerState
+from typing_extensions import override
+
+from roamtui.document.plain import plain_line
+from roamtui.tui.actions import Scope, show_key
+from roamtui.tui.failure import describe_failure
+
+if TYPE_CHECKING:
+    from textual import events
+    from textual.app import ComposeResult
+
+    from roamtui.search.base import Hit
+    from roamtui.tui.keys import Keys
+
+HITS_MAX = 20
+_SNIPPET_LINES = 2
+_INDENT = "    "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search found, as the screen shows it."""
+
+    query: str
+    hits: tuple[Hit, ...] = ()
+    titles: tuple[tuple[str, str], ...] = ()
+    """For each hit its title and, in one line, the titles above; safe for the screen."""
+
+
+Find = Callable[[str], Awaitable[Found]]
+"""Searches for some words."""
+
+
+class FindScreen(ModalScreen["Hit | None"]):
+    """Searches as typed; the result is the hit to read, None where there is none."""
+
+    AUTO_FOCUS = "Input"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave"),
+        Binding("j", "move(1)", "Down"),
+        Binding("k", "move(-1)", "Up"),
+    ]
+    DEFAULT_CSS = """
+    FindScreen {
+        align: center middle;
+        background: $background 60%;
+        & > Vertical {
+            width: 100;
+            max-width: 96%;
+            height: 90%;
+            padding: 0 1;
+            background: $panel;
+            border: round $primary;
+        }
+        & Input {
+            height: 1;
+            margin: 1 0;
+            border: none;
+            padding: 0 1;
+            background: $background;
+            &:focus { border: none; background-tint: $panel 0%; }
+        }
+        & OptionList {
+            height: 1fr;
+            border: none;
+            padding: 0;
+            background: $panel;
+            scrollbar-size-vertical: 1;
+            &:focus { border: none; background-tint: $panel 0%; }
+        }
+        & .foot { color: $muted; }
+    }
+    """
+
+    def __init__(self, find: Find, open_hit: Callable[[str], None], keys: Keys, before: Found) -> None:
+        """Show what was found before, to go on from.
+
+        Args:
+            find: Searches.
+            open_hit: Opens a section for the conversation.
+            keys: Keys in force.
+            before: Of the last time.
+        """
+        super().__init__()
+        bindings = self._bindings.key_to_bindings  # its lists belong to the class
+        for key, binding in keys.bindings(Scope.FIND):
+            bindings[key] = [binding, *bindings.get(key, [])]
+        self._find = find
+        self._open_hit = open_hit
+        self._keys = keys
+        self.found = before
+        """What is listed."""
+        self._opened_ids: set[str] = set()
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(id="find-title")
+            yield Input(self.found.query, placeholder="words or a question", select_on_focus=True)
+            yield OptionList()
+            yield Static(self._draw_foot(), classes="foot")
+
+    def on_mount(self) -> None:
+        """Show what was found before."""
+        self._show()
+
+    @on(Input.Changed)
+    def _search(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.value.strip() != self.found.query.strip():
+            self.run_worker(self._look_for(event.value), group="finding", exclusive=True, exit_on_error=False)
+
+    async def _look_for(self, query: str) -> None:
+        self._say("searching…")
+        self.found = await self._find(query)
+        self._show()
+
+    def _show(self) -> None:
+        """List the hits, the best one chosen."""
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options([Option(self._draw(place)) for place in range(len(self.found.hits))])
+        if self.found.hits:
+            options.highlighted = 0
+        self._say(self._describe())
+
+    def _describe(self) -> str:
+        if not self.found.query.strip():
+            return "the best come first, each with the sentence that answers"
+        count = len(self.found.hits)
+        if not count:
+            return "nothing found: try other words"
+        return "1 section" if count == 1 else f"{'best ' if count == HITS_MAX else ''}{count} sections"
+
+    def _say(self, words: str) -> None:
+        title = Content.assemble(("Find sections", "bold $primary"), (f" · {words}", "$muted"))
+        self.query_one("#find-title", Static).update(title)
+
+    def _draw(self, place: int) -> Content:
+        hit = self.found.hits[place]
+        title, above = self.found.titles[place]
+        is_open = hit.section_id in self._opened_ids
+        head = Content.assemble(
+            (f"{place + 1:>2}  ", "bold $accent"),
+            ("◇ " if is_open else "", "bold $success"),
+            (title, "bold"),
+            (f"  {above}" if above else "", "$muted"),
+        )
+        width = max(20, self.query_one(OptionList).scrollable_content_region.width - len(_INDENT))
+        snippet = Content(plain_line(hit.snippet)).wrap(width)
+        lines = snippet[:_SNIPPET_LINES]
+        if len(snippet) > len(lines):
+            lines[-1] = lines[-1].truncate(width - 1) + "…"
+        why = Content.styled(plain_line(hit.why), "italic $muted")
+        return Content("\n").join([head, *(Content(_INDENT) + line for line in lines), Content(_INDENT) + why])
+
+    def _draw_foot(self) -> Content:
+        hints = [
+            Content.assemble((show_key(action.keys[0]), "bold $accent"), f" {action.label}")
+            for action in self._keys.within(Scope.FIND)
+            if action.keys
+        ]
+        return Content("  ").join([*hints, Content.assemble(("esc", "bold $accent"), " leave")])
+
+    @property
+    def _selected(self) -> Hit | None:
+        line = self.query_one(OptionList).highlighted
+        return self.found.hits[line] if line is not None and line < len(self.found.hits) else None
+
+    @on(OptionList.OptionSelected)
+    @on(Input.Submitted)
+    def _read_chosen(self, event: OptionList.OptionSelected | Input.Submitted) -> None:
+        event.stop()
+        self.action_read()
+
+    @on(Worker.StateChanged)
+    def _tell_failure(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self._say(describe_failure(event.worker.error))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay the hits out for another width."""
+        del event
+        self.call_after_refresh(self._draw_again)
+
+    def _draw_again(self) -> None:
+        options = self.query_one(OptionList)
+        for place in range(min(options.option_count, len(self.found.hits))):
+            options.replace_option_prompt_at_index(place, self._draw(place))
+
+    def action_read(self) -> None:
+        """Read the section."""
+        hit = self._selected
+        if hit is not None:
+            self.dismiss(hit)
+
+    def action_open(self) -> None:
+        """Open the section for the conversation."""
+        hit = self._selected
+        if hit is not None:
+            self._opened_ids.add(hit.section_id)
+            self._open_hit(hit.section_id)
+            self._draw_again()
+
+    def action_next_hit(self) -> None:
+        """Select the next one, from the field too."""
+        self.action_move(1)
+
+    def action_previous_hit(self) -> None:
+        """Select the previous one, from the field too."""
+        self.action_move(-1)
+
+    def action_change_side(self) -> None:
+        """Go to the list, or back to the field."""
+        field, options = self.query_one(Input), self.query_one(OptionList)
+        self.set_focus(options if field.has_focus else field)
+
+    def action_leave(self) -> None:
+        """Read nothing."""
+        self.dismiss(None)
+
+    def action_move(self, lines: int) -> None:
+        """Go up or down."""
+        options = self.query_one(OptionList)
+        if lines > 0:
+            options.action_cursor_down()
+        else:
+            options.action_cursor_up()

@@ -1,0 +1,114 @@
+"""Addresses on the command line: outline, show, ask and search fetch what they need and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import RunCommand
+from tests.fakes.site import FakeSite
+
+LIST = (
+    "# Bikes\n\n> All about renting bikes.\n\n## Docs\n\n"
+    "- [Renting](renting): how to rent\n- [Fees](fees.md): late returns and deposits\n- [Gone](gone): nothing\n\n"
+    "## Optional\n\n- [History](history): long ago\n"
+)
+FEES = "# Fees\n\nFees are paid at the counter.\n\n## Late return\n\nA late return costs 2 euros an hour.\n"
+
+
+@pytest.fixture
+def site() -> Iterator[FakeSite]:
+    with FakeSite({"/llms.txt": LIST, "/renting": "<h1>Renting</h1><p>At the counter.", "/fees.md": FEES}) as site:
+        yield site
+
+
+def read_links(run: RunCommand, url: str) -> dict[str, str]:
+    sections = run("outline", url, "--json").json["sections"]
+    return {section["title"]: section["id"] for section in sections if section["kind"] == "link"}
+
+
+def test_the_outline_of_a_site_lists_its_pages(run: RunCommand, site: FakeSite) -> None:
+    result = run("outline", site.origin)
+    assert (result.code, result.err) == (0, "")
+    assert "| a page, fetched when it is opened -->\n\nlate returns and deposits..." in result.out
+    assert "| optional, +1 subsection" in result.out
+    assert "### History" not in result.out
+    sections = run("outline", site.origin, "--json").json["sections"]
+    fees = next(section for section in sections if section["title"] == "Fees")
+    assert (fees["kind"], fees["url"], fees["doc"]) == ("link", site.url("/fees.md"), "")
+    assert (fees["start_line"], fees["end_line"], fees["path"]) == (8, 8, ["Bikes", "Docs", "Fees"])
+    assert site.counts.paths == ["/llms.txt", "/llms.txt"]
+
+
+def test_show_fetches_the_page_of_a_link(run: RunCommand, site: FakeSite) -> None:
+    links = read_links(run, site.origin)
+    assert run("show", site.origin, links["Fees"]).out == FEES
+    assert run("show", site.origin, links["Renting"], links["Fees"]).out == f"# Renting\n\nAt the counter.\n{FEES}"
+    gone = run("show", site.origin, links["Gone"])
+    assert (gone.code, gone.out) == (1, "")
+    assert gone.err == f"roamtui: There is no page at {site.url('/gone')} (404). Check the address.\n"
+
+
+def test_a_question_is_answered_from_a_page_and_goes_on_from_it(run: RunCommand, site: FakeSite) -> None:
+    first = run("ask", site.origin, "What are the late returns and deposits?", "--json").json
+    link = read_links(run, site.origin)["Fees"]
+    assert link in first["opened"]
+    assert {"id": link, "status": "opened"} in [result for step in first["steps"] for result in step["results"]]
+    site.forget()
+    second = run("ask", site.origin, "What does a late return cost an hour?", "--continue", "--json").json
+    assert "/fees.md" in site.counts.paths
+    (citation,) = [one for one in second["citations"] if one["quote"] and "2 euros" in one["quote"]]
+    assert citation["verified"]
+    assert (citation["doc"], citation["start_line"]) == (site.url("/fees.md"), 7)
+
+
+def test_search_finds_a_page_by_its_title_and_by_its_note(run: RunCommand, site: FakeSite) -> None:
+    link = read_links(run, site.origin)["Fees"]
+    for query in ("fees", "deposits"):
+        hits = run("search", site.origin, query, "--json").json["hits"]
+        assert hits[0]["id"] == link
+
+
+def test_without_the_network_the_cache_is_all(run: RunCommand, site: FakeSite) -> None:
+    links = read_links(run, site.origin)
+    run("show", site.origin, links["Fees"])
+    site.forget()
+    offline = run("show", "--no-network", site.origin, links["Fees"])
+    assert (offline.code, offline.out) == (0, FEES)
+    assert "The network is off" in offline.err
+    missing = run("show", "--no-network", site.origin, links["Renting"])
+    assert missing.code == 1
+    assert "not in the cache, and the network is off" in missing.err
+    assert site.counts.paths == []
+
+
+def test_another_site_must_be_allowed(run: RunCommand, site: FakeSite) -> None:
+    with FakeSite({"/x.md": "# X\n\nFar words about zebras.\n"}) as other:
+        site.pages["/llms.txt"] = f"# T\n\n- [Zebras]({other.url('/x.md')}): striped animals\n"
+        link = read_links(run, site.origin)["Zebras"]
+        denied = run("show", site.origin, link)
+        assert denied.code == 1
+        assert denied.err.endswith(f"Allow it with --allow-origin {other.origin}.\n")
+        answer = run("ask", site.origin, "Which striped animals are there, zebras?", "--json").json
+        assert {"id": link, "status": "failed"} in [result for step in answer["steps"] for result in step["results"]]
+        assert other.counts.paths == []
+        shown = run("show", site.origin, link, "--allow-origin", other.origin)
+        assert shown.out == "# X\n\nFar words about zebras.\n"
+    assert run("outline", site.origin, "--allow-origin", "nonsense").code == 2
+
+
+def test_a_local_list_of_links_asks_for_every_site(run: RunCommand, site: FakeSite, tmp_path: Path) -> None:
+    path = tmp_path / "llms.txt"
+    path.write_text(f"# T\n\n- [Fees]({site.url('/fees.md')}): n\n- [Local](here.md): n\n", "utf-8")
+    (link,) = read_links(run, str(path)).values()
+    assert run("show", path, link).code == 1
+    assert site.counts.paths == []
+    assert run("show", path, link, "--allow-origin", site.origin).out == FEES
+
+
+def test_a_bare_name_is_not_fetched_but_the_address_is_suggested(run: RunCommand) -> None:
+    result = run("outline", "docs.example.sh")
+    assert result.code == 1
+    assert result.err.endswith("If you mean a site, write https://docs.example.sh.\n")

@@ -1,0 +1,49 @@
+"""Compares the heading scan with the block rules on every real file, the large ones too: `python -m` this module."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+
+from roamtui.document.headings import find_headings
+from roamtui.document.scanning.blocks import parse_headings
+from tests.real_documents import decode, find_data_dir, list_documents
+
+_PATTERNS = ("books/*.md", "llms/files/*", "llms/full/*", "adversarial/files/*", "sets/*/docs/**/*.*", "perf/*.md.gz")
+
+
+def main() -> int:
+    """Compare, print what differs and how much was compared, and return 1 where anything differs."""
+    files = examples = headings = characters = different = 0
+    for name in list_documents(*_PATTERNS):
+        path = find_data_dir() / name
+        if not path.is_file():
+            continue
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        count = _compare(decode(content), name)
+        files, characters = files + 1, characters + len(content)
+        headings, different = headings + max(0, count), different + (count < 0)
+    for name in list_documents("spec/*.json"):
+        for number, example in enumerate(json.loads((find_data_dir() / name).read_text("utf-8")), 1):
+            count = _compare(example["markdown"], f"{name} {number}")
+            examples, headings, different = examples + 1, headings + max(0, count), different + (count < 0)
+    sys.stdout.write(
+        f"{files:,} files ({characters / 1e6:.1f} MB) and {examples:,} examples of specifications, "
+        f"{headings:,} headings: {different} differ\n"
+    )
+    return 1 if different else 0
+
+
+def _compare(text: str, name: str) -> int:
+    """Return how many headings a text has, -1 where the two do not agree."""
+    source = text.replace("\r\n", "\n").replace("\r", "\n")
+    found = [(heading.level, heading.title, heading.line) for heading in find_headings(source)]
+    if found == parse_headings(source):
+        return len(found)
+    sys.stdout.write(f"{name} differs\n")
+    return -1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

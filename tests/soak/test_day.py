@@ -1,0 +1,32 @@
+"""A short day at the running app leaves nothing behind; `make soak` lives long ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.soak.day import QUESTIONS_PER_CONVERSATION, live_day
+from tests.soak.faulty_model import FAULTS
+
+_OBJECTS_SHARE = 1.15
+_RESIDENT_KB = 25_000
+_TASKS = 3
+"""A message may just be on its way."""
+
+
+@pytest.mark.slow
+async def test_a_day_leaves_nothing_behind(tmp_path: Path) -> None:
+    day, screen = await live_day(tmp_path, 3 * QUESTIONS_PER_CONVERSATION)
+    assert set(day.faults) == set(FAULTS)
+    assert day.deeds["asked"] == 3 * QUESTIONS_PER_CONVERSATION + 1
+    assert day.deeds["cancelled"] > 3
+    _, first, *_, last = day.holdings
+    assert last.objects < first.objects * _OBJECTS_SHARE
+    assert last.resident_kb < first.resident_kb + _RESIDENT_KB
+    assert last.tasks <= first.tasks + _TASKS
+    assert (last.threads, last.descriptors, last.children) == (first.threads, first.descriptors, first.children)
+    lines = [" ".join(line.split()) for line in screen.splitlines()]
+    assert any("a new conversation ◇ nothing open" in line for line in lines), screen
+    assert any("❯ Ask this document…" in line for line in lines), screen
+    assert any(line.startswith("└ ▸ Questions and glossary") for line in lines), screen

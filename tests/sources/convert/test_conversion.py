@@ -1,0 +1,160 @@
+"""From a file to its text: what it is taken for, limits of the process that converts, notes, folders and zips."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from roamtui.document.build import build_library
+from roamtui.errors import SourceError
+from roamtui.sources.archive import list_archive
+from roamtui.sources.convert import child, conversion
+from roamtui.sources.convert.conversion import convert
+from roamtui.sources.convert.formats import Format, find_format
+from roamtui.sources.folder import list_folder
+from roamtui.sources.read import read_file, read_source
+from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
+from tests.sources.convert.sample_pdf import lay_out, make_pdf
+
+_PDF = make_pdf([lay_out("one boat"), lay_out("two boats")])
+_EPUB = pack(make_epub_parts({"one.xhtml": "<h1>Hulls</h1><p>a</p>"}))
+_DOCX = pack(make_docx_parts([write_word_paragraph("Bread", "H1")]))
+_HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "media_type", "expected"),
+    [
+        (_PDF, "a.pdf", None, Format.PDF),
+        (_PDF, "a", None, Format.PDF),
+        (_PDF, "a.md", None, Format.PDF),
+        (b"just text", "a.pdf", None, None),
+        (b"\n\0%PDF-1.4", "a.pdf", None, Format.PDF),
+        (_EPUB, "a", None, Format.EPUB),
+        (_DOCX, "a.zip", None, Format.DOCX),
+        (b"\xd0\xcf\x11\xe0\0", "a.docx", None, Format.DOCX),
+        (_HTML, "a", None, Format.HTML),
+        (_HTML, "a.md", None, Format.HTML),
+        (b"<html>\n# a", "a.md", None, None),
+        (_HTML, "a.txt", None, None),
+        (b"words", "a.htm", None, Format.HTML),
+        (b"words", "a", "text/html; charset=utf-8", Format.HTML),
+        (b"words", "a", "Application/PDF", None),
+        (b"words", "a.rst", None, Format.RST),
+        (b"# words", "a.md", "text/markdown", None),
+        (pack({"a.md": "x"}), "a", None, None),
+    ],
+)
+def test_bytes_count_before_names(data: bytes, name: str, media_type: str | None, expected: Format | None) -> None:
+    assert find_format(data, name, media_type) is expected
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "first"),
+    [
+        (_PDF, "a.pdf", "# Page 1"),
+        (_EPUB, "a.epub", "# Hulls"),
+        (_DOCX, "a.docx", "# Bread"),
+        (_HTML, "a.html", "# Page"),
+    ],
+)
+def test_each_format_is_converted_and_told(data: bytes, name: str, first: str) -> None:
+    converted = convert(data, name)
+    assert converted is not None
+    assert converted.text.startswith(first)
+    assert converted.notes[0].startswith(f"{name}: converted from ")
+    assert convert(b"# text", "a.md") is None
+
+
+def test_a_file_knows_its_pages(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(_PDF)
+    library = build_library(read_file(tmp_path / "a.pdf"))
+    assert [library.page_of(library.span(section_id)) for section_id in library.walk()] == [1, 2]
+    assert [library.node(section_id).title for section_id in library.walk()] == ["Page 1", "Page 2"]
+    assert build_library(read_file(Path(__file__))).page_of is not None
+
+
+def test_folders_zips_and_pipes_hold_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "books"
+    folder.mkdir()
+    (folder / "a.epub").write_bytes(_EPUB)
+    (folder / "b.html").write_bytes(_HTML)
+    (tmp_path / "all.zip").write_bytes(pack({"x/a.epub": _EPUB, "x/b.html": _HTML}))
+    assert list_folder(folder).read("a.epub").text == "# Hulls\n\na\n"
+    assert list_archive(tmp_path / "all.zip").read("x/b.html").text == "# Page\n\ntext\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(_EPUB)))
+    assert read_source("-").text == "# Hulls\n\na\n"
+
+
+def test_a_file_of_no_known_kind_with_null_characters_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "data.bin"
+    path.write_bytes(b"abc\0def" * 10)
+    with pytest.raises(SourceError, match="is no text: it holds NUL"):
+        read_file(path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
+def test_a_file_that_needs_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "_COMMAND", ("-P", "-c", _GREEDY))
+    with pytest.raises(SourceError, match=r"^a\.pdf is too large or too deeply nested"):
+        child.convert_in_child(Format.PDF, _PDF, "a.pdf")
+
+
+_GREEDY = """
+import sys
+from roamtui.sources.convert import child, conversion
+child._MEMORY_BYTES_MAX = 300_000_000
+child.get_converter = lambda _: lambda data, name: bytearray(400_000_000)
+child.main(sys.argv[1:])
+"""
+
+
+def test_a_conversion_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "_COMMAND", ("-c", "import time; time.sleep(600)"))
+    with pytest.raises(SourceError, match=r"takes more than 0\.2 seconds"):
+        child.convert_in_child(Format.PDF, _PDF, "a.pdf", seconds_max=0.2)
+
+
+def test_without_the_converters_a_sentence_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import sys; sys.modules['pypdf'] = None; from roamtui.sources.convert.child import main; main(sys.argv[1:])"
+    monkeypatch.setattr(child, "_COMMAND", ("-P", "-c", code))
+    with pytest.raises(SourceError, match=r'^a\.pdf is a PDF file\. .* pip install "roamtui\[convert\]"$'):
+        child.convert_in_child(Format.PDF, _PDF, "a.pdf")
+
+
+def test_a_strangers_module_in_the_working_directory_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pypdf.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    converted = child.convert_in_child(Format.PDF, _PDF, "a.pdf")
+    assert "one boat" in converted.text
+
+
+def test_what_took_long_is_kept_and_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion, "_KEPT_SECONDS_MIN", 0)
+    first = convert(_PDF, "a.pdf", kept_dir=tmp_path / "kept")
+    assert first is not None
+    monkeypatch.setattr(child, "_COMMAND", ("-c", "raise SystemExit(1)"))
+    assert convert(_PDF, "b.pdf", kept_dir=tmp_path / "kept") == replace(first, notes=_rename(first.notes))
+    (kept,) = (tmp_path / "kept").iterdir()
+    for damaged in (b"", b"[]", b'{"text": 1, "title": "", "page_starts": [], "notes": []}'):
+        kept.write_bytes(damaged)
+        with pytest.raises(SourceError):
+            convert(_PDF, "a.pdf", kept_dir=tmp_path / "kept")
+
+
+def _rename(notes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(note.replace("a.pdf", "b.pdf") for note in notes)
+
+
+def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion, "_KEPT_SECONDS_MIN", 0)
+    (tmp_path / "file").write_text("")
+    converted = convert(_PDF, "a.pdf", kept_dir=tmp_path / "file")
+    assert converted is not None
+    assert "one boat" in converted.text

@@ -1,0 +1,121 @@
+"""What a book becomes: chapters in reading order, titles and levels by its navigation, and refusals in a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert import package
+from roamtui.sources.convert.epub import convert_epub
+from tests.sources.convert.outlines import read_outline
+from tests.sources.convert.sample_books import XML, make_epub_parts, pack
+
+_CHAPTERS = {
+    "one.xhtml": '<a id="p1"/><h2>Chapter 1<br/>Hulls</h2><p>A hull.</p><h3><a id="wood"/>Wood</h3>'
+    "<p>Oak.</p><h4>Oak</h4>",
+    "two 2.xhtml": '<p class="title">SAILS &amp; MASTS</p><p>They catch wind.</p><h1>Jib</h1><p>In front.</p>',
+    "three.xhtml": '<p>Last words of two.</p><div id="end"><p>It ends.</p></div>',
+}
+_NAV = (
+    '<ol><li><span>Part One</span><ol><li><a href="text/one.xhtml">Hulls</a>'
+    '<ol><li><a href="text/one.xhtml#wood">Wood</a>'
+    '</li></ol></li><li><a href="text/two%202.xhtml">Sails &amp; <i>masts</i></a></li></ol></li>'
+    '<li><a href="text/three.xhtml#end">The end</a></li></ol>'
+)
+_OUTLINE = [
+    *((1, "Part One"), (2, "Chapter 1 Hulls"), (3, "Wood"), (4, "Oak"), (2, "Sails & masts"), (3, "Jib")),
+    (1, "The end"),
+]
+
+
+def _point(title: str, address: str, *inner: str) -> str:
+    label = f"<navLabel><text>{title}</text></navLabel>"
+    return f'<navPoint>{label}<content src="{address}"/>{"".join(inner)}</navPoint>'
+
+
+def test_the_navigation_gives_titles_and_levels() -> None:
+    converted = convert_epub(pack(make_epub_parts(_CHAPTERS, nav=_NAV)), "a.epub")
+    assert converted.title == "The Book of Boats"
+    assert read_outline(converted.text) == _OUTLINE
+    assert converted.text.count("SAILS") == 0
+    assert converted.text.index("Last words of two.") < converted.text.index("# The end\n\nIt ends.")
+
+
+def test_the_older_navigation_does_so_too() -> None:
+    ncx = _point(
+        "Part One",
+        "text/one.xhtml",
+        _point("Hulls", "text/one.xhtml", _point("Wood", "text/one.xhtml#wood")),
+        _point("Sails &amp; masts", "text/two%202.xhtml"),
+    ) + _point("The end", "text/three.xhtml#end")
+    assert read_outline(convert_epub(pack(make_epub_parts(_CHAPTERS, ncx=ncx)), "a.epub").text) == _OUTLINE
+
+
+def test_without_navigation_headings_stay_as_they_are() -> None:
+    text = convert_epub(pack(make_epub_parts(_CHAPTERS)), "a.epub").text
+    assert read_outline(text) == [(2, "Chapter 1 Hulls"), (3, "Wood"), (4, "Oak"), (1, "Jib")]
+
+
+def test_a_navigation_to_places_that_do_not_exist_still_names_the_chapters() -> None:
+    gone = '<li><a href="../../x.xhtml">X</a></li><li><a>Y</a></li>'
+    nav = f'<ol><li><a href="text/one.xhtml#gone">Hulls</a></li>{gone}</ol>'
+    text = convert_epub(pack(make_epub_parts({"one.xhtml": "<p>a</p>"}, nav=nav)), "a.epub").text
+    assert text == "# Hulls\n\na\n"
+
+
+def test_code_keeps_lines_that_look_like_headings() -> None:
+    nav = '<ol><li><ol><li><a href="text/one.xhtml">Code</a></li></ol></li></ol>'
+    text = convert_epub(pack(make_epub_parts({"one.xhtml": "<h1>Code</h1><pre># a\n\n# b</pre>"}, nav=nav)), "a").text
+    assert text == "## Code\n\n```\n# a\n\n# b\n```\n"
+
+
+def test_entities_are_never_expanded() -> None:
+    parts = make_epub_parts({"one.xhtml": "<p>a &lol; b &#1; c</p>"})
+    declared = '<!DOCTYPE html [<!ENTITY lol "LOL"><!ENTITY file SYSTEM "file:///etc/passwd">]>'
+    for name in ("OEBPS/content.opf", "OEBPS/text/one.xhtml"):
+        parts[name] = str(parts[name]).replace(XML, XML + declared)
+    text = convert_epub(pack(parts), "a.epub").text
+    assert "LOL" not in text
+    assert "root:" not in text
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        ({"x": "y"}, "is no EPUB book"),
+        ({**make_epub_parts({"one.xhtml": "<img src='x.png' alt=''/>"})}, "holds no text"),
+        (
+            {**make_epub_parts(_CHAPTERS), "META-INF/encryption.xml": "x http://www.w3.org/2001/04/xmlenc#aes256-cbc"},
+            "copy",
+        ),
+    ],
+    ids=["no book", "pictures", "protected"],
+)
+def test_what_cannot_be_read_is_refused_in_a_sentence(parts: dict[str, str], reason: str) -> None:
+    with pytest.raises(SourceError, match=reason):
+        convert_epub(pack(parts), "a.epub")
+
+
+@pytest.mark.parametrize("parts", [{"one.xhtml": " " * 5_000}, {f"{n}.xhtml": " " * 900 for n in range(9)}])
+def test_a_book_that_unpacks_to_too_much_is_refused(parts: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(package, "_PART_BYTES_MAX", 4_000)
+    monkeypatch.setattr(package, "_BYTES_MAX", 8_000)
+    with pytest.raises(SourceError, match="unpacks to more"):
+        convert_epub(pack(make_epub_parts(parts)), "a.epub")
+
+
+def test_damaged_archives_are_refused_in_a_sentence() -> None:
+    whole = pack(make_epub_parts(_CHAPTERS, nav=_NAV))
+    start = whole.index(b"OEBPS/text/one.xhtml")
+    for data in (whole[:-30], b"PK\x03\x04", whole[: start + 40] + b"\0" * 40 + whole[start + 80 :]):
+        with pytest.raises(SourceError, match="damaged"):
+            convert_epub(data, "a.epub")
+
+
+def test_names_that_lead_out_of_the_book_read_nothing_outside() -> None:
+    nav = '<ol><li><a href="../../../../../etc/passwd">X</a></li></ol>'
+    converted = convert_epub(
+        pack(make_epub_parts({"one.xhtml": "<p>a</p>", "../../../../../etc/passwd": "<p>b</p>"}, nav=nav)), "a.epub"
+    )
+    assert converted.text == "a\n"
+    assert converted.notes == ("1 of its chapters are missing.",)

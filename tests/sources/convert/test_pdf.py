@@ -1,0 +1,133 @@
+"""What a PDF becomes: sections by bookmarks or by letters, pages that can be cited, and refusals in a sentence."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from pypdf import PdfReader, PdfWriter
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert.pdf import convert_pdf
+from tests.sources.convert.outlines import read_outline
+from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_out, make_pdf, write_bomb
+
+
+def test_bookmarks_are_the_outline() -> None:
+    pages = [lay_out("Cover"), lay_out("1 Hulls", "text"), lay_out("more", "Masts", "text two"), lay_out("last")]
+    bookmarks = [(1, "Part One", 0), (2, "Hulls", 1), (3, "Deep", 1), (2, "Masts", 2), (1, "End", 3)]
+    converted = convert_pdf(make_pdf(pages, bookmarks=bookmarks, title="Boats"), "a.pdf")
+    assert read_outline(converted.text) == [(1, "Part One"), (2, "1 Hulls"), (3, "Deep"), (2, "Masts"), (1, "End")]
+    assert converted.title == "Boats"
+    assert "more\n\n## Masts\n\ntext two" in converted.text
+
+
+def test_a_bookmark_over_two_lines_is_one_heading_and_a_page_number_is_none() -> None:
+    pages = [lay_out("7", "7 A long title", "on two lines", "text", "and 7 more")]
+    converted = convert_pdf(make_pdf(pages, bookmarks=[(1, "A long title on two lines", 0)]), "a.pdf")
+    assert converted.text == "7\n\n# 7 A long title on two lines\n\ntext\nand 7 more"
+
+
+def test_without_bookmarks_large_and_bold_letters_are_headings() -> None:
+    first = lay_out("# Boats", "", "A boat floats.", "It does.", "", "## Hulls", "", "A hull is hollow.", "Always.")
+    second = lay_out("* Planks", "A plank is flat.", "It is.", "", "## Sails of", "## all kinds", "", "A sail is wide.")
+    text = convert_pdf(make_pdf([first, second]), "a.pdf").text
+    assert read_outline(text) == [(1, "Boats"), (2, "Hulls"), (3, "Planks"), (2, "Sails of all kinds")]
+
+
+def test_without_either_each_page_is_a_section() -> None:
+    converted = convert_pdf(make_pdf([lay_out("one"), lay_out("two")]), "a.pdf")
+    assert converted.text == "# Page 1\n\none\n\n# Page 2\n\ntwo"
+    assert [converted.text[start:].partition("\n")[0] for start in converted.page_starts] == ["# Page 1", "# Page 2"]
+
+
+def test_where_most_letters_are_large_they_mark_nothing() -> None:
+    pages = [lay_out("# all", "# of", "# this", "small small small small")]
+    assert read_outline(convert_pdf(make_pdf(pages), "a.pdf").text) == [(1, "Page 1")]
+
+
+def test_lines_become_paragraphs_and_divided_words_whole() -> None:
+    lines = lay_out("A boat floats on wa-", "ter.", "", "", "Well-", "Known.", "", "", "\x95 item")
+    text = convert_pdf(make_pdf([lines]), "a.pdf").text
+    assert text.endswith("A boat floats on water.\n\nWell-\nKnown.\n\n- item")
+
+
+def test_a_paragraph_that_goes_on_over_the_page_stays_one() -> None:
+    words = "all the words of a long paragraph"
+    pages = [lay_out("# Boats", "", words, "It goes"), lay_out("on here.", "", "## Hulls", "", words)]
+    text = convert_pdf(make_pdf(pages), "a.pdf").text
+    assert "It goes\non here." in text
+
+
+def test_no_line_becomes_markdown() -> None:
+    lines = [
+        PdfLine(text=text, top=700 - 14 * row) for row, text in enumerate(["# a", "b", "---", "<!-- c", "```", "d"])
+    ]
+    assert read_outline(convert_pdf(make_pdf([lines]), "a.pdf").text) == [(1, "Page 1")]
+
+
+def test_what_repeats_at_the_edges_of_pages_is_left_out() -> None:
+    pages = [
+        lay_out(
+            f"Chapter {number // 3}",
+            "The Book of Boats",
+            "",
+            f"text {number}00",
+            f"body {number * number}",
+            "",
+            str(number + 5),
+        )
+        for number in range(8)
+    ]
+    converted = convert_pdf(make_pdf(pages, bookmarks=[(1, "Start", 0)]), "a.pdf")
+    assert "Book of Boats" not in converted.text
+    assert "12" not in converted.text
+    assert converted.text.count("body") == 8
+    assert "edges" in converted.notes[-1]
+
+
+def test_pages_without_text_are_told() -> None:
+    converted = convert_pdf(make_pdf([lay_out("a"), [], lay_out("b")]), "a.pdf")
+    assert converted.notes == ("1 of its 3 pages hold no text; they may be pictures.",)
+    assert len(converted.page_starts) == 3
+
+
+def _encrypt(password: str) -> bytes:
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(make_pdf([lay_out("secret")]))))
+    writer.encrypt(user_password=password, owner_password=f"{password}!", algorithm="RC4-128")
+    stream = io.BytesIO()
+    writer.write(stream)
+    return stream.getvalue()
+
+
+def test_a_pdf_that_opens_without_a_password_is_read() -> None:
+    assert "secret" in convert_pdf(_encrypt(""), "a.pdf").text
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (_encrypt("word"), "protected by a password"),
+        (make_pdf([[], []]), "holds no text: it was scanned"),
+        (make_pdf([]), "holds no text"),
+        (b"%PDF-1.7\nnothing", "is a damaged PDF"),
+        (make_pdf([lay_out("x")])[:120], "is a damaged PDF"),
+        (assemble(["<< /Type /Catalog /Pages 1 0 R >>", "", "", "", "<< >>"]), "holds no text"),
+    ],
+    ids=["password", "scanned", "empty", "broken", "cut", "circle"],
+)
+def test_what_cannot_be_read_is_refused_in_a_sentence(data: bytes, reason: str) -> None:
+    with pytest.raises(SourceError, match=reason) as refusal:
+        convert_pdf(data, "a.pdf")
+    assert str(refusal.value).startswith("a.pdf ")
+
+
+def test_a_page_that_unpacks_without_end_is_left_out() -> None:
+    sound = make_pdf([lay_out("sound")])
+    kids = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>"
+    pages = "<< /Type /Pages /Count 999999999 /Kids [3 0 R] >>"
+    bomb = assemble(["<< /Type /Catalog /Pages 2 0 R >>", pages, kids, write_bomb(80_000_000), "<< >>"])
+    with pytest.raises(SourceError, match="holds no text"):
+        convert_pdf(bomb, "a.pdf")
+    assert len(bomb) < 200_000
+    assert "sound" in convert_pdf(sound, "a.pdf").text

@@ -1,0 +1,120 @@
+"""Finding sections by what they say: typed, walked, read, opened and marked in the outline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.widgets import Input
+
+from roamtui.agent.loop import Agent
+from roamtui.errors import RoamtuiError
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.search.base import SearchMode
+from roamtui.search.keyword import make_searcher
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext
+from roamtui.tui.screens.find import FindScreen
+from tests.tui.driving import app_of, ask, find_id, make_app, make_context, screen_text, wait_until
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+    from roamtui.document.library import Library
+    from roamtui.search.base import Hit
+
+
+def make_searching_app(*replies: ScriptedReply) -> RoamApp:
+    context = make_context()
+    session = context.agent.session
+    searcher = make_searcher(session.state.library, SearchMode.KEYWORD)
+    return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies), searcher)))
+
+
+async def find(pilot: Pilot[None], words: str) -> FindScreen:
+    """Open the screen, type, and wait for hits."""
+    await pilot.press("ctrl+f")
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
+    screen = pilot.app.screen
+    assert isinstance(screen, FindScreen)
+    screen.query_one(Input).value = words
+    await wait_until(pilot, lambda: screen.found.query == words)
+    await pilot.pause()
+    return screen
+
+
+async def test_hits_come_as_typed_with_place_sentence_and_reason() -> None:
+    app = make_searching_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        screen = await find(pilot, "how many loaves does the stone oven take")
+        assert screen.found.hits[0].section_id == find_id(app, "Stone oven")
+        text = screen_text(app)
+        assert " 1  Stone oven  Ovens" in text
+        assert "The stone oven takes forty loaves." in text
+        assert screen.found.hits[0].why in text
+
+
+async def test_enter_reads_the_chosen_hit_with_its_sentence_marked() -> None:
+    app = make_searching_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        second = (await find(pilot, "loaves")).found.hits[1]
+        await pilot.press("down", "enter")
+        await wait_until(pilot, lambda: app.main.reader_pane.section_id is not None)
+        assert app.main.reader_pane.section_id == second.section_id
+        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == second.section_id)
+        await pilot.press("ctrl+f")
+        await wait_until(pilot, lambda: "The deck oven takes ninety loaves." in screen_text(app))
+
+
+async def test_a_opens_for_the_conversation_once_the_list_has_the_focus() -> None:
+    app = make_searching_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        screen = await find(pilot, "starter rye")
+        await pilot.press("tab", "a")
+        starter = find_id(app, "Starter")
+        await wait_until(pilot, lambda: app.main.session.state.open_ids == (starter,))
+        assert "◇ Starter" in screen_text(app)
+        await pilot.press("tab", "a")
+        assert screen.query_one(Input).value.endswith("a"), "in the field it is a letter"
+
+
+async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> None:
+    app = make_searching_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        await find(pilot, "rye at noon")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.main)
+        assert "Dough ⌕1" in screen_text(app)
+        app.main.tree_pane.go_to(find_id(app, "Starter"))
+        await wait_until(pilot, lambda: "Starter ⌕" in screen_text(app))
+        model = app_of(pilot).app_context.agent.model
+        assert isinstance(model, ScriptedModel)
+        search = ScriptedReply(calls=(("search_sections", {"query": "ninety"}),))
+        model.add_replies(search, ScriptedReply(text="Ninety."))
+        await ask(pilot, "How many loaves fit?")
+        assert "Starter ⌕" not in screen_text(app)
+        assert "Ovens ⌕" in screen_text(app)
+
+
+async def test_nothing_found_and_failures_are_sentences() -> None:
+    app = make_searching_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await find(pilot, "zzzz")
+        assert "nothing found" in screen_text(app)
+        app.app_context.agent.searcher = _FailingSearcher()
+        app.screen.query_one(Input).value = "oven"
+        await wait_until(pilot, lambda: "The index is gone." in screen_text(app))
+
+
+async def test_without_search_a_sentence_says_how_to_have_it() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        await pilot.press("escape", "f")
+        await wait_until(pilot, lambda: "switched off" in screen_text(app))
+
+
+class _FailingSearcher:
+    def refresh(self, library: Library) -> None:
+        """Do nothing."""
+
+    def search(self, *_: object, **__: object) -> tuple[Hit, ...]:
+        raise RoamtuiError("The index is gone.")

@@ -1,0 +1,113 @@
+"""Links in the app: a page is fetched when it is opened, another site is asked about by its host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.document.web_sources import open_named
+from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext
+from roamtui.tui.screens.confirm import ConfirmScreen
+from tests.fakes.site import FakeSite, SitePage
+from tests.tui.driving import ask, expand, find_id, screen_text, wait_until
+
+FEES = """# Fees
+
+Paid at the counter. See [renting](renting.md#keys) and [far](https://far.example/x).
+
+## Late
+
+2 euros.
+"""
+LIST = """# Bikes
+
+- [Fees](fees.md): what it costs
+- [Renting](renting.md): how
+- [Elsewhere](http://other.example/x): far
+"""
+
+
+@pytest.fixture
+def site() -> Iterator[FakeSite]:
+    pages = {"/llms.txt": LIST, "/fees.md": FEES, "/renting.md": "# Renting\n\n## Keys\n\nTwo keys.\n"}
+    with FakeSite(pages) as site:
+        yield site
+
+
+def make_app(site: FakeSite, *replies: Reply) -> RoamApp:
+    library, loader = open_named([site.origin])
+    session = Session.start(library, loader=loader)
+    return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies))))
+
+
+async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite) -> None:
+    app = make_app(site)
+    async with app.run_test(size=(120, 30)) as pilot:
+        app.main.switch.go_tree()
+        await pilot.press("j", "enter")
+        reader = app.main.reader_pane.reader
+        await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Fees"))
+        assert app.main.session.state.library.is_loaded(find_id(app, "Fees"))
+        assert "/renting.md" not in site.counts.paths
+
+
+async def test_a_link_of_a_page_leads_to_the_page_of_another(site: FakeSite) -> None:
+    app = make_app(site)
+    async with app.run_test(size=(120, 30)) as pilot:
+        app.main.switch.go_tree()
+        await pilot.press("j", "enter")
+        reader = app.main.reader_pane.reader
+        await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Fees"))
+        app.main.switch.go_reader(came_from=None)
+        await pilot.press("l", "o")
+        await wait_until(pilot, lambda: reader.section_id == find_id(app, "Renting"))
+        await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Renting"))
+
+
+async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site: FakeSite) -> None:
+    site.pages["/fees.md"] = SitePage(status=404)
+    app = make_app(site)
+    async with app.run_test(size=(120, 30)) as pilot:
+        app.main.switch.go_tree()
+        await pilot.press("j", "enter")
+        reader = app.main.reader_pane.reader
+        await wait_until(pilot, lambda: "There is no page" in reader.selected_or_section_text())
+        site.pages["/fees.md"] = FEES
+        await pilot.press("1", "enter")
+        await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Fees"))
+
+
+async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
+    probe = make_app(site)
+    far = find_id(probe, "Elsewhere")
+    app = make_app(site, expand(far), ScriptedReply(text="Not found: it is elsewhere."))
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = app.main
+        screen.question_box.fill("What is elsewhere?")
+        screen.question_box.focus()
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        shown = " ".join(screen_text(app).split())
+        assert "Fetch pages from other.example" in shown
+        assert "http://other.example/x" in shown
+        await pilot.press("n")
+        await wait_until(pilot, lambda: screen.session.state.question_number == 1 and not screen.is_asking)
+        assert "nobody approved" in screen.session.state.library.problem_of(far)
+        assert screen.session.state.approved_origins == frozenset()
+
+
+async def test_what_the_model_opens_is_fetched_and_unfolds(site: FakeSite) -> None:
+    probe = make_app(site)
+    links = find_id(probe, "Fees"), find_id(probe, "Renting")
+    app = make_app(site, expand(*links), ScriptedReply(text='They cost "2 euros." and there are "Two keys."'))
+    async with app.run_test(size=(120, 30)) as pilot:
+        await ask(pilot, "What do they cost?")
+        state = app.main.session.state
+        assert state.open_ids == links
+        assert all(map(state.library.is_loaded, links))
+        assert [citation.doc for citation in state.transcript.exchanges[0].citations] == []
