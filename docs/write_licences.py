@@ -40,14 +40,14 @@ def read_constraints(text: str) -> list[tuple[str, str]]:
 
 def name_licence(found: PackageMetadata) -> str:
     """Return the licence that a package states: as an expression, else by its classifiers, else in its own words."""
-    expression = found.get("License-Expression")
-    if expression:
-        return expression
+    if "License-Expression" in found:
+        return found["License-Expression"]
     classifiers = [line for line in found.get_all("Classifier") or () if line.startswith(_LICENCE_START)]
     names = [line.rpartition(" :: ")[2] for line in classifiers if line.count("::") > 1]
     if names:
         return " / ".join(names)
-    return (found.get("License") or "not stated").split("\n")[0].strip()
+    stated = "".join(found.get_all("License") or ()).strip()
+    return stated.split("\n")[0] or "not stated"
 
 
 def render_page(constraints: str) -> str:

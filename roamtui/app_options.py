@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from roamtui.models.choose import find_usable_models, make_model
 from roamtui.setting_file import save_setting
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from roamtui.settings import Settings
     from roamtui.tui.context import ModelOffer, TuiOptions
 
+_OLLAMA = "ollama_chat"
+"""What litellm calls it."""
+
 
 def make_tui_options(settings: Settings, arguments: ModelArguments, examples: tuple[str, ...]) -> TuiOptions:
     """Return how the app looks, which keys it has and which models it offers."""
@@ -29,9 +34,43 @@ def make_tui_options(settings: Settings, arguments: ModelArguments, examples: tu
         themes_dirs=(themes_path(),),
         examples=examples,
         model_offers=offer_models(settings, arguments),
+        look_for_models=find_local_models,
         save_setting=partial(save_setting, config_path()),
         may_save_model=settings.api_base is None,
     )
+
+
+def find_local_models() -> tuple[tuple[ModelOffer, ...], str]:
+    """Return the models of an Ollama on this machine, and in a few words what was found; no other machine is asked."""
+    from roamtui.models.ollama import find_ollama_address, look_up_ollama  # noqa: PLC0415 - only on request
+    from roamtui.tui.context import ModelOffer  # noqa: PLC0415 - other commands need nothing of the screen
+
+    address = find_ollama_address(os.environ)
+    if not _is_here(address):
+        return (), "Ollama is set to another machine; name its model with --model"
+    report = look_up_ollama(address)
+    if report.problem:
+        return (), f"Ollama at {report.address}: {report.problem}"
+    offers = tuple(
+        ModelOffer(
+            name=f"{_OLLAMA}/{name}",
+            note="runs on this machine, no text leaves it",
+            choose=partial(make_model, f"{_OLLAMA}/{name}", api_base=report.address),
+        )
+        for name in report.models
+        if "embed" not in name
+    )
+    count = "1 model" if len(offers) == 1 else f"{len(offers)} models"
+    return offers, f"Ollama at {report.address}: {count}"
+
+
+def _is_here(address: str) -> bool:
+    """Return whether an address is on this machine, whatever its port."""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def choose_reader(library: Library, read: Callable[[], Library]) -> Callable[[], Library] | None:

@@ -279,8 +279,16 @@ def _parse_index(arguments: Sequence[str]) -> IndexArguments:
     parser = _make_parser("index", "Keep the search index of a source on disk; only what changed is written.")
     _add_source(parser)
     parser.add_argument("--delete", dest="is_deleted", action="store_true", help="delete it")
+    help_to = "keep it in a LanceDB database: a folder, s3://… or db://…; the same as --index elsewhere"
+    parser.add_argument("--to", metavar="URI", dest="uri", help=help_to)
+    add_retrieval(parser)
     values = parser.parse_args(list(arguments))
-    return IndexArguments(source=values.source, is_deleted=values.is_deleted, web=_read_web(values))
+    retrieval = dict(take_retrieval(values))
+    if values.uri is not None:
+        retrieval["index"] = values.uri
+    return IndexArguments(
+        source=values.source, is_deleted=values.is_deleted, retrieval=retrieval, web=_read_web(values)
+    )
 
 
 def _parse_conversations(arguments: Sequence[str]) -> ConversationsArguments:

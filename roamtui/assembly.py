@@ -66,7 +66,9 @@ def make_agent(
         UsageError: The file of the trace cannot be written, or holds something else.
     """
     cap = arguments.max_cost_usd or settings.max_cost_usd
-    options = AgentOptions(cost_usd_max=cap, read_preferences=read_preferences)
+    options = AgentOptions(
+        cost_usd_max=cap, confident_start=settings.confident_start, read_preferences=read_preferences
+    )
     searcher = prepare_search(settings, arguments, tell, progress)(session.state.library)
     if arguments.trace is None:
         return Agent(session, model, searcher, options)

@@ -13,8 +13,9 @@ usage: roamtui SOURCE [--model M] [--continue]
 Ask questions of a well-organised document. A model reads its outline, opens the
 sections it needs, and proves its answer with quotes. Without a command, the app opens.
 
-SOURCE is a Markdown or text file, a folder or zip archive of them, or - for standard
-input. The app and `outline` open several sources as one.
+SOURCE is a Markdown or text file, a folder or zip archive of them, the https:// address
+of a site, its llms.txt or a page, or - for standard input. The app and `outline` open
+several files and folders as one.
 
 commands:
   outline SOURCE [--json] [--budget N]    the text that the model reads, or every section
@@ -35,6 +36,8 @@ options:
   --api-base URL   address of the model's server
   --continue       go on with the newest conversation about SOURCE
   --plain          lines of text, for a screen reader or a simple terminal
+  --no-network     only pages that were fetched before
+  --allow-origin U a further site that pages may be fetched from
   --max-cost USD   what the conversation may cost before you are asked
   --trace FILE     write down all that happens; --model recorded:FILE replays it
   -h, --help       this text; after a command, all its options

@@ -94,6 +94,8 @@ class IndexArguments:
 
     source: str
     is_deleted: bool
+    retrieval: Mapping[str, object] = field(default_factory=dict)
+    """What is said about search, by option; `index` is where the index is kept."""
     web: WebArguments = field(default_factory=WebArguments)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
+    from roamtui.document.source_loader import SourceLoader
 
 _LOADED_AT_START_BYTES = 1_000_000
 """A folder up to this size is loaded before the app shows it: that takes no longer than anyone notices."""
@@ -55,11 +56,9 @@ def open_partly(
     """
     if not sources:
         raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
-    web = web or WebArguments()
     if len(sources) == 1 and is_address(sources[0]) and sys.stderr.isatty():
         write_note(f"Fetching {sources[0]}…")
-    options = WebOptions(cache_dir=pages_path(), is_offline=web.is_offline, allowed=web.allowed)
-    library, loader = open_named(sources, web=options, warm_dir=_warm_dir(), kept_dir=cache_path() / "converted")
+    library, loader = _open(sources, web)
     if loader is None:
         return library, None
     if is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES:
@@ -68,6 +67,46 @@ def open_partly(
             write_note(f"Reading {count:,} files…")
         library = load_files(library, loader)
     return library, loader
+
+
+def read_changed(sources: Sequence[str], web: WebArguments | None, before: Library, changed: frozenset[str]) -> Library:
+    """Return the library of several files as they are now; only those are read that changed or are new.
+
+    Args:
+        sources: What the person named.
+        web: As for `open_partly`.
+        before: The library as it was; what it had not read stays unread.
+        changed: Keys of the files that were written since.
+
+    Raises:
+        SourceError: The source cannot be read.
+    """
+    library, loader = _open(sources, web)
+    if loader is None:
+        return library
+    kept = {document.key: document for document in before.grafts.values() if not document.problem}
+    unread = {_find_key(before, node_id) for node_id in before.list_unloaded()}
+    documents = {}
+    for node_id in library.list_unloaded():
+        key = _find_key(library, node_id)
+        if key in kept and key not in changed:
+            documents[node_id] = kept[key]
+        elif key not in unread:
+            documents[node_id] = loader.load(library, node_id)
+    return library.graft_all(documents)
+
+
+def _find_key(library: Library, node_id: str) -> str:
+    """Return the key of a file by the node that it hangs below."""
+    listing, row = library.locate(node_id)
+    return "/".join(listing.columns.path(row))
+
+
+def _open(sources: Sequence[str], web: WebArguments | None) -> tuple[Library, SourceLoader | None]:
+    """Return the library of what the person named, of a listing its root alone, and what loads the rest."""
+    web = web or WebArguments()
+    options = WebOptions(cache_dir=pages_path(), is_offline=web.is_offline, allowed=web.allowed)
+    return open_named(sources, web=options, warm_dir=_warm_dir(), kept_dir=cache_path() / "converted")
 
 
 def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+from roamtui.agent.options import AgentOptions
 from roamtui.app_arguments import ModelArguments
 from roamtui.assembly import (
     check_preferences,
@@ -42,7 +44,7 @@ from roamtui.headless.output import write_note, write_notes
 from roamtui.libraries import keep_outline, open_library, open_pages, open_partly
 from roamtui.models.choose import make_model
 from roamtui.outline.budget import OUTLINE_TOKENS_MAX
-from roamtui.retrieval import find_index_place, prepare_search
+from roamtui.retrieval import find_index_place, make_parts, prepare_search
 from roamtui.search.base import Searcher, SearchMode
 from roamtui.settings import Settings, cache_path, config_path, data_path, load_settings, pages_path, preferences_path
 
@@ -71,7 +73,7 @@ def run_command(arguments: CommandArguments) -> int:  # noqa: C901, PLR0911, PLR
         case SearchArguments():
             return _run_search(arguments, load_settings().retrieve_with(arguments.retrieval))
         case IndexArguments():
-            return _run_index(arguments)
+            return _run_index(arguments, load_settings().retrieve_with(arguments.retrieval))
         case ConversationsArguments():
             return _run_conversations(arguments)
         case CacheArguments():
@@ -133,9 +135,18 @@ def _run_search(arguments: SearchArguments, settings: Settings) -> int:
     return 0
 
 
-def _run_index(arguments: IndexArguments) -> int:
+def _run_index(arguments: IndexArguments, settings: Settings) -> int:
     from roamtui.headless.index import keep_index  # noqa: PLC0415 - each command its own
 
+    options = settings.retrieval
+    if options.index is not None:
+        from roamtui.headless.index_database import keep_database  # noqa: PLC0415 - LanceDB is an extra
+
+        model = (settings.model, settings.api_base)
+        parts = make_parts(options, model=model, cache=cache_path(), tell=warn, progress=EmbeddingProgress())
+        library = open_library((arguments.source,), arguments.web)
+        keep_database(library, options, replace(parts, needs_vectors=True), is_deleted=arguments.is_deleted)
+        return 0
     library = open_library((arguments.source,), arguments.web)
     keep_index(library, find_index_place(warn), is_deleted=arguments.is_deleted)
     return 0
@@ -144,9 +155,13 @@ def _run_index(arguments: IndexArguments) -> int:
 def _run_eval(arguments: EvalArguments, settings: Settings) -> int:
     from roamtui.headless.evaluate import run_evaluation  # noqa: PLC0415 - each command its own
 
+    is_asked = arguments.options.questions is not None
+    if is_asked and settings.retrieval.index is not None and arguments.options.scope != "all":
+        raise UsageError("an index by URI holds one library, so questions are asked of all of it: add --scope all.")
     make = partial(make_model_for, arguments.model, settings) if arguments.model.model else None
     make_searcher = prepare_search(settings, arguments.model, warn, EmbeddingProgress(), needs_vectors=True)
-    return run_evaluation(arguments.options, make_searcher, settings.retrieval.mode, make)
+    options = AgentOptions(confident_start=settings.confident_start)
+    return run_evaluation(arguments.options, make_searcher, settings.retrieval.mode, make, options)
 
 
 def _run_ask(arguments: AskArguments, settings: Settings) -> int:

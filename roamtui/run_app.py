@@ -14,7 +14,7 @@ from roamtui.conversation.beginning import begin_conversation
 from roamtui.document.plain import plain_line
 from roamtui.document.web_sources import suggest_address
 from roamtui.errors import UsageError
-from roamtui.libraries import keep_outline, open_library, open_partly, shorten_notes
+from roamtui.libraries import keep_outline, open_library, open_partly, read_changed, shorten_notes
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, themes_path
 
@@ -37,10 +37,19 @@ def run_app(arguments: AppArguments) -> int:
     arguments = _ask_for_address(arguments)
     if _is_plain_wanted(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
-    library, loader = open_partly(arguments.sources, is_whole=_needs_whole_text(arguments, settings), web=arguments.web)
+    if not arguments.sources and _has_screen():
+        from roamtui.run_start import choose_source  # noqa: PLC0415 - only where no document is named
+
+        chosen = choose_source(arguments, settings)
+        if chosen is None:
+            return 0
+        arguments, (library, loader) = chosen
+    else:
+        is_whole = _needs_whole_text(arguments, settings)
+        library, loader = open_partly(arguments.sources, is_whole=is_whole, web=arguments.web)
     if "-" in arguments.sources:
         _read_keys_from_terminal()
-    if not (_is_in_browser() or (sys.stdin.isatty() and sys.stdout.isatty())):
+    if not _has_screen():
         raise UsageError("the app needs a terminal. Elsewhere use `roamtui ask SOURCE QUESTION` or `roamtui outline`.")
 
     from roamtui.tui.app import run_app as show_app  # noqa: PLC0415 - Textual is imported for the app alone
@@ -97,6 +106,11 @@ def _is_plain_wanted(arguments: AppArguments) -> bool:
     return arguments.is_plain or is_dumb
 
 
+def _has_screen() -> bool:
+    """Return whether there is somewhere to show the app."""
+    return _is_in_browser() or (sys.stdin.isatty() and sys.stdout.isatty())
+
+
 def _is_in_browser() -> bool:
     """Return whether `roamtui serve` started this program, which then has no terminal of its own."""
     return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
@@ -134,6 +148,7 @@ def _make_context(
         propose_examples,
     )
     from roamtui.headless.embedding import EmbeddingProgress  # noqa: PLC0415
+    from roamtui.sources.watching import FileStamps  # noqa: PLC0415
     from roamtui.tui.context import AppContext  # noqa: PLC0415
 
     library = state.library
@@ -144,10 +159,13 @@ def _make_context(
     if settings.retrieval.needs_vectors and agent.searcher is not None:
         agent.searcher.search("")  # embeds all sections while the terminal can still show how far that is
     progress.mute()
+    is_of_many = library.root.columns.has_files
     context = AppContext(
         agent=agent,
         options=make_tui_options(settings, arguments.model, propose_examples(model, library)),
         read_again=choose_reader(library, partial(open_library, arguments.sources, arguments.web)),
+        read_changed=partial(read_changed, arguments.sources, arguments.web) if is_of_many else None,
+        look=FileStamps(arguments.sources).look if is_of_many else None,
         is_watching=arguments.is_watching,
         notes=tuple(notes),
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
+from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.state import KeepOpen, KeepOptions
 from roamtui.errors import UsageError
 from roamtui.search.options import SPECS, OptionError, RetrievalOptions, read_option
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _APP = "roamtui"
 _FILE = "config.toml"
+_TABLES = {"keep_open", "retrieval", "agent", "limits", "keys"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,7 @@ class Settings:
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     max_cost_usd: float | None = None
     """What a conversation may cost before the person is asked; None for no cap."""
+    confident_start: ConfidentStart = ConfidentStart.REMOTE
     keys: Mapping[str, str] = field(default_factory=dict)
     """Keys of actions that the person bound anew, by action id."""
 
@@ -91,6 +94,11 @@ def themes_path() -> Path:
     return config_path().parent / "themes"
 
 
+def sites_path() -> Path:
+    """Return the file with a person's own list of sites, for the start screen."""
+    return config_path().parent / "sites.toml"
+
+
 def preferences_path() -> Path:
     """Return the file in which a person writes how they want to be answered."""
     return config_path().parent / "preferences.md"
@@ -120,9 +128,11 @@ class _Reader:
     table: Mapping[str, object]
 
     def read(self) -> Settings:
-        self._refuse_unknown(self.table, {"model", "api_base", "theme", "keep_open", "retrieval", "limits", "keys"}, "")
+        self._refuse_unknown(self.table, _TABLES | {"model", "api_base", "theme"}, "")
         keep_open = self._table("keep_open")
         self._refuse_unknown(keep_open, {"mode", "tokens"}, "keep_open.")
+        agent = self._table("agent")
+        self._refuse_unknown(agent, {"confident_start"}, "agent.")
         limits = self._table("limits")
         self._refuse_unknown(limits, {"max_cost_usd"}, "limits.")
         return Settings(
@@ -133,6 +143,7 @@ class _Reader:
             open_tokens=self._number(keep_open, "tokens", "keep_open."),
             retrieval=self._retrieval(),
             max_cost_usd=self._amount(limits, "max_cost_usd", "limits."),
+            confident_start=ConfidentStart(self._choice(agent, "confident_start", list(ConfidentStart), "agent.")),
             keys={key: self._key(key, value) for key, value in self._table("keys").items()},
         )
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from roamtui.app_arguments import AppArguments, ModelArguments
-from roamtui.app_options import choose_reader, make_tui_options, offer_models
+from roamtui.app_options import choose_reader, find_local_models, make_tui_options, offer_models
 from roamtui.arguments import parse_arguments
 from roamtui.document.build import build_library
 from roamtui.settings import Settings, config_path, load_settings
 from roamtui.sources.raw_text import RawText
 from roamtui.sources.read import read_source
+from tests.fakes.tags_server import FakeTagsServer
 
 NAMED = ModelArguments(model="openai/gpt-4.1", api_base=None)
 UNNAMED = ModelArguments(model=None, api_base=None)
@@ -70,3 +71,25 @@ def test_watching_is_asked_for() -> None:
         arguments = parse_arguments(given)
         assert isinstance(arguments, AppArguments)
         assert arguments.is_watching is is_watching
+
+
+def test_models_of_an_ollama_on_this_machine_are_offered_without_those_that_only_embed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with FakeTagsServer("qwen3:8b", "snowflake-arctic-embed2:latest") as server:
+        monkeypatch.setenv("OLLAMA_API_BASE", server.url)
+        offers, words = find_local_models()
+    assert [(offer.name, offer.provider) for offer in offers] == [("ollama_chat/qwen3:8b", "")]
+    assert offers[0].choose().name == "ollama_chat/qwen3:8b"
+    assert words == f"Ollama at {server.url}: 1 model"
+    offers, words = find_local_models()
+    assert offers == ()
+    assert "nothing answers there" in words
+
+
+@pytest.mark.parametrize("address", ["http://192.0.2.1:11434", "http://[", "https://ollama.example"])
+def test_an_ollama_on_another_machine_is_not_asked(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setenv("OLLAMA_API_BASE", address)
+    offers, words = find_local_models()
+    assert offers == ()
+    assert "another machine" in words

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from roamtui.agent.start_mode import ConfidentStart
 from roamtui.outline.budget import OUTLINE_TOKENS_MAX, outline_budget
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ class AgentOptions:
     outline_tokens_max: int = OUTLINE_TOKENS_MAX
     cost_usd_max: float | None = None
     """What a conversation may cost before the person is asked; None for no cap."""
-    has_confident_start: bool = False
-    """Whether what search finds beyond doubt is open when a question goes to the model."""
+    confident_start: ConfidentStart = ConfidentStart.OFF
     read_preferences: Callable[[], str] | None = None
     """Gives what the person wrote down of how they want to be answered. Asked at each question, so that a change counts
     once the transcript is built anew."""

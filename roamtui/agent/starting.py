@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from roamtui.search.base import Hit, Searcher
 
 SHARE_MAX = 0.8
-"""Share of the best score up to which the second one leaves no doubt. Of questions with a margin as clear as this the
-gold section is among the first three for 86 % (contracts), 78 % (ray) and 75 % (dialogues), else for 55, 74 and 55 %."""
+"""Share of the best score up to which the second one leaves no doubt. For questions as clear as this the gold section
+is among the first three in 86 % (contracts), 78 % (ray) and 75 % (dialogues), else in 55, 74 and 55 %."""
 _SECTIONS_MAX = 3
 _TOKENS_MAX = 1_500
 """Of all sections together, the first one apart."""

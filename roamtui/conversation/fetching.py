@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from roamtui.conversation.approval import Approver, OriginApproval
 from roamtui.conversation.events import LoadingProgressed
 from roamtui.conversation.origin import Origin
 from roamtui.document.links import explain_refusal, find_address, make_failure
+from roamtui.document.side_by_side import start
+from roamtui.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -130,19 +133,27 @@ async def _load(
     loop = asyncio.get_running_loop()
 
     def report(done: int, bytes_received: int) -> None:
+        if is_left.is_set():
+            raise SourceError("It was not waited for. Open it again.")
         with suppress(RuntimeError):  # the loop is closed where the program left before the pages came
             loop.call_soon_threadsafe(progress.put_nowait, (done, bytes_received))
 
-    loading = asyncio.create_task(asyncio.to_thread(loader.load_batch, library, node_ids, approved, report))
+    is_left = threading.Event()
+    loading = asyncio.wrap_future(start(lambda: loader.load_batch(library, node_ids, approved, report)))
     loading.add_done_callback(lambda _: progress.put_nowait(None))
     total = len(node_ids)
     if are_pages:
         yield LoadingProgressed(done=0, total=total, are_pages=True)
-    while (step := await progress.get()) is not None:
-        while not progress.empty() and (newer := progress.get_nowait()) is not None:
-            step = newer
-        if are_pages:
-            yield LoadingProgressed(done=min(step[0], total), total=total, bytes_received=step[1], are_pages=True)
-        if loading.done():
-            break
-    yield await loading
+    try:
+        while (step := await progress.get()) is not None:
+            while not progress.empty() and (newer := progress.get_nowait()) is not None:
+                step = newer
+            if are_pages:
+                yield LoadingProgressed(done=min(step[0], total), total=total, bytes_received=step[1], are_pages=True)
+            if loading.done():
+                break
+        batch = await loading
+    finally:
+        is_left.set()
+        loading.cancel()
+    yield batch

@@ -34,6 +34,11 @@ def find_needed(library: Library, command: Command) -> tuple[str, ...]:
     return tuple(node_id for node_id in dict.fromkeys(_list_named(library, command)) if can_load(library, node_id))
 
 
+def needs_page(library: Library, command: Command) -> bool:
+    """Return whether one of the nodes that must be loaded is a link."""
+    return any(_is_link(library, node_id) for node_id in find_needed(library, command))
+
+
 def _list_named(library: Library, command: Command) -> tuple[str, ...]:
     """Return what a command names; of several nodes that are unfolded at once not the links: those may be thousands."""
     match command:

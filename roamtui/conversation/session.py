@@ -12,7 +12,7 @@ from roamtui.conversation.commands import Command, FoldNodes, ReadSection, Unfol
 from roamtui.conversation.events import ConversationEvent, LoadingProgressed, NodesLoaded
 from roamtui.conversation.fetching import Fetched, Fetching
 from roamtui.conversation.keep_open import open_budget
-from roamtui.conversation.loading import find_needed, grow
+from roamtui.conversation.loading import find_needed, grow, needs_page
 from roamtui.conversation.pages import carry_pages, open_links
 from roamtui.conversation.questions import (
     Briefing,
@@ -127,17 +127,28 @@ class Session:
     async def dispatch(self, command: Command) -> AsyncIterator[ConversationEvent]:
         """Carry out a command, and yield what happened once it is on disk; what it needs is loaded before.
 
-        What only concerns the look of the tree is saved along with the next change that matters.
+        What only concerns the look of the tree is saved along with the next change that matters. What is read is noted
+        at once, so that no page that takes its time changes it later.
         """
         needed = find_needed(self._state.library, command) if self.loader is not None else ()
+        if isinstance(command, ReadSection):
+            self._state, events = update(self._state, command)
+            for event in events:
+                yield event
         if needed:
             async for item in self._fetching.run(self._state, needed, command.origin, self.approver):
                 yield item if isinstance(item, LoadingProgressed) else self._take(item)
+        if isinstance(command, ReadSection):
+            return
         self._state, events = update(self._state, command)
-        if events and not isinstance(command, FoldNodes | UnfoldNodes | ReadSection):
+        if events and not isinstance(command, FoldNodes | UnfoldNodes):
             events = (*events, *await self._save())
         for event in events:
             yield event
+
+    def must_fetch(self, command: Command) -> bool:
+        """Return whether a command needs a page of the web, which may take its time."""
+        return self.loader is not None and needs_page(self._state.library, command)
 
     async def load_all(self) -> AsyncIterator[ConversationEvent]:
         """Load all files that are not, and yield how far that is; what was read is kept where this is left early."""

@@ -95,7 +95,7 @@ def _mark(section: OpenSection, origin: Origin) -> OpenSection:
 def _collapse(state: ConversationState, command: CollapseSections) -> Update:
     kept: list[tuple[str, str]] = []
     closing: list[str] = []
-    for section_id in command.section_ids:
+    for section_id in map(state.library.find_host, command.section_ids):
         reason = _reason_to_keep(state, section_id, command.origin)
         if reason:
             kept.append((section_id, reason))
@@ -123,6 +123,7 @@ def _reason_to_keep(state: ConversationState, section_id: str, origin: Origin) -
 
 def _pin(state: ConversationState, command: PinSections) -> Update:
     events: tuple[ConversationEvent, ...] = ()
+    command = replace(command, section_ids=tuple(map(state.library.find_host, command.section_ids)))
     missing = tuple(section_id for section_id in command.section_ids if state.find_open(section_id) is None)
     if command.is_pinned and missing:
         state, events = expand_for_person(state, ExpandSections(section_ids=missing, origin=Origin.PERSON))

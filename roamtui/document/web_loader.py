@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from roamtui.document.folder import count_ahead
 from roamtui.document.links import explain_refusal, find_address, make_failure
-from roamtui.document.llms_txt import name_address
 from roamtui.document.loader import LoadedBatch
 from roamtui.document.node import NodeKind
-from roamtui.document.page import parse_page
+from roamtui.document.side_by_side import run_side_by_side, start
 from roamtui.document.twins import OTHER_ADDRESSES, TwinStyle, TwinStyles, is_text_address, make_twin
-from roamtui.document.web_text import PageKind, classify_page, decode_html, find_link, read_page
+from roamtui.document.web_text import PageKind, classify_page, decode_html, find_link, parse_fetched
 from roamtui.errors import SourceError
-from roamtui.sources.raw_text import RawText
 from roamtui.sources.web.address import origin_of, resolve_link
 from roamtui.sources.web.failures import NotCachedError, OriginRefusedError
 from roamtui.sources.web.grants import Grants
@@ -80,12 +76,12 @@ class PageLoader:
         for node_id, url in urls.items():
             depths.setdefault(url, _find_depth(library, node_id))
         job = _Job(self.fetcher, Grants(typed=self.typed, approved=approved), self._styles, report)
-        with ThreadPoolExecutor(min(_FETCHED_AT_ONCE, max(1, len(depths)))) as pool:
-            read = {
-                url: pool.submit(job.read, library, url, has_links=depth < self._depth_max)
-                for url, depth in depths.items()
-            }
-        documents = {node_id: read[url].result() for node_id, url in urls.items()}
+
+        def read(url: str) -> Document:
+            return job.read(library, url, has_links=depths[url] < self._depth_max)
+
+        pages = dict(zip(depths, run_side_by_side(read, depths, _FETCHED_AT_ONCE), strict=True))
+        documents = {node_id: pages[url] for node_id, url in urls.items()}
         refused = {node_id: job.refused[url] for node_id, url in urls.items() if url in job.refused}
         return LoadedBatch(documents=documents, refused=MappingProxyType(refused))
 
@@ -114,7 +110,7 @@ class _Job:
         if known is not None:
             return known
         try:
-            document = self._parse(url, self._find_page(url), has_links=has_links)
+            document = parse_fetched(self._find_page(url), key=url, has_links=has_links)
         except OriginRefusedError as error:
             self.refused[url] = error.origin
             document = make_failure(url, explain_refusal(url, error.origin))
@@ -123,12 +119,6 @@ class _Job:
         count_ahead(document)
         self._tell(pages=1)
         return document
-
-    def _parse(self, url: str, page: FetchedPage, *, has_links: bool) -> Document:
-        found = read_page(page)
-        raw = RawText(text=found.text, source=url, name=name_address(page.final_url), notes=found.notes)
-        document = parse_page(raw, key=url, url=page.final_url, has_links=has_links)
-        return replace(document, title=found.title) if found.title and document.title == raw.name else document
 
     def _find_page(self, url: str) -> FetchedPage:
         """Return the Markdown twin of a page, or the page where it has none."""
@@ -158,10 +148,10 @@ class _Job:
         The page and all that may be its twin are asked for at once: once for a site, that saves a round trip.
         """
         addresses = {style: make_twin(url, style) for style in OTHER_ADDRESSES}
-        with ThreadPoolExecutor(len(addresses) + 1) as pool:
-            asked = pool.submit(self._fetch_if_cached, url)
-            twins = dict(zip(addresses, pool.map(self._fetch_twin, addresses.values()), strict=True))
-            page = asked.result()
+        asked = start(lambda: self._fetch_if_cached(url))
+        found = run_side_by_side(self._fetch_twin, addresses.values(), len(addresses))
+        twins = dict(zip(addresses, found, strict=True))
+        page = asked.result()
         kind = PageKind.EMPTY if page is None else classify_page(page)
         if page is not None and kind is PageKind.MARKDOWN:
             return page, TwinStyle.SAME
@@ -194,6 +184,7 @@ class _Job:
         return page if classify_page(page) is PageKind.MARKDOWN else None
 
     def _fetch(self, url: str) -> FetchedPage:
+        self._tell()
         received = 0
 
         def count(bytes_received: int, _total: int | None) -> None:

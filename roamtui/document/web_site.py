@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from roamtui.document.library import Library
-from roamtui.document.llms_txt import name_address
-from roamtui.document.page import parse_page
-from roamtui.document.web_text import PageKind, classify_page, decode_html, find_link, read_page
+from roamtui.document.web_text import PageKind, classify_page, decode_html, find_link, parse_fetched
 from roamtui.errors import SourceError
-from roamtui.sources.raw_text import RawText
 from roamtui.sources.web.address import resolve_link
 from roamtui.sources.web.failures import FetchError
 from roamtui.sources.web.grants import Grants
@@ -66,13 +63,8 @@ def open_address(url: str, fetcher: Fetcher, typed: frozenset[str]) -> Library:
     """
     visit = _Visit(fetcher, Grants(typed=typed))
     page = _find_list(visit, url) if _is_site(url) else visit.fetch(url)
-    found = read_page(page)
-    notes = (*visit.notes, *found.notes)
-    raw = RawText(text=found.text, source=url, name=name_address(page.final_url), notes=notes)
-    document = parse_page(raw, url=page.final_url)
-    if found.title and document.title == raw.name:
-        document = replace(document, title=found.title)
-    return Library(source=url, root=document)
+    document = parse_fetched(page)
+    return Library(source=url, root=replace(document, notes=(*visit.notes, *document.notes)))
 
 
 def _is_site(url: str) -> bool:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from roamtui.document.llms_txt import name_address
+from roamtui.document.page import parse_page
 from roamtui.errors import SourceError
+from roamtui.sources.convert.formats import Format, find_format
 from roamtui.sources.decode import decode_text
+from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import has_headings
 
 if TYPE_CHECKING:
+    from roamtui.document.document import Document
     from roamtui.sources.web.page import FetchedPage
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
@@ -35,6 +42,7 @@ class PageKind(StrEnum):
     """Markdown or plain text."""
     HTML = "an HTML page"
     JSON = "JSON"
+    FILE = "a PDF, an EPUB book or a Word document"
     EMPTY = "nothing"
     OTHER = "no text"
 
@@ -49,6 +57,8 @@ class PageText:
     kind: PageKind
     """As it came, before it was converted."""
     notes: tuple[str, ...] = ()
+    page_starts: tuple[int, ...] = ()
+    """Offset at which each page of a paged file begins."""
 
 
 def classify_page(page: FetchedPage) -> PageKind:
@@ -56,6 +66,8 @@ def classify_page(page: FetchedPage) -> PageKind:
     media_type = page.media_type
     if not page.body.strip():
         return PageKind.EMPTY
+    if find_format(page.body, "", media_type) in (Format.PDF, Format.EPUB, Format.DOCX):
+        return PageKind.FILE
     start = page.body[:_CHARSET_LENGTH].decode("utf-8", "replace").lstrip("\ufeff")
     if media_type in _HTML_TYPES or _HTML_START.match(start):
         return PageKind.HTML
@@ -88,6 +100,8 @@ def read_page(page: FetchedPage) -> PageText:
         case PageKind.MARKDOWN:
             text, notes = _decode(page)
             return PageText(text=text, kind=kind, notes=(*page.notes, *notes))
+        case PageKind.FILE:
+            return _convert_file(page)
         case PageKind.EMPTY:
             raise SourceError(f"{page.url} is empty. Try another address.")
         case PageKind.JSON:
@@ -95,6 +109,45 @@ def read_page(page: FetchedPage) -> PageText:
         case PageKind.OTHER:
             named = page.media_type or "of no known type"
             raise SourceError(f"{page.url} is {named}, which is not opened from the web. Save it and name the file.")
+
+
+def _convert_file(page: FetchedPage) -> PageText:
+    from roamtui.sources.convert.conversion import convert  # noqa: PLC0415 - few pages are files
+
+    converted = convert(page.body, name_address(page.final_url), page.media_type)
+    assert converted is not None  # its format was found before
+    return PageText(
+        text=converted.text,
+        title=converted.title,
+        kind=PageKind.FILE,
+        notes=(*page.notes, *converted.notes),
+        page_starts=converted.page_starts,
+    )
+
+
+def parse_fetched(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
+    """Return a page as a document.
+
+    Args:
+        page: As it came.
+        key: Key of the document within its source.
+        has_links: Whether the links of a list of links become nodes.
+
+    Raises:
+        SourceError: It is none that can be read.
+    """
+    found = read_page(page)
+    raw = RawText(
+        text=found.text,
+        source=page.url,
+        name=name_address(page.final_url),
+        is_markdown=found.kind is not PageKind.MARKDOWN or has_headings(urlsplit(page.final_url).path),
+        notes=found.notes,
+        page_starts=found.page_starts,
+        is_converted=found.kind is PageKind.FILE,
+    )
+    document = parse_page(raw, key=key, url=page.final_url, has_links=has_links)
+    return replace(document, title=found.title) if found.title and document.title == raw.name else document
 
 
 def _convert(page: FetchedPage) -> PageText:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from roamtui.agent.options import AgentOptions
     from roamtui.document.library import Library
     from roamtui.evaluation.intervals import Difference
     from roamtui.evaluation.options import EvalOptions
@@ -52,6 +53,7 @@ def run_evaluation(
     make_searcher: Callable[[Library], Searcher | None],
     mode: SearchMode,
     make_model: Callable[[], Model] | None,
+    agent_options: AgentOptions | None = None,
 ) -> int:
     """Carry out `roamtui eval` and return the exit status.
 
@@ -60,6 +62,7 @@ def run_evaluation(
         make_searcher: Makes what searches a library; None where search is off.
         mode: How it searches, by name.
         make_model: Makes the model that answers; None where search alone is measured.
+        agent_options: How far it may go for one question.
 
     Raises:
         RoamtuiError: Nothing could be measured, or the arguments do not go together.
@@ -90,6 +93,7 @@ def run_evaluation(
             questions=questions,
             make_searcher=make_searcher,
             make_model=make_model,
+            agent_options=agent_options,
             jobs=options.jobs,
         )
         result = asyncio.run(evaluate(plan, options.questions_out, seed=options.seed))

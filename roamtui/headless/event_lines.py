@@ -103,8 +103,8 @@ def describe_event(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return "reading_changed", {"section_id": section_id}
         case BatchUndone(section_ids=ids):
             return "batch_undone", {"section_ids": list(ids)}
-        case LoadingProgressed(done=done, total=total):
-            return "loading_progressed", {"done": done, "total": total}
+        case LoadingProgressed(done=done, total=total, bytes_received=received):
+            return "loading_progressed", {"done": done, "total": total, "bytes_received": received}
         case NodesLoaded(section_ids=ids, problems=problems):
             return "nodes_loaded", {"section_ids": list(ids), "problems": _describe_reasons(problems)}
         case SaveFailed(message=message):

@@ -75,9 +75,11 @@ def narrate_event(event: AgentEvent, library: Library) -> str:  # noqa: C901, PL
             return "asked the model for quotes"
         case SaveFailed(message=message) | SavingReported(message=message):
             return message
-        case LoadingProgressed(done=done, total=total, are_pages=are_pages):
+        case LoadingProgressed(done=0, total=total, bytes_received=0, are_pages=are_pages):
             what = ("fetching", "page") if are_pages else ("reading", "file")
-            return f"{what[0]} {total:,} {what[1]}{'' if total == 1 else 's'}" if not done else ""
+            return f"{what[0]} {total:,} {what[1]}{'' if total == 1 else 's'}"
+        case LoadingProgressed():
+            return ""
         case NodesLoaded(problems=problems):
             return " ".join(reason for _, reason in problems)
         case (

@@ -44,9 +44,9 @@ def describe_text(library: Library, section_id: str) -> str:
     """Return the text of a section, with all below it where that is short, else with a word on what lies below."""
     node = library.node(section_id)
     if node.tokens <= WHOLE_TOKENS_MAX or not node.descendants:
-        return plain_text(library.text(section_id)).rstrip()
+        return plain_text(library.text_at(library.shown_span(section_id))).rstrip()
     count = f"{node.descendants} section{'' if node.descendants == 1 else 's'}"
-    own = plain_text(library.own_text(section_id)).rstrip()
+    own = plain_text(library.text_at(library.shown_own_span(section_id))).rstrip()
     return f"{own}\n\n(Below it: {count}. /outline {section_id} lists them.)"
 
 

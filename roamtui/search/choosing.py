@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui.search.base import SearchMode, SearchOptions
@@ -9,12 +11,12 @@ from roamtui.search.fused import FusedSearcher, SearchParts
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.limits import LimitedSearcher
 from roamtui.search.options import Rerank
+from roamtui.search.store.opening import IndexPlace
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.search.base import Searcher
     from roamtui.search.options import RetrievalOptions
-    from roamtui.search.store.opening import IndexPlace
 
 
 def make_searcher(
@@ -30,13 +32,22 @@ def make_searcher(
     """
     if options.mode is SearchMode.OFF:
         return None
-    keyword = KeywordSearcher(library, _weigh_words(options), place=place)
+    keyword = make_keyword_searcher(library, options, place)
     searcher: Searcher = keyword
     if not _is_plain(options):
-        searcher = FusedSearcher(library, keyword, options, parts or SearchParts())
+        searcher = FusedSearcher(library, keyword, options, replace(parts or SearchParts(), vectors_uri=options.index))
     if options.limit is not None or options.max_tokens is not None or options.score_threshold > 0:
         searcher = LimitedSearcher(searcher, library, options)
     return searcher
+
+
+def make_keyword_searcher(
+    library: Library, options: RetrievalOptions, place: IndexPlace | None = None
+) -> KeywordSearcher:
+    """Return what searches `library` by words, in the database that the options name or else in `place`."""
+    if options.index is not None:
+        place = IndexPlace(folder=Path(), uri=options.index)
+    return KeywordSearcher(library, _weigh_words(options), place=place)
 
 
 def _is_plain(options: RetrievalOptions) -> bool:

@@ -14,7 +14,7 @@ from roamtui.search.options import Rerank
 from roamtui.search.snippets import make_snippet
 from roamtui.search.terms import query_terms
 from roamtui.search.title_ranking import TitleIndex
-from roamtui.search.vector_index import VectorIndex
+from roamtui.search.vector_index import VectorIndex, open_vectors
 from roamtui.search.vector_store import VectorStore
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from roamtui.search.base import Embedder, Reranker, Rewriter
     from roamtui.search.keyword import KeywordSearcher
     from roamtui.search.options import RetrievalOptions
-    from roamtui.search.vector_index import Progress
+    from roamtui.search.vector_index import Progress, VectorRanker
 
 _QUERY_LENGTH_MAX = 2_000
 """Characters of a query that are embedded; embedders take no more than some hundred words to heart."""
@@ -46,6 +46,8 @@ class SearchParts:
     """Is told while sections are embedded."""
     tell: Callable[[str], None] | None = None
     """Is told in a sentence what is done without, or done again."""
+    vectors_uri: str | None = None
+    """A LanceDB database that holds the vectors of the library, in place of memory."""
     needs_vectors: bool = False
     """Whether a hybrid search fails with its embedder, rather than go on by words alone."""
 
@@ -55,7 +57,7 @@ class _State:
     """What is made at the first search of a library."""
 
     titles: TitleIndex | None
-    vectors: VectorIndex | None
+    vectors: VectorRanker | None
 
 
 class FusedSearcher:
@@ -137,15 +139,15 @@ class FusedSearcher:
                 self._state = _State(titles, self._embed() if self._options.mode is not SearchMode.KEYWORD else None)
             return self._library, self._state
 
-    def _embed(self) -> VectorIndex | None:
+    def _embed(self) -> VectorRanker | None:
         """Return the library as vectors, None where the embedder failed and words can do without."""
         options, embedder = self._options, self._parts.embedder
         assert embedder is not None
         store = VectorStore(self._parts.cache)
         try:
-            index = VectorIndex(
-                self._library, embedder, store, (options.chunk_size, options.chunk_overlap), self._parts.progress
-            )
+            make = VectorIndex if self._parts.vectors_uri is None else open_vectors(self._parts.vectors_uri)
+            chunking = (options.chunk_size, options.chunk_overlap)
+            index = make(self._library, embedder, store, chunking, self._parts.progress)
         except RoamtuiError as error:
             self._do_without_vectors(error)
             return None
@@ -167,7 +169,7 @@ class FusedSearcher:
             lists.append(RankedList(name="title", weight=options.title_weight, section_ids=found))
         return lists
 
-    def _rank_by_vectors(self, vectors: VectorIndex, query: str, inside: Collection[str] | None) -> RankedList:
+    def _rank_by_vectors(self, vectors: VectorRanker, query: str, inside: Collection[str] | None) -> RankedList:
         options = self._options
         try:
             found = vectors.rank(query[:_QUERY_LENGTH_MAX], limit=options.vector_top, within=inside)

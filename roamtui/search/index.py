@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from roamtui.document.document import Document
     from roamtui.document.library import Library
+    from roamtui.search.word_store import WordStore
 
 _ALL = 1 << 40
 
@@ -31,7 +32,7 @@ class SectionIndex:
     def __init__(
         self,
         library: Library,
-        store: SectionStore | None = None,
+        store: WordStore | None = None,
         *,
         before: SectionIndex | None = None,
         tell: Callable[[int, int], None] | None = None,
@@ -48,7 +49,7 @@ class SectionIndex:
             IndexLostError: The store's file cannot be used.
         """
         self.library = library
-        self.store = store or SectionStore()
+        self.store: WordStore = store or SectionStore()
         self._layout = Layout(library)
         self._parts: Mapping[int, Sequence[Part]] = find_parts(
             self._layout,

@@ -57,6 +57,9 @@ class RetrievalOptions:
         kind=str,
     )
     embedder_api_base: str | None = _set(None, "address of the embedder's server", kind=str)
+    index: str | None = _set(
+        None, "a LanceDB database in place of the index on this machine: a folder, s3://… or db://…", kind=str
+    )
     limit: int | None = _set(None, "sections at most, whoever searches", low=1, kind=int)
     max_tokens: int | None = _set(None, "tokens of all sections found, at most", low=1, kind=int)
     score_threshold: float = _set(0.0, "leave out what has less than this share of the best score", high=1)

@@ -37,7 +37,9 @@ class TopicTitles:
     def __init__(self, index: SectionIndex, before: TopicTitles | None = None) -> None:
         """Look at the titles of an index; those of documents that `before` has looked at are known."""
         self._index = index
-        self._tables = dict(before._tables) if before is not None else {}  # noqa: SLF001 - its own kind
+        self._tables: dict[int, tuple[Document, list[tuple[int, frozenset[str]]]]] = (
+            dict(before._tables) if before is not None else {}  # noqa: SLF001 - its own kind
+        )
         """Of each document by its identity: it, and its rows that hold others with the stems of their titles."""
 
     @cached_property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 from roamtui.search.base import EmbedKind
 from roamtui.search.chunks import make_chunks
@@ -25,6 +26,28 @@ Progress = Callable[[int, int], None]
 _BATCH = 64
 _STORED = "<f2"
 """Half precision: of 384 numbers each of norm 1, a dot product is off by less than 0.001."""
+
+
+class VectorRanker(Protocol):
+    """Ranks the sections of one library by their most similar chunk."""
+
+    @property
+    def replaced_model(self) -> str | None:
+        """Return another model whose vectors of this text were known, so that all was embedded again."""
+        ...
+
+    def rank(self, query: str, *, limit: int, within: Collection[str] | None = None) -> list[tuple[str, float]]:
+        """Return up to `limit` sections with the cosine of their most similar chunk, the best first.
+
+        Args:
+            query: What is looked for.
+            limit: How many at most.
+            within: Ids of the sections to look at, None for all.
+
+        Raises:
+            RoamtuiError: The embedder failed.
+        """
+        ...
 
 
 class VectorIndex:
@@ -117,6 +140,21 @@ class VectorIndex:
             known.update(new)
             if tell is not None:
                 tell(start + len(batch), len(waiting))
+
+
+def open_vectors(
+    uri: str,
+) -> Callable[[Library, Embedder, VectorStore, tuple[int, int], Progress | None], VectorRanker]:
+    """Return what makes the vectors of a library in a LanceDB database; the arguments are those of `VectorIndex`.
+
+    Raises:
+        UsageError: LanceDB is not installed.
+        IndexLostError: The database cannot be used.
+    """
+    from roamtui.search.lance.database import Database  # noqa: PLC0415 - an extra
+    from roamtui.search.lance.vectors import LanceVectors  # noqa: PLC0415 - an extra
+
+    return partial(LanceVectors, database=Database(uri))
 
 
 def normalise_rows(matrix: NDArray[np.float32] | Sequence[Sequence[float]]) -> NDArray[np.float32]:

@@ -22,6 +22,7 @@ from roamtui.sources.listing import (
     is_skipped_folder,
     nest,
     sort_paths,
+    weigh_file,
 )
 from roamtui.sources.read import make_raw_text
 
@@ -67,12 +68,14 @@ def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
             f"{path} holds more than {FILES_MAX:,} documents or {ARCHIVE_BYTES_MAX // 1_000_000} MB of them. "
             "Unpack it and name a folder in it."
         )
+    by_key = {"/".join(names): info for names, info in members.items()}
     return Listing(
         source=os.path.abspath(path),  # noqa: PTH100 - the name that the person gave, as for files
         name=path.name,
         entries=nest(sort_paths(members)),
-        bytes_total=bytes_total,
-        read=partial(_read_member, archive, {"/".join(names): info for names, info in members.items()}, kept_dir),
+        bytes_total=sum(weigh_file(info.filename, info.file_size) for info in members.values()),
+        read=partial(_read_member, archive, by_key, kept_dir),
+        files=dict.fromkeys(by_key, path),
         notes=describe_left_out(outside, "names that lead out of the archive"),
     )
 

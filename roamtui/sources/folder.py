@@ -22,6 +22,7 @@ from roamtui.sources.listing import (
     order_name,
     show_name,
     sort_paths,
+    weigh_file,
 )
 from roamtui.sources.read import read_file
 
@@ -50,6 +51,7 @@ class _Walk:
     root: Path
     """Without links: what leads out of it is left out."""
     files: dict[tuple[str, ...], Path] = field(default_factory=dict)
+    folders: list[Path] = field(default_factory=list)
     bytes_total: int = 0
     is_full: bool = False
     outside: list[str] = field(default_factory=list)
@@ -87,6 +89,7 @@ def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
     walk = _walk_folder(root)
+    files = {"/".join(shown): path for shown, path in walk.files.items()}
     if not walk.files:
         raise SourceError(f"{folder} is a folder that holds no Markdown or text file. Name another folder, or a file.")
     return Listing(
@@ -94,8 +97,10 @@ def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
         name=show_name(root.name) or str(root),
         entries=nest(sort_paths(walk.files)),
         bytes_total=walk.bytes_total,
-        read=partial(_read_entry, {"/".join(shown): path for shown, path in walk.files.items()}, kept_dir),
+        read=partial(_read_entry, files, kept_dir),
         notes=walk.notes(),
+        files=files,
+        folders=tuple(walk.folders),
     )
 
 
@@ -110,6 +115,7 @@ def _walk_folder(root: Path) -> _Walk:
 
 def _list_place(walk: _Walk, place: _Place) -> list[_Place]:
     """Note the files of one folder and return the folders in it, in the order of reading."""
+    walk.folders.append(place.path)
     try:
         with os.scandir(place.path) as found:
             entries = sorted(found, key=lambda entry: order_name(entry.name))
@@ -148,7 +154,7 @@ def _note_file(walk: _Walk, entry: os.DirEntry[str], shown: tuple[str, ...]) -> 
         walk.is_full = True
         return
     walk.files[shown] = Path(entry.path)
-    walk.bytes_total += min(size, FILE_BYTES_MAX)
+    walk.bytes_total += weigh_file(entry.name, size)
 
 
 def _leads_out(root: Path, entry: os.DirEntry[str]) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from roamtui.sources.convert.formats import CONVERTED_SUFFIXES
+from roamtui.sources.convert.formats import CONVERTED_SUFFIXES, SLOW_SUFFIXES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from roamtui.sources.raw_text import RawText
 
@@ -25,6 +26,8 @@ DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES | {
 }
 """Endings of the names that a folder's documents have."""
 
+_SLOW_BYTES = 2_000_000
+"""What a file counts for that another process has to convert."""
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 _FIRST_STEMS = {"readme": 0, "index": 1, "_index": 1}
@@ -56,16 +59,26 @@ class Listing:
     entries: tuple[Entry, ...]
     """Folders before what is in them, in the order in which people read them."""
     bytes_total: int
-    """Size of all files."""
+    """Size of all files; one that takes long to convert counts as if it were larger."""
     read: Callable[[str], RawText]
     """Reads the file with a key; raises SourceError where that cannot be. May be called from any thread."""
     notes: tuple[str, ...] = ()
     """What was left out, one sentence each."""
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Where each file lies on disk, by its key; of those in an archive, the archive."""
+    folders: tuple[Path, ...] = ()
+    """Folders that were walked; one that was written to may hold others."""
 
 
 def is_document_name(name: str) -> bool:
     """Return whether a file of this name is a document: one that can be read by its ending, and not hidden."""
     return not name.startswith(".") and os.path.splitext(name)[1].lower() in DOCUMENT_SUFFIXES  # noqa: PTH122
+
+
+def weigh_file(name: str, size: int) -> int:
+    """Return the size of a file in bytes, more for one that takes long to convert."""
+    is_slow = os.path.splitext(name)[1].lower() in SLOW_SUFFIXES  # noqa: PTH122
+    return max(size, _SLOW_BYTES) if is_slow else min(size, FILE_BYTES_MAX)
 
 
 def is_skipped_folder(name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.sources.archive import list_archive
 from roamtui.sources.folder import list_folder
-from roamtui.sources.listing import FILES_MAX, Listing, nest, show_name
+from roamtui.sources.listing import FILES_MAX, Listing, nest, show_name, weigh_file
 from roamtui.sources.read import ARCHIVE_SUFFIX, check_file, is_listed, read_file
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> List
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     top = os.path.commonpath([path.parent for path in absolute])
     readers: dict[tuple[str, ...], Callable[[], RawText]] = {}
+    files: dict[tuple[str, ...], Path] = {}
+    folders: list[Path] = []
     notes: list[str] = []
     bytes_total = 0
     for path in absolute:
@@ -55,12 +57,15 @@ def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> List
             listing = list_source(path, kept_dir=kept_dir)
             notes.extend(listing.notes)
             bytes_total += listing.bytes_total
+            folders.extend(listing.folders)
             for entry in listing.entries:
                 if not entry.is_folder:
                     readers.setdefault((*names, *entry.path), partial(listing.read, entry.key))
+                    files.setdefault((*names, *entry.path), listing.files[entry.key])
         else:
-            bytes_total += check_file(path)
+            bytes_total += weigh_file(path.name, check_file(path))
             readers.setdefault(names, partial(read_file, path, kept_dir=kept_dir))
+            files.setdefault(names, path)
     shown = list(readers)[:FILES_MAX]
     if len(shown) < len(readers):
         notes.append(f"More than {FILES_MAX:,} files: the others are left out. Name fewer.")
@@ -71,6 +76,8 @@ def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> List
         bytes_total=bytes_total,
         read=partial(_read_by_key, {"/".join(names): readers[names] for names in shown}),
         notes=tuple(notes),
+        files={"/".join(names): files[names] for names in shown},
+        folders=tuple(folders),
     )
 
 

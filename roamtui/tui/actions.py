@@ -20,6 +20,7 @@ class Scope(StrEnum):
     INPUT = "input"
     CONVERSATIONS = "conversations"
     FIND = "find"
+    START = "start"
 
 
 SCOPE_TITLES = {
@@ -30,6 +31,7 @@ SCOPE_TITLES = {
     Scope.READER: "Reader",
     Scope.CONVERSATIONS: "Saved conversations",
     Scope.FIND: "Finding sections",
+    Scope.START: "Start screen",
 }
 """How scopes are called on the screen, in the order in which help lists them."""
 
@@ -235,6 +237,10 @@ ACTIONS: tuple[Action, ...] = (
     _move("find.next_hit", "down", "next", "Select the next section, from the field too."),
     _move("find.previous_hit", "up", "previous", "Select the previous section."),
     _move("find.change_side", "tab", "list or field", "Go from the field to the list, or back."),
+    _move("start.open", "enter", "open", "Open what is typed or chosen."),
+    _move("start.next", "down", "next", "Select the next one."),
+    _move("start.previous", "up", "previous", "Select the previous one."),
+    _move("start.leave", "escape", "leave", "Stop opening, empty the box, or leave."),
 )
 
 

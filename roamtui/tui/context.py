@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from roamtui.conversation.state import ConversationState
     from roamtui.document.library import Library
     from roamtui.models.base import Model
+    from roamtui.sources.stamp import SourceStamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,9 @@ class TuiOptions:
     examples: tuple[str, ...] = ()
     """Questions that the empty screen proposes."""
     model_offers: tuple[ModelOffer, ...] = ()
+    look_for_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
+    """Looks for models that run on this machine, and says in a few words what came of it; called in a thread, and only
+    when a person chooses a model."""
     save_setting: Callable[[str, str], None] | None = None
     """Keeps a choice, by the name of its setting, for the next start; raises `RoamtuiError` where it cannot."""
     may_save_model: bool = False
@@ -57,6 +61,10 @@ class AppContext:
     options: TuiOptions = TuiOptions()
     read_again: Callable[[], Library] | None = None
     """Reads the document as it is now; None where that cannot be done, as for standard input."""
+    read_changed: Callable[[Library, frozenset[str]], Library] | None = None
+    """Reads the changed files of a library of many anew, by their keys; None for a single document."""
+    look: Callable[[], Mapping[str, SourceStamp] | None] | None = None
+    """Returns the stamps of the files of a library of many; None for a single document."""
     is_watching: bool = False
     """Whether it is read again by itself whenever it changes on disk."""
     notes: tuple[str, ...] = ()

@@ -75,13 +75,17 @@ class Conversing:
         return await ask_model_for_questions(agent.model, library, budget_tokens=budget)
 
     async def dispatch(self, make: MakeCommand) -> None:
-        """Carry out a command in its turn, and show what happened."""
+        """Carry out a command in its turn, and show what happened; none waits for the page that another one fetches."""
+        session = self._agent.session
         async with self._one_at_a_time:
-            session = self._agent.session
             command = make(session.state)
-            if command is not None:
+            if command is not None and not session.must_fetch(command):
                 async for event in session.dispatch(command):
                     self._dispatcher.show(event)
+                return
+        if command is not None:
+            async for event in session.dispatch(command):
+                self._dispatcher.show(event)
 
     async def search(self, query: str, *, limit: int) -> tuple[Hit, ...]:
         """Return the sections that the configured search finds, in the document as a whole.

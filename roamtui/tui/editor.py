@@ -6,6 +6,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roamtui.sources.convert.formats import SLOW_SUFFIXES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
 _PLUS_LINE = frozenset({"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"})
 _COLON_LINE = frozenset({"hx", "helix", "subl", "zed"})
 _GOTO = frozenset({"code", "codium", "cursor"})
-_CONVERTED = frozenset({".docx", ".epub", ".pdf"})
 
 
 def choose_editor(environment: Mapping[str, str]) -> str | None:
@@ -37,7 +38,7 @@ def build_editor_command(editor: str, file: Path, line: int) -> list[str]:
 
 def is_editable(file: Path) -> bool:
     """Return whether a file is the text that is shown, and not one that this was converted from."""
-    return file.suffix.lower() not in _CONVERTED
+    return file.suffix.lower() not in SLOW_SUFFIXES
 
 
 def find_source_file(library: Library, section_id: str) -> Path | None:

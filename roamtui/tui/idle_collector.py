@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -26,7 +26,7 @@ class IdleCollector:
         self._due_at = 0.0
         self._threshold = gc.get_threshold()
 
-    def start(self, app: App[None]) -> None:
+    def start(self, app: App[Any]) -> None:
         """Collect from now on, by a timer of `app`; younger objects stay Python's own business."""
         self._threshold = gc.get_threshold()
         gc.set_threshold(*self._threshold[:2], _NEVER)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.message import Message
@@ -40,7 +40,7 @@ class KeyOrder:
             super().__init__()
             self.number = number
 
-    def __init__(self, app: App[None], take: TakeEvent) -> None:
+    def __init__(self, app: App[Any], take: TakeEvent) -> None:
         """Give each event to `take`, which forwards it to what has the focus."""
         self._app = app
         self._take = take

@@ -1,39 +1,90 @@
-"""`SourceWatch`: whether the document on disk is another than the one that is shown. Knows no screen."""
+"""`SourceWatch`: whether what lies on disk is another than what is shown. Knows no screen."""
 
 from __future__ import annotations
 
-from roamtui.sources.stamp import SourceStamp, stamp_source
+import time
+from typing import TYPE_CHECKING
+
+from roamtui.sources.stamp import stamp_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from roamtui.sources.stamp import SourceStamp
+
+_IDLE_SHARE = 20
+"""How many times longer than a look the pause after it is, at least."""
 
 
 class SourceWatch:
-    """Compares the stamp of a source with the one that it had when it was read."""
+    """Compares the stamps of files with those that they had when they were read."""
 
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._known: SourceStamp | None = stamp_source(source)
-        self._seen = self._known
+    def __init__(self, look: Callable[[], Mapping[str, SourceStamp] | None]) -> None:
+        """Take what the first look shows for what was read.
+
+        Args:
+            look: Returns the stamp of each file by its key, None while the source is not there.
+        """
+        self._look = look
+        self.is_new = True
+        """Whether nobody has looked yet."""
+        self._known: Mapping[str, SourceStamp] | None = None
+        self._seen: Mapping[str, SourceStamp] | None = None
+        self._next_seconds = 0.0
+
+    @classmethod
+    def of_file(cls, source: str) -> SourceWatch:
+        """Return a watch over a single file, which has been looked at."""
+
+        def look() -> Mapping[str, SourceStamp] | None:
+            stamp = stamp_source(source)
+            return None if stamp is None else {"": stamp}
+
+        watch = cls(look)
+        watch.look()
+        return watch
 
     @property
     def is_stale(self) -> bool:
-        """Whether the document was written since it was read, as far as the last look goes."""
+        """Whether something was written since it was read, as far as the last look goes."""
         return self._seen is not None and self._seen != self._known
 
     def look(self) -> bool:
-        """Look at the file; return whether that shows a change which no look before has shown.
+        """Look at the files; return whether that shows a change which no look before has shown.
 
-        A file that is away for a moment, as while an editor replaces it, has not changed.
+        What is away for a moment, as a file while an editor replaces it, has not changed. Where looking takes long it
+        is done less often.
         """
-        stamp = stamp_source(self._source)
-        if stamp is None or stamp == self._seen:
+        if time.monotonic() < self._next_seconds:
             return False
-        self._seen = stamp
+        stamps = self.measure()
+        if self.is_new:
+            self.is_new, self._known, self._seen = False, stamps, stamps
+            return False
+        if stamps is None or stamps == self._seen:
+            return False
+        self._seen = stamps
         return self.is_stale
+
+    def measure(self) -> Mapping[str, SourceStamp] | None:
+        """Return the stamps of today, and compare them with nothing."""
+        started = time.monotonic()
+        stamps = self._look()
+        ended = time.monotonic()
+        self._next_seconds = ended + (ended - started) * _IDLE_SHARE
+        return stamps
+
+    def find_changed(self, stamps: Mapping[str, SourceStamp] | None) -> frozenset[str]:
+        """Return the keys of the files that were written, came or went since they were read."""
+        known, now = self._known or {}, stamps or {}
+        return frozenset(key for key in known.keys() | now.keys() if known.get(key) != now.get(key))
 
     def forget(self) -> None:
         """Take what is on disk for changed, whatever it is."""
         self._known = None
 
-    def take(self, stamp: SourceStamp | None) -> None:
-        """Note that what is shown now was read when the file had this stamp."""
-        self._known = stamp
-        self._seen = self._seen if stamp is None else stamp
+    def take(self, stamps: Mapping[str, SourceStamp] | None) -> None:
+        """Note that what is shown now was read when the files had these stamps."""
+        self.is_new = False
+        self._known = stamps
+        self._seen = self._seen if stamps is None else stamps

@@ -81,7 +81,7 @@ class _Countdown:
         self._left = statements
 
     def connect(self, path: object, *given: Any, **named: Any) -> sqlite3.Connection:  # noqa: ANN401 - as sqlite3's
-        connection = _connect(str(path), *given, **named)
+        connection: sqlite3.Connection = _connect(str(path), *given, **named)
         if "conversations" in str(path):
             connection.set_trace_callback(self._note)
         return connection

@@ -15,6 +15,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from roamtui.agent.options import AgentOptions
+from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.transcript import ToolCall
 from roamtui.evaluation.asking import ask_agent
 from roamtui.evaluation.golds import GoldIds, find_gold_ids
@@ -90,7 +91,8 @@ async def measure(name: str) -> list[str]:
         golds = find_gold_ids(question, {question.doc: library.root})
         for model in (OfflineModel(), JudgeModel(golds)):
             for has_start in (False, True):
-                options = AgentOptions(has_confident_start=has_start)
+                start = ConfidentStart.ALWAYS if has_start else ConfidentStart.OFF
+                options = AgentOptions(confident_start=start)
                 score = await ask_agent(question, library, searcher, _as_model(model), golds, options)
                 scores.setdefault((model.name, has_start), []).append(score)
     lines = []

@@ -38,7 +38,7 @@ def serve() -> None:
     for number in range(_PAGES):
         pages[f"/docs/page-{number}"] = f"<html><body><h1>Page {number}</h1><p>Words.</p></body></html>"
         pages[f"/docs/page-{number}.md"] = _PAGE.format(number)
-    with FakeSite(pages, delay_seconds=_DELAY_SECONDS) as site:
+    with FakeSite(pages, before=lambda _: time.sleep(_DELAY_SECONDS)) as site:
         sys.stdout.write(f"{site.origin}\n")
         sys.stdout.flush()
         for _ in sys.stdin:

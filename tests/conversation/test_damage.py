@@ -21,6 +21,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store
 from roamtui.errors import StoreError
 from tests.conversation.conversations import ask, make_state
+from tests.conversation.test_migrations import write_first
 
 _PAGE = 4096
 
@@ -78,6 +79,17 @@ def test_with_its_head_gone_everything_is_read_from_the_pages(path: Path, damage
         assert [summary.id for summary in store.list()] == [state.id for state in reversed(states)]
         for state in states:
             assert resume_state(store.take_up(state.id), state.library, state.options)[0] == state
+
+
+def test_a_damaged_file_of_the_first_version_is_read_too(path: Path) -> None:
+    states = [ask(make_state(conversation_id=name), "Alpha") for name in "abc"]
+    write_first(path, states)
+    content = bytearray(path.read_bytes())
+    _break_header(content)
+    path.write_bytes(content)
+    with closing(Store(path)) as store:
+        assert [summary.id for summary in store.list()] == ["a", "b", "c"]
+        assert resume_state(store.take_up("b"), states[1].library, states[1].options)[0] == states[1]
 
 
 def test_a_file_without_its_tables_is_damaged(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from roamtui.conversation.approval import Approval, OriginApproval
-from roamtui.conversation.commands import Command, ExpandSections, Origin, ReadSection, UnfoldNodes
+from roamtui.conversation.commands import (
+    CollapseSections,
+    Command,
+    ExpandSections,
+    Origin,
+    PinSections,
+    ReadSection,
+    UnfoldNodes,
+)
 from roamtui.conversation.events import (
     ConversationEvent,
     ExpandResult,
@@ -273,3 +282,33 @@ async def test_a_document_that_is_read_again_keeps_its_pages() -> None:
         assert session.state.library.is_loaded(find(session, "a.md"))
         assert session.state.open == open_before
         assert site.counts.paths == []
+
+
+async def test_who_leaves_waits_for_no_page() -> None:
+    gate = threading.Event()
+    with open_site("a", "b") as site:
+        session = start(site)
+        site.before = lambda path: gate.wait(20) if path == "/a.md" else None
+        events = session.dispatch(ReadSection(section_id=find(session, "a.md")))
+        assert isinstance(await anext(events), LoadingProgressed)
+        await events.aclose()  # type: ignore[attr-defined]
+        assert not session.state.library.is_loaded(find(session, "a.md"))
+        await dispatch(session, ReadSection(section_id=find(session, "b.md")))
+        assert session.state.library.is_loaded(find(session, "b.md"))
+        gate.set()
+        await dispatch(session, ReadSection(section_id=find(session, "a.md")))
+        assert session.state.library.is_loaded(find(session, "a.md"))
+
+
+async def test_one_page_by_two_links_is_opened_and_pinned_once() -> None:
+    with open_site("a") as site:
+        site.pages["/llms.txt"] = "# Site\n\n- [One](a.md)\n- [Two](a.md#more)\n"
+        session = start(site)
+        (first,) = await expand(session, "One")
+        (second,) = await expand(session, "Two")
+        assert (first.status, second.status) == (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
+        await dispatch(session, PinSections(section_ids=(find(session, "Two"),), is_pinned=True))
+        (section,) = session.state.open
+        assert (section.section_id, section.is_pinned) == (find(session, "One"), True)
+        await dispatch(session, CollapseSections(section_ids=(find(session, "Two"),), origin=Origin.PERSON))
+        assert session.state.open == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -15,6 +16,7 @@ from roamtui.sources.raw_text import RawText
 from roamtui.sources.web.fetcher import Fetcher, FetchOptions
 from tests.fakes.hostile_server import FakeInternet, HostileServer, answer
 from tests.fakes.site import FakeSite, SitePage
+from tests.sources.convert.sample_pdf import lay_out, make_pdf
 from tests.sources.web.fetching import open_fetcher
 
 HTML = "<html><head><title>T</title></head><body><main><h1>{0}</h1><p>Words of {0}.</p><h2>More</h2><p>x</p></main>"
@@ -108,10 +110,23 @@ def test_the_style_of_a_site_is_learned_once() -> None:
 
 def test_pages_are_fetched_side_by_side_but_never_more_than_eight() -> None:
     paths = [f"/p{number}.md" for number in range(20)]
-    with FakeSite({path: MARKDOWN.format(path) for path in paths}, delay_seconds=0.02) as site:
+    together = threading.Barrier(4, timeout=20)
+    pages = {path: MARKDOWN.format(path) for path in paths}
+    with FakeSite(pages, before=lambda path: path in paths and together.wait()) as site:
         _, batch = load(site, *paths)
         assert [document.title for document in batch.documents.values()] == paths
-        assert 4 < site.counts.most_at_once <= 8
+        assert 4 <= site.counts.most_at_once <= 8
+
+
+@pytest.mark.parametrize("media_type", ["application/pdf", "application/octet-stream", "text/html"])
+def test_a_pdf_is_converted_whatever_it_is_sent_as(media_type: str) -> None:
+    data = make_pdf([lay_out("one boat"), lay_out("two boats")])
+    with FakeSite({"/boats": SitePage(body=data, media_type=media_type)}) as site:
+        library, _ = load(site, "/boats")
+        (link,) = find_all(library, "/boats")
+        below = [*library.walk(link)][1:]
+        assert [library.node(section_id).title for section_id in below] == ["Page 1", "Page 2"]
+        assert [library.page_of(library.span(section_id)) for section_id in below] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -123,6 +138,7 @@ def test_pages_are_fetched_side_by_side_but_never_more_than_eight() -> None:
         (SitePage(body="[1, 2]", media_type="text/plain"), "is JSON"),
         (SitePage(body="  \n"), "is empty"),
         (SitePage(body=b"\x89PNG\r\n", media_type="image/png"), "image/png"),
+        (SitePage(body=b"%PDF-1.7\nnothing", media_type="application/pdf"), "is a damaged PDF"),
         (SitePage(body="<html><body><div id=root></div><script>x()</script>"), "without a browser"),
         (SitePage(body="<html><title>Just a moment...</title><body>Checking your browser"), "without a browser"),
     ],

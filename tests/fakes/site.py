@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -45,11 +44,11 @@ class SiteCounts:
 class FakeSite:
     """Serves pages while the block runs; what it has may be changed meanwhile."""
 
-    def __init__(self, pages: Mapping[str, SitePage | str], *, delay_seconds: float = 0.0) -> None:
-        """Serve `pages` by path, each answer after a delay."""
+    def __init__(self, pages: Mapping[str, SitePage | str], *, before: Callable[[str], object] | None = None) -> None:
+        """Serve `pages` by path; `before` is called with each path before it is answered."""
         self.pages = dict(pages)
         self.counts = SiteCounts()
-        self.delay_seconds = delay_seconds
+        self.before = before or (lambda _: None)
         self._now = 0
         self._lock = threading.Lock()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _make_handler(self))
@@ -110,8 +109,7 @@ def _make_handler(site: FakeSite) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             with site.count_request(self.path), suppress(OSError):
-                if site.delay_seconds:
-                    time.sleep(site.delay_seconds)
+                site.before(self.path)
                 self._answer(site.pages.get(self.path.partition("?")[0]))
 
         def _answer(self, found: SitePage | str | None) -> None:

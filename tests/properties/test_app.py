@@ -8,13 +8,23 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from textual.pilot import Pilot
+from textual.worker import Worker
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation.commands import (
+    CloseAgentSections,
+    CollapseSections,
+    Command,
+    ExpandSections,
+    Origin,
+    PinSections,
+    UndoBatch,
+)
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
 from roamtui.document.library import Library
@@ -26,20 +36,34 @@ from roamtui.search.mode import SearchMode
 from roamtui.sources.raw_text import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.screens import asking
 from tests.conversation.conversations import check_messages
-from tests.tui.driving import TEXT
+from tests.tui.driving import TEXT, wait_until
 
 CHANGED = TEXT.replace("## Dough", "## Leaven").replace("forty loaves", "fifty loaves")
 TITLES = ("Ovens", "Stone oven", "Deck oven", "Steam", "Dough", "Starter", "Larch Lane Bakery", "Leaven")
 TREE_KEYS = (*tuple("jkhlgGECaxpzu.{}inN"), "space", "enter")
 OTHER_KEYS = ("tab", "shift+tab", "escape", "1", "2", "3", "s", "/", "e", "o", "y", "r", "f", "w", "up", "down", "f8")
 BIG_KEYS = ("f1", "f3", "f4", "f5", "f9", "ctrl+p", "ctrl+n", "ctrl+c", "backspace", "pagedown", "enter", "delete")
+Deed = Callable[[tuple[str, ...]], Command]
+DEEDS: tuple[Deed, ...] = (
+    lambda ids: ExpandSections(section_ids=ids, origin=Origin.PERSON),
+    lambda ids: CollapseSections(section_ids=ids, origin=Origin.PERSON),
+    lambda ids: PinSections(section_ids=ids, is_pinned=True),
+    lambda ids: PinSections(section_ids=ids, is_pinned=False),
+    lambda _ids: CloseAgentSections(),
+    lambda _ids: UndoBatch(),
+)
+_RUNS = int(os.environ.get("ROAMTUI_APP_RUNS", max(6, settings().max_examples // 40)))
+"""Each takes a second or two; a failure is not made shorter, since that takes hundreds of them."""
 SIZES = ((120, 35), (40, 12), (64, 20), (150, 40), (200, 15), (20, 6), (90, 60), (1, 1))
 
 
 def _build(text: str) -> Library:
     return build_library(RawText(text=text, source="bakery.md", name="bakery"))
+
+
+def _changes_state(worker: Worker[Any]) -> bool:
+    return not worker.is_finished and worker.group in ("commands", "reloading")
 
 
 class RunningApp(RuleBasedStateMachine):
@@ -52,8 +76,8 @@ class RunningApp(RuleBasedStateMachine):
         self.text = TEXT
         self.model = ScriptedModel()
         self.gates: list[asyncio.Event] = []
-        self.describe = asking.describe_failure
-        asking.describe_failure = self._note_failure  # type: ignore[assignment]
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr("roamtui.tui.screens.asking.describe_failure", self._note_failure)
         library = _build(TEXT)
         agent = Agent(Session.start(library), self.model, make_searcher(library, SearchMode.KEYWORD))
         self.app = RoamApp(AppContext(agent=agent, read_again=lambda: _build(self.text)))
@@ -71,7 +95,7 @@ class RunningApp(RuleBasedStateMachine):
     def teardown(self) -> None:
         if not hasattr(self, "runner"):
             return
-        asking.describe_failure = self.describe
+        self.patch.undo()
         for gate in self.gates:
             gate.set()
         self._do(self.context.__aexit__(None, None, None))
@@ -88,6 +112,11 @@ class RunningApp(RuleBasedStateMachine):
     @rule(keys=st.lists(st.sampled_from(TREE_KEYS + OTHER_KEYS + BIG_KEYS), min_size=1, max_size=4))
     def press(self, keys: list[str]) -> None:
         self._do(self.pilot.press(*keys))
+
+    @rule(deed=st.sampled_from(DEEDS), title=st.sampled_from(TITLES))
+    def command(self, deed: Deed, title: str) -> None:
+        found = [i for i in self.session.state.library.walk() if self.session.state.library.title_of(i) == title]
+        self._do(self._act(lambda: self.app.main.send(lambda _state: deed(tuple(found)))))
 
     @rule(size=st.sampled_from(SIZES))
     def resize(self, size: tuple[int, int]) -> None:
@@ -177,15 +206,10 @@ class RunningApp(RuleBasedStateMachine):
 
     async def _settle(self) -> None:
         """Wait for all but what waits at a gate."""
-        for _ in range(500):
-            await self.pilot.pause()
-            busy = [worker for worker in self.app.workers if not worker.is_finished and worker.group != "asking"]
-            if not any(worker.group in ("commands", "reloading") for worker in busy):
-                return
-        pytest.fail(f"These never end: {busy}")
+        await wait_until(self.pilot, lambda: not any(map(_changes_state, self.app.workers)))
 
 
 TestRunningApp = RunningApp.TestCase
 TestRunningApp.settings = settings(
-    max_examples=int(os.environ.get("ROAMTUI_APP_RUNS", max(6, settings().max_examples // 40))), stateful_step_count=20
+    max_examples=_RUNS, stateful_step_count=20, phases=(Phase.explicit, Phase.reuse, Phase.generate)
 )

@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 from roamtui.search.index import SectionIndex
+from roamtui.search.store.sections import SectionStore
 from tests.search.libraries import id_of, make_folder, make_library
 
 _WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
@@ -69,6 +70,7 @@ def test_first_words_of_a_text_without_headings_are_no_title() -> None:
 
 def test_memory_is_given_back_with_the_index() -> None:
     index = SectionIndex(make_library("# One\n"))
+    assert isinstance(index.store, SectionStore)
     connection = index.store._connection
 
     del index

@@ -163,6 +163,8 @@ class Living:
                 await self._until(lambda: self._model.is_hanging or not self._app.main.is_asking)
                 if self._app.main.is_asking:
                     self._app.main.action_copy_or_cancel()
+            case _:
+                pass
         await self._settle()
 
     def _change_document(self) -> None:

@@ -7,6 +7,8 @@ import random
 from collections import Counter
 from collections.abc import AsyncGenerator
 
+from typing_extensions import override
+
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, Retrying, TextDelta, ThinkingDelta
 from roamtui.models.offline.model import OfflineModel
@@ -22,7 +24,8 @@ class FaultyModel(OfflineModel):
         self.faults: Counter[str] = Counter()
         self.is_hanging = False
 
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:  # type: ignore[override]
+    @override
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         """Yield a reply, or a part of one.
 
         Raises:
@@ -48,6 +51,8 @@ class FaultyModel(OfflineModel):
                     await asyncio.Event().wait()
                 finally:
                     self.is_hanging = False
+            case _:
+                pass
         pieces = 0
         async for event in super().stream(request):
             yield event

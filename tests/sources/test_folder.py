@@ -172,3 +172,11 @@ def test_listing_reads_no_document(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_notes_name_a_few_and_count_the_rest() -> None:
     assert listing_module.describe_left_out([*"abcde"], "why") == ("Left out: a, b, c and 2 more (why).",)
     assert listing_module.describe_left_out([], "why") == ()
+
+
+def test_files_that_take_long_to_convert_are_not_read_at_the_start(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "b.html")
+    small = list_folder(tmp_path).bytes_total
+    write(tmp_path, "c.pdf")
+    assert small == 16
+    assert list_folder(tmp_path).bytes_total > 1_000_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from functools import partial
 
 import pytest
 
@@ -14,6 +15,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("tmux") is None,
 __all__ = ["open_terminal"]
 
 QUESTIONS = ("How long is the grace period?", "What does a late tool cost?", "Who may join?")
+
+
+def _has_question(question: str, screen: str) -> bool:
+    return f"❯ {question}" in screen
 
 
 def _kill(terminal: Terminal) -> None:
@@ -34,7 +39,7 @@ def test_what_was_on_the_screen_comes_back(open_terminal: OpenTerminal) -> None:
     for number, is_shown in enumerate(shown):
         terminal = open_terminal(f"{PROGRAM} {HANDBOOK} {going_on}", height=60)
         for question in QUESTIONS[:number]:
-            terminal.wait_for(lambda screen, question=question: f"❯ {question}" in screen)
+            terminal.wait_for(partial(_has_question, question))
         if number:
             terminal.wait_for(shown[0])
         terminal.wait_for(lambda screen: "Ask this document" in screen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
@@ -91,7 +91,7 @@ def expand(*section_ids: str) -> ScriptedReply:
     return ScriptedReply(calls=(("expand_sections", {"section_ids": list(section_ids)}),))
 
 
-async def wait_until(pilot: Pilot[None], is_met: Callable[[], bool], rounds_max: int = 500) -> None:
+async def wait_until(pilot: Pilot[Any], is_met: Callable[[], bool], rounds_max: int = 500) -> None:
     """Let the app work until a condition is met."""
     for _ in range(rounds_max):
         if is_met():

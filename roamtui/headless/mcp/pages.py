@@ -58,5 +58,5 @@ def read_page(library: Library, uri: str) -> str:
     node = library.node(reference.section_id)
     is_whole = reference.page is None and not reference.steps
     if is_whole and node.kind is not NodeKind.FOLDER and node.is_loaded and node.tokens <= ROOM_TOKENS:
-        return library.text(node.id)
+        return library.text_at(library.shown_span(node.id))
     return expand(library, requested, delivered={}, nonce=secrets.token_hex(4)).text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import threading
 from pathlib import Path
@@ -97,8 +96,9 @@ def _identify_folder(folder: Path) -> str:
 
 
 def _load_model(name: str) -> Any:  # noqa: ANN401 - the package is an extra
-    package: Any = importlib.import_module(_PACKAGE)
-    logging: Any = importlib.import_module("transformers.utils.logging")
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - an extra, which takes seconds
+    from transformers.utils import logging  # noqa: PLC0415 - likewise
+
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    return package.SentenceTransformer(name)
+    return SentenceTransformer(name)

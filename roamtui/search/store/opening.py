@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from roamtui.document.library import Library
+    from roamtui.search.word_store import WordStore
 
 _ON_DISK_SECTIONS = 5_000
 _ON_DISK_CHARACTERS = 2_000_000
@@ -30,6 +31,8 @@ class IndexPlace:
     """Is told in a sentence why one is not kept, or is made anew."""
     is_wanted: bool = False
     """Whether a small library, too, is kept on disk."""
+    uri: str | None = None
+    """A LanceDB database in place of the folder, which is then what the person named and never done without."""
 
     def find_path(self, library: Library) -> Path | None:
         """Return the file of a library's index, None where what came by a pipe has none."""
@@ -48,8 +51,10 @@ class StoreChooser:
         self._has_renewed = False
         self._is_file_given_up = False
 
-    def open(self, library: Library) -> SectionStore:
+    def open(self, library: Library) -> WordStore:
         """Return a store for a library, filled or not."""
+        if self._place is not None and self._place.uri is not None:
+            return open_words(self._place.uri)
         while (path := self._choose_path(library)) is not None:
             try:
                 return _open_file(path)
@@ -57,7 +62,7 @@ class StoreChooser:
                 self._give_up_file(path, error)
         return SectionStore()
 
-    def give_up(self, store: SectionStore, error: IndexLostError) -> None:
+    def give_up(self, store: WordStore, error: IndexLostError) -> None:
         """Let `open` give another store than one that failed.
 
         Raises:
@@ -87,6 +92,19 @@ class StoreChooser:
         if path is None or self._place.is_wanted or is_large(library):
             return path
         return path if path.exists() else None
+
+
+def open_words(uri: str) -> WordStore:
+    """Return the words in a LanceDB database.
+
+    Raises:
+        UsageError: LanceDB is not installed.
+        IndexLostError: The database cannot be used.
+    """
+    from roamtui.search.lance.database import Database  # noqa: PLC0415 - an extra
+    from roamtui.search.lance.words import LanceWordStore  # noqa: PLC0415 - an extra
+
+    return LanceWordStore(Database(uri))
 
 
 def is_large(library: Library) -> bool:

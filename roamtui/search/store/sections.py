@@ -66,6 +66,8 @@ class SectionStore:
         IndexLostError: The file cannot be used; of every method.
     """
 
+    is_quick = False
+
     def __init__(self, path: Path | None = None) -> None:
         """Open a file that its owner has made already, perhaps empty; without a path all is in memory."""
         self.path = path

@@ -83,7 +83,7 @@ def _convert(wanted: Format, data: bytes, name: str) -> dict[str, object]:
     try:
         converted = get_converter(wanted)(data, name)
     except ImportError:
-        problem = f"{name} is a {wanted.value} file. To open it, install the converters: {_EXTRA}"
+        problem = f"{name} is a {wanted.value} file. To open it, install the converters: `{_EXTRA}`."
     except RoamtuiError as error:
         problem = str(error)
     except (MemoryError, RecursionError):

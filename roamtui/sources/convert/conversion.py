@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _BYTES_MAX = 200_000_000
-_KEPT_SECONDS_MIN = 0.3
+_KEPT_SECONDS_MIN = 0.2
 """What takes less is converted anew each time."""
 _QUICK_BYTES_MAX = 300_000
 """A web page up to this size is converted here; starting a process would take longer."""

@@ -37,6 +37,8 @@ _BY_SUFFIX = {
 }
 CONVERTED_SUFFIXES = frozenset(_BY_SUFFIX)
 """Endings of the names of files that are converted."""
+SLOW_SUFFIXES = frozenset({".docx", ".epub", ".pdf"})
+"""Those of them that no editor of text opens, and that another process converts."""
 _BY_MEDIA_TYPE = {
     "application/pdf": Format.PDF,
     "application/epub+zip": Format.EPUB,

@@ -13,9 +13,11 @@ from roamtui.tui.chat.block_layout import lay_out_blocks
 from roamtui.tui.chat.blocks import parse_blocks
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.chat.marks import Mark, Numbering, find_marks
-from roamtui.tui.chat.targets import SectionTarget, Target, link_target
+from roamtui.tui.chat.targets import LinkTarget, SectionTarget, Target, link_target
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.timer import Timer
 
     from roamtui.conversation.transcript import Citation
@@ -26,13 +28,14 @@ _REST_FACTOR = 4
 
 
 class AnswerView(ContentView):
-    """Shows Markdown with its citation marks as numbers; a click on one jumps to its section."""
+    """Shows Markdown with its citation marks as numbers; a click on one jumps to its section, on a link where it leads.
+
+    Keys walk over the links alone: the list of sources has the sections, each once.
+    """
 
     DEFAULT_CSS = """
     AnswerView { padding: 0 1; }
     """
-
-    is_walked = False  # the list of sources has them all once
 
     def __init__(self, text: str = "", citations: tuple[Citation, ...] = ()) -> None:
         super().__init__()
@@ -40,7 +43,7 @@ class AnswerView(ContentView):
         self._citations = citations
         self.numbering = Numbering()
         """Numbers of the sections, shared with the list of sources."""
-        self._targets: list[SectionTarget] = []
+        self._targets: list[SectionTarget | LinkTarget] = []
         self._cost_seconds = 0.0
         self._timer: Timer | None = None
 
@@ -48,6 +51,11 @@ class AnswerView(ContentView):
     @override
     def targets(self) -> tuple[Target, ...]:
         return tuple(self._targets)
+
+    @property
+    @override
+    def walked(self) -> Sequence[int]:
+        return [index for index, target in enumerate(self._targets) if isinstance(target, LinkTarget)]
 
     @property
     def text(self) -> str:
@@ -86,7 +94,7 @@ class AnswerView(ContentView):
         self._targets.clear()
         text = plain_text(self._text).strip()
         self.number_marks()
-        content = lay_out_blocks(parse_blocks(text, self._decorate), width)
+        content = lay_out_blocks(parse_blocks(text, self._decorate, self._link), width)
         self._cost_seconds = monotonic() - started
         return content
 
@@ -107,8 +115,15 @@ class AnswerView(ContentView):
             numbers.append(link_target(number, index, is_selected=index == self.selected))
         return Content("").join(numbers)
 
+    def _link(self, content: Content, href: str) -> Content:
+        index = len(self._targets)
+        base = next((citation.section_id for citation in self._citations), None)
+        self._targets.append(LinkTarget(href, base))
+        return link_target(content, index, is_selected=index == self.selected)
+
     def _find_citation(self, section_id: str) -> Citation | None:
         """Return the next citation of this section that no earlier mark has, else its last one."""
         own = [citation for citation in self._citations if citation.section_id == section_id]
-        seen = sum(target.section_id == section_id for target in self._targets[:-1])
+        earlier = [target for target in self._targets[:-1] if isinstance(target, SectionTarget)]
+        seen = sum(target.section_id == section_id for target in earlier)
         return own[min(seen, len(own) - 1)] if own else None

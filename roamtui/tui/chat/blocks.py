@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 Decorate = Callable[[str], Content]
 """Makes content of a run of plain text."""
+LinkTo = Callable[[Content, str], Content]
+"""Makes content of a link's words that leads to its address."""
+
+
+def _lead_nowhere(content: Content, href: str) -> Content:  # noqa: ARG001 - where links are for the eye alone
+    return content
 
 
 class BlockKind(StrEnum):
@@ -58,14 +64,15 @@ _BULLETS = ("•", "◦", "▪")
 _BAR = Content.styled("▎ ", "$muted")
 
 
-def parse_blocks(text: str, decorate: Decorate = Content) -> list[Block]:
+def parse_blocks(text: str, decorate: Decorate = Content, link_to: LinkTo = _lead_nowhere) -> list[Block]:
     """Return the blocks of a Markdown text.
 
     Args:
         text: Already without control characters.
         decorate: Applied to each run of text outside code, to style citation marks.
+        link_to: Applied to the words of each link.
     """
-    return _Builder(decorate).build(_parser().parse(text))
+    return _Builder(_Inline(decorate, link_to)).build(_parser().parse(text))
 
 
 @lru_cache(maxsize=1)
@@ -88,9 +95,40 @@ class _List:
     """Number of the next item, None for bullets."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Inline:
+    """Draws the words of a block."""
+
+    decorate: Decorate
+    link_to: LinkTo
+
+    def draw(self, tokens: Sequence[Token]) -> Content:
+        """Return inline tokens as content."""
+        parts: list[Content] = []
+        styles: list[str] = []
+        links: list[tuple[str, int]] = []
+        for token in tokens:
+            if token.type == "link_open":
+                links.append((str(token.attrs.get("href", "")), len(parts)))
+            name = token.type.removesuffix("_open").removesuffix("_close")
+            if name not in _INLINE_STYLES:
+                content = _leaf(token, self.decorate)
+                for style in styles:
+                    content = content.stylize(style)
+                parts.append(content)
+            elif token.nesting > 0:
+                styles.append(_INLINE_STYLES[name])
+            elif styles:
+                styles.pop()
+            if token.type == "link_close" and links:
+                href, start = links.pop()
+                parts[start:] = [self.link_to(Content("").join(parts[start:]), href)]
+        return Content("").join(parts)
+
+
 @dataclass(slots=True)
 class _Builder:
-    decorate: Decorate
+    inline: _Inline
     blocks: list[Block] = field(default_factory=list)
     containers: list[_Container] = field(default_factory=list)
     lists: list[_List] = field(default_factory=list)
@@ -140,7 +178,7 @@ class _Builder:
         self.containers.append(_Container(Content.styled(marker, "$primary"), Content(" " * len(marker))))
 
     def _add_inline(self, token: Token, before: Token | None) -> None:
-        content = _inline(token.children or (), self.decorate)
+        content = self.inline.draw(token.children or ())
         if before is not None and before.type == "heading_open":
             content = content.stylize_before(_HEADING_STYLES[int(before.tag[1]) - 1])
         is_tight = before is not None and before.hidden
@@ -174,31 +212,13 @@ class _Builder:
         while tokens[index].type != "table_close":
             token = tokens[index]
             if token.type == "inline":
-                cells.append(_inline(token.children or (), self.decorate))
+                cells.append(self.inline.draw(token.children or ()))
             elif token.type == "tr_close":
                 rows.append(tuple(cells))
                 cells = []
             index += 1
         self._add(Block(kind=BlockKind.TABLE, rows=tuple(rows)))
         return index
-
-
-def _inline(tokens: Sequence[Token], decorate: Decorate) -> Content:
-    parts: list[Content] = []
-    styles: list[str] = []
-    for token in tokens:
-        name = token.type.removesuffix("_open").removesuffix("_close")
-        if name in _INLINE_STYLES:
-            if token.nesting > 0:
-                styles.append(_INLINE_STYLES[name])
-            elif styles:
-                styles.pop()
-            continue
-        content = _leaf(token, decorate)
-        for style in styles:
-            content = content.stylize(style)
-        parts.append(content)
-    return Content("").join(parts)
 
 
 def _leaf(token: Token, decorate: Decorate) -> Content:

@@ -193,8 +193,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
 
     def _walk_targets(self) -> Iterator[tuple[ContentView, int]]:
         for view in self.query(ContentView):
-            if view.is_walked and view.display:
-                for index in range(len(view.targets)):
+            if view.display:
+                for index in view.walked:
                     yield view, index
 
     def _move_selection(self, step: int) -> None:

@@ -11,6 +11,8 @@ from typing_extensions import override
 from roamtui.tui.chat.targets import META_KEY, Target, TargetChosen
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.content import Content
     from textual.geometry import Size
 
@@ -34,6 +36,11 @@ class ContentView(Widget):
     def targets(self) -> tuple[Target, ...]:
         """What can be selected here, in order."""
         return ()
+
+    @property
+    def walked(self) -> Sequence[int]:
+        """Indexes of the targets that keys walk over."""
+        return range(len(self.targets)) if self.is_walked else ()
 
     @property
     def selected(self) -> int | None:

@@ -27,6 +27,15 @@ class SectionTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkTarget:
+    """A link that the model wrote: to a section, or to a page that a person must agree to open."""
+
+    href: str
+    section_id: str | None = None
+    """A section that the answer cites: what the link is relative to."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExampleTarget:
     """A question to try."""
 
@@ -38,7 +47,7 @@ class EarlierTarget:
     """Earlier questions, which are not shown yet."""
 
 
-Target = SectionTarget | ExampleTarget | EarlierTarget
+Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget
 
 
 class TargetChosen(Message):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual.theme import BUILTIN_THEMES
 
+from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError
 from roamtui.tui.screens.confirm import ConfirmScreen
 from roamtui.tui.screens.picker import Choice, PickerScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual.app import App
 
     from roamtui.models.base import Model
@@ -22,6 +23,11 @@ _NO_OFFERS = (
     "Nothing else is usable here yet. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama; any"
     " model of litellm can be named with --model."
 )
+
+
+_HINT = "enter chooses, esc leaves"
+LookForModels = Callable[[], "tuple[tuple[ModelOffer, ...], str]"]
+"""Looks for models, and says in a few words what came of it; called in a thread."""
 
 
 def choose_theme(app: App[None], keep: Callable[[str], None]) -> None:
@@ -48,6 +54,7 @@ def choose_model(
     offers: tuple[ModelOffer, ...],
     use: Callable[[Model], None],
     complain: Callable[[str], None],
+    look: LookForModels | None = None,
 ) -> None:
     """Let a person choose a model, and ask once more before text goes to a provider that they have not agreed to.
 
@@ -57,6 +64,7 @@ def choose_model(
         offers: What else is usable here.
         use: Called with the model chosen.
         complain: Called with a sentence where it cannot be used.
+        look: Looks for more models, while the list is there already.
     """
     by_name = {offer.name: offer for offer in offers}
     choices = [Choice(current, "in use")]
@@ -80,8 +88,21 @@ def choose_model(
         question = f"Use {offer.name}? Your questions and the sections that are opened go to {offer.provider}."
         app.push_screen(ConfirmScreen(question, offer.note, yes="Use it"), agree)
 
-    foot = "enter chooses, esc leaves" if len(choices) > 1 else _NO_OFFERS
-    app.push_screen(PickerScreen("Model", choices, current, foot=foot), take)
+    foot = _HINT if len(choices) > 1 else _NO_OFFERS
+    screen = PickerScreen("Model", choices, current, foot=foot)
+
+    async def add_found() -> None:
+        assert look is not None
+        screen.show_foot(f"{foot}\nlooking for an Ollama on this machine…")
+        found, words = await asyncio.to_thread(look)
+        by_name.update((found_offer.name, found_offer) for found_offer in found)
+        if screen.is_attached:
+            screen.add_choices([Choice(found_offer.name, found_offer.note) for found_offer in found])
+            screen.show_foot(f"{_HINT if found else foot}\n{plain_line(words)}")
+
+    app.push_screen(screen, take)
+    if look is not None:
+        screen.call_after_refresh(screen.run_worker, add_found, exit_on_error=False)
 
 
 def ask_to_keep_model(app: App[None], name: str, keep: Callable[[str], None]) -> None:

@@ -10,7 +10,7 @@ from textual import on
 
 from roamtui.tui.actions import Action, Scope
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.targets import EarlierTarget, ExampleTarget, SectionTarget, TargetChosen
+from roamtui.tui.chat.targets import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetChosen
 from roamtui.tui.commands import CommandWanted
 from roamtui.tui.copying import CopyWanted
 from roamtui.tui.header_line import HeaderLine
@@ -41,7 +41,7 @@ class MainScreen(FindingScreen):
     def __init__(self, first: FirstContext, keys: Keys, problems: tuple[str, ...] = ()) -> None:
         """Show `first`, and `problems` of the configuration in sentences."""
         super().__init__(first, keys, problems)
-        self._watch = SourceWatch(first.state.library.source)
+        self._watch = SourceWatch.of_file(first.state.library.source)
 
     @cached_property
     def _reloading(self) -> Reloading:
@@ -66,7 +66,7 @@ class MainScreen(FindingScreen):
                 self.switch.go_log()
             case Scope.READER:
                 self.action_go_reader()
-            case Scope.GLOBAL | Scope.INPUT | Scope.CONVERSATIONS | Scope.FIND:
+            case Scope.GLOBAL | Scope.INPUT | Scope.CONVERSATIONS | Scope.FIND | Scope.START:
                 pass
         await self.app.run_action(action.method, self.find_owner(action.scope))
 
@@ -108,6 +108,8 @@ class MainScreen(FindingScreen):
                 self.switch.go_box()
             case EarlierTarget():
                 self.chat_log.show_earlier()
+            case LinkTarget():
+                self.complain(self._reading.follow_answer(event.target, self.app))
             case SectionTarget():
                 self.complain(self._reading.jump(event.target, came_from=self.chat_log))
 
@@ -235,8 +237,9 @@ class MainScreen(FindingScreen):
 
         if not self.is_busy():
             agent = self.app_context.agent
-            offers = self.app_context.options.model_offers
-            choose_model(self.app, agent.model.name, offers, self._use_model, self.warn)
+            options = self.app_context.options
+            name, look = agent.model.name, options.look_for_models
+            choose_model(self.app, name, options.model_offers, self._use_model, self.warn, look)
 
     def _use_model(self, model: Model) -> None:
         from roamtui.tui.screens.choosing import ask_to_keep_model  # noqa: PLC0415 - not for the first screen

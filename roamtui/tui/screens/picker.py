@@ -97,6 +97,17 @@ class PickerScreen(ModalScreen[str | None]):
             yield OptionList(*(Option(self._draw(choice), id=None) for choice in self._choices))
             yield Static(Content(self._foot), classes="foot")
 
+    def add_choices(self, choices: Sequence[Choice]) -> None:
+        """Offer some more, below what is there; a name that is there already is not offered twice."""
+        names = {choice.name for choice in self._choices}
+        new = [choice for choice in choices if choice.name not in names]
+        self._choices = [*self._choices, *new]
+        self.query_one(OptionList).add_options([Option(self._draw(choice)) for choice in new])
+
+    def show_foot(self, foot: str) -> None:
+        """Say something else below the list; it must be safe for the screen."""
+        self.query_one(".foot", Static).update(Content(foot))
+
     def on_mount(self) -> None:
         """Begin at what is in force."""
         names = [choice.name for choice in self._choices]

@@ -11,6 +11,7 @@ from textual.app import App, SuspendNotSupported
 from roamtui.agent.quotes import find_quote
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.document.node import Span
+from roamtui.tui.chat.targets import SectionTarget
 from roamtui.tui.editor import build_editor_command, choose_editor, find_source_file, is_editable
 from roamtui.tui.links import DeadLink, SectionLink, WebLink, resolve_link
 from roamtui.tui.screens.confirm import ConfirmScreen
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from roamtui.conversation.session import Session
     from roamtui.conversation.state import ConversationState
     from roamtui.conversation.transcript import Citation
-    from roamtui.tui.chat.targets import SectionTarget
+    from roamtui.tui.chat.targets import LinkTarget
     from roamtui.tui.commands import MakeCommand
     from roamtui.tui.panes.reader_pane import ReaderPane
     from roamtui.tui.panes.tree_pane import TreePane
@@ -135,9 +136,20 @@ class Reading:
         """Say which section is read now, after going back."""
         self._note_reading(self._reader.section_id)
 
+    def follow_answer(self, target: LinkTarget, app: App[None]) -> str | None:
+        """Follow a link that the model wrote; return a sentence where it leads nowhere."""
+        library = self._session.state.library
+        named = target.href.lstrip("#")
+        if named in library:  # some models write a section's id as an address
+            return self.jump(SectionTarget(named), came_from=None)
+        base = target.section_id if target.section_id in library else next(library.walk(), None)
+        return self._follow(target.href, base, app)
+
     def follow(self, href: str, app: App[None]) -> str | None:
-        """Follow a link; return a sentence where it leads nowhere."""
-        section_id = self._reader.section_id
+        """Follow a link of the section that is read; return a sentence where it leads nowhere."""
+        return self._follow(href, self._reader.section_id, app)
+
+    def _follow(self, href: str, section_id: str | None, app: App[None]) -> str | None:
         if section_id is None:
             return None
         end = resolve_link(href, self._session.state.library, section_id)

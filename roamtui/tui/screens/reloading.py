@@ -6,14 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from roamtui.errors import RoamtuiError
-from roamtui.sources.stamp import stamp_source
+from roamtui.tui.source_watch import SourceWatch
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.tui.context import AppContext
     from roamtui.tui.conversing import Conversing
     from roamtui.tui.keys import Keys
-    from roamtui.tui.source_watch import SourceWatch
     from roamtui.tui.status_line import StatusLine
 
 
@@ -23,15 +22,31 @@ class Reloading:
     def __init__(
         self, context: AppContext, watch: SourceWatch, conversing: Conversing, status: StatusLine, keys: Keys
     ) -> None:
-        """Watch what `context` was started with, and tell of it in `status`."""
-        self._read_again = context.read_again
-        self._is_watching = context.is_watching
+        """Watch what `context` was started with, and tell of it in `status`.
+
+        Args:
+            context: Says how to look and how to read again.
+            watch: Over a source that is a file.
+            conversing: Goes on over the document of today.
+            status: Where a person is told.
+            keys: Names the key that reads again.
+        """
+        self._context = context
         self._session = context.agent.session
         self._conversing = conversing
         self._status = status
         self._keys = keys
-        self._source = self._session.state.library.source
-        self._watch = watch if self._read_again is not None else None
+        self._watch = SourceWatch(context.look) if context.look is not None else watch
+
+    @property
+    def _can_read(self) -> bool:
+        return self._context.read_again is not None or self._context.read_changed is not None
+
+    def _read(self, before: Library, changed: frozenset[str]) -> Library:
+        if self._context.read_changed is not None:
+            return self._context.read_changed(before, changed)
+        assert self._context.read_again is not None
+        return self._context.read_again()
 
     async def look(self) -> Library | None:
         """Look at the file; where it has changed say so, or read it again at once if the person wants that.
@@ -39,10 +54,10 @@ class Reloading:
         Returns:
             The document as it is now, None where nothing was read.
         """
-        if self._watch is None:
+        if not self._can_read:
             return None
         is_new = await asyncio.to_thread(self._watch.look)
-        if self._is_watching and self._watch.is_stale:
+        if self._context.is_watching and self._watch.is_stale:
             return None if self._session.state.is_asking else await self.reload()
         if is_new:
             key = self._keys.show_first("global.reload")
@@ -58,15 +73,16 @@ class Reloading:
         Raises:
             RoamtuiError: It cannot be read; the one that was read before stays.
         """
-        if self._read_again is None or self._watch is None:
+        if not self._can_read:
             raise RoamtuiError("This document cannot be read again: it did not come from a file.")
-        stamp = await asyncio.to_thread(stamp_source, self._source)
-        try:
-            library = await asyncio.to_thread(self._read_again)
-        finally:
-            self._watch.take(stamp)
-            self._status.change(alert="")
+        stamps = await asyncio.to_thread(self._watch.measure)
+        changed = self._watch.find_changed(stamps)
         before = self._session.state.library
+        try:
+            library = await asyncio.to_thread(self._read, before, changed)
+        finally:
+            self._watch.take(stamps)
+            self._status.change(alert="")
         if library.content_hash == before.content_hash and len(library) == len(before):
             self._status.change(message="the document is as it was")
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ _NAMES = ("sentence_transformers", "transformers", "transformers.utils", "transf
 
 
 @pytest.fixture
-def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Return a folder of packages: a stand-in for sentence-transformers, and one that carries a model."""
     folder = tmp_path / "packages"
     for name, text in (
@@ -50,25 +51,21 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
+    kept = {name: sys.modules.pop(name) for name in _NAMES if name in sys.modules}
     monkeypatch.syspath_prepend(folder)
-    for name in _NAMES:
-        monkeypatch.delitem(sys.modules, name, raising=False)
     importlib.invalidate_caches()
-    return folder
-
-
-def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    yield folder
     for name in _NAMES:
-        monkeypatch.delitem(sys.modules, name, raising=False)
+        sys.modules.pop(name, None)
+    sys.modules.update(kept)
 
 
-def test_queries_and_documents_are_encoded_as_such(packages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queries_and_documents_are_encoded_as_such(packages: Path) -> None:
     embedder = LocalEmbedder("tiny-model")
     assert "sentence_transformers" not in sys.modules
     assert embedder.embed(["a", "b"], kind=EmbedKind.QUERY).tolist() == [[1.0] * 3] * 2
     assert embedder.embed(["a"], kind=EmbedKind.DOCUMENT).dtype == np.float32
     assert str(packages / "tiny_model" / "model") in embedder.name
-    _forget(monkeypatch)
 
 
 def test_a_folder_with_another_model_has_another_name(packages: Path) -> None:
@@ -78,13 +75,12 @@ def test_a_folder_with_another_model_has_another_name(packages: Path) -> None:
     assert LocalEmbedder(str(folder)).name != before
 
 
-def test_what_fails_to_load_is_told_in_a_sentence(packages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_to_load_is_told_in_a_sentence(packages: Path) -> None:
     assert packages.is_dir()
     with pytest.raises(ModelError) as caught:
         LocalEmbedder("broken/name").embed(["a"], kind=EmbedKind.QUERY)
     assert "no such model" in str(caught.value)
     assert "\x1b" not in str(caught.value)
-    _forget(monkeypatch)
 
 
 def test_a_folder_without_a_model_is_refused(packages: Path) -> None:

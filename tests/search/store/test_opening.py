@@ -14,6 +14,7 @@ import pytest
 
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.store.opening import IndexPlace, is_large
+from roamtui.search.store.sections import SectionStore
 from tests.search.libraries import make_folder, make_library
 
 if TYPE_CHECKING:
@@ -143,6 +144,7 @@ def test_without_a_folder_it_is_kept_in_memory_and_said_once(tmp_path: Path) -> 
 def test_a_full_disk_means_memory(place: _Place) -> None:
     searcher = place.open()
     store = searcher.prepare().store
+    assert isinstance(store, SectionStore)
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
     text = "".join(f"# Title {number}\n\n" + "words of a long text " * 50 + "\n\n" for number in range(200))

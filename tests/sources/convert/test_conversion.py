@@ -114,7 +114,7 @@ child.main(sys.argv[1:])
 
 
 def test_a_conversion_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_COMMAND", ("-c", "import time; time.sleep(600)"))
+    monkeypatch.setattr(child, "_COMMAND", ("-c", "import signal; signal.pause()"))
     with pytest.raises(SourceError, match=r"takes more than 0\.2 seconds"):
         child.convert_in_child(Format.PDF, _PDF, "a.pdf", seconds_max=0.2)
 
@@ -122,7 +122,7 @@ def test_a_conversion_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch
 def test_without_the_converters_a_sentence_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
     code = "import sys; sys.modules['pypdf'] = None; from roamtui.sources.convert.child import main; main(sys.argv[1:])"
     monkeypatch.setattr(child, "_COMMAND", ("-P", "-c", code))
-    with pytest.raises(SourceError, match=r'^a\.pdf is a PDF file\. .* pip install "roamtui\[convert\]"$'):
+    with pytest.raises(SourceError, match=r'^a\.pdf is a PDF file\. .* `pip install "roamtui\[convert\]"`\.$'):
         child.convert_in_child(Format.PDF, _PDF, "a.pdf")
 
 

@@ -171,3 +171,30 @@ async def test_a_choice_that_cannot_be_kept_is_told_and_stays_for_now() -> None:
             pilot, lambda: [notice.text for notice in app.screen.query(NoticeView)] == ["The disk is full."]
         )
         assert app.theme == "beacon"
+
+
+async def test_models_on_this_machine_are_looked_for_when_the_list_is_opened() -> None:
+    local = ScriptedModel([ScriptedReply(text="Local.")], name="ollama_chat/tiny")
+    asked: list[bool] = []
+
+    def look() -> tuple[tuple[ModelOffer, ...], str]:
+        asked.append(True)
+        offer = ModelOffer(name=local.name, note="runs on this machine", choose=lambda: local)
+        return (offer,), "Ollama at http://127.0.0.1:1: 1 model"
+
+    app = make_app(options=TuiOptions(look_for_models=look))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.pause()
+        assert asked == [], "nothing is asked before a person wants to choose"
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: "ollama_chat/tiny · runs on this machine" in screen_text(app))
+        assert "Ollama at http://127.0.0.1:1: 1 model" in screen_text(app)
+        await pilot.press("end", "enter")
+        await wait_until(pilot, lambda: app.app_context.agent.model is local)
+
+
+async def test_where_no_ollama_answers_the_list_says_so() -> None:
+    app = make_app(options=TuiOptions(look_for_models=lambda: ((), "Ollama at x: nothing answers there")))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: "nothing answers there" in screen_text(app))

@@ -107,7 +107,7 @@ async def test_nothing_found_and_failures_are_sentences() -> None:
 
 async def test_without_search_a_sentence_says_how_to_have_it() -> None:
     app = make_app()
-    async with app.run_test(size=(120, 35)) as pilot:
+    async with app.run_test(size=(120, 35), notifications=True) as pilot:
         await pilot.press("escape", "f")
         await wait_until(pilot, lambda: "switched off" in screen_text(app))
 

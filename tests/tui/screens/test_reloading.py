@@ -15,9 +15,11 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
 from roamtui.document.library import Library
+from roamtui.libraries import open_partly, read_changed
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_source
+from roamtui.sources.watching import FileStamps
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.notice_view import NoticeView
 from roamtui.tui.context import AppContext
@@ -210,3 +212,30 @@ async def test_what_came_from_no_file_cannot_be_read_again() -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await pilot.press("f5")
         await wait_until(pilot, lambda: "cannot be read again" in screen_text(app))
+
+
+async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "bakery.md").write_text(TEXT, "utf-8")
+    (folder / "shop.md").write_text("# Shop\n\n## Opening hours\n\nFrom eight.\n", "utf-8")
+    library, loader = open_partly([str(folder)])
+    session = Session.start(library, loader=loader)
+    context = AppContext(
+        agent=Agent(session, ScriptedModel(), KeywordSearcher(library)),
+        read_changed=partial(read_changed, [str(folder)], None),
+        look=FileStamps([str(folder)]).look,
+        is_watching=True,
+    )
+    async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
+        deck = await open_deck(pilot)
+        await look(pilot)
+        await wait_until(pilot, lambda: not app.main._reloading._watch.is_new)
+        shop = next(document for document in session.state.library.documents if document.key == "shop.md")
+        write(folder / "bakery.md", CHANGED)
+        (folder / "new.md").write_text("# News\n", "utf-8")
+        await wait_until(pilot, lambda: "new.md" in screen_text(app))
+        state = session.state
+        assert state.open_ids == (deck,)
+        assert "a hundred loaves" in state.library.text(deck)
+        assert any(document is shop for document in state.library.documents)

@@ -1,0 +1,174 @@
+"""`Database`: a LanceDB database by its URI, its tables made when they are needed, its failures in one sentence."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import random
+import time
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from roamtui.document.plain import plain_line, shorten
+from roamtui.errors import UsageError
+from roamtui.search.store.sections import IndexLostError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_PACKAGE = "lancedb"
+_INSTALL = 'pip install "roamtui[lancedb]"'
+_SEEN_AFTER = timedelta(seconds=2)
+"""How long what another program wrote may stay unseen."""
+_KEPT_VERSIONS = timedelta(hours=1)
+"""How long an older version of a table is kept, which another program may still be reading."""
+_REASON_LENGTH = 200
+_ASKED_AT_ONCE = 500
+_ATTEMPTS = 10
+_PAUSE_SECONDS = 0.1
+_UNINDEXED_MIN = 1_000
+_UNINDEXED_SHARE = 0.05
+"""Rows that are not in an index are searched one by one; more than this of them are worth tidying."""
+
+
+class Database:
+    """Tables by name. May be used from any thread.
+
+    Args:
+        uri: A folder, ``s3://…``, ``gs://…``, ``az://…`` or ``db://…``; credentials come from the environment.
+
+    Raises:
+        UsageError: LanceDB is not installed.
+        IndexLostError: It cannot be opened.
+    """
+
+    def __init__(self, uri: str) -> None:
+        check_extra()
+        os.environ.setdefault("LANCEDB_LOG", "error")  # else it writes warnings to the terminal by itself
+        os.environ.setdefault("LANCE_LOG", "error")
+        self.uri = uri if "://" in uri else str(Path(uri).expanduser())
+        self._lance: Any = importlib.import_module(_PACKAGE)
+        self.arrow: Any = importlib.import_module("pyarrow")
+        """pyarrow, in which rows are given and taken."""
+        self.queries: Any = importlib.import_module("lancedb.query")
+        """Classes of queries."""
+        self.indexes: Any = importlib.import_module("lancedb.index")
+        """Classes of indexes."""
+        with self.failing():
+            self._connection = self._lance.connect(self.uri, read_consistency_interval=_SEEN_AFTER)
+
+    def open_table(self, name: str, fields: Iterable[tuple[str, Any]]) -> Any:  # noqa: ANN401 - LanceDB's own
+        """Return a table, made with these columns where it is missing.
+
+        Raises:
+            IndexLostError: It cannot be opened.
+        """
+        with self.failing():
+            schema = self.arrow.schema(list(fields))
+            return self._connection.create_table(name, schema=schema, exist_ok=True)
+
+    def find_table(self, name: str) -> Any | None:  # noqa: ANN401 - LanceDB's own
+        """Return a table, None where there is none.
+
+        Raises:
+            IndexLostError: The database cannot be read.
+        """
+        with self.failing():
+            return self._connection.open_table(name) if name in self.list_tables() else None
+
+    def list_tables(self) -> list[str]:
+        """Return the names of all tables."""
+        with self.failing():
+            names: list[str] = []
+            token = None
+            while True:
+                page = self._connection.list_tables(page_token=token)
+                names += page.tables
+                token = page.page_token
+                if not token:
+                    return names
+
+    def drop_table(self, name: str) -> None:
+        """Delete a table."""
+        with self.failing():
+            self._connection.drop_table(name, ignore_missing=True)
+
+    def measure(self) -> int | None:
+        """Return the bytes that the database takes on disk, None where it is no folder."""
+        folder = Path(self.uri)
+        if "://" in self.uri or not folder.is_dir():
+            return None
+        return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """Turn LanceDB's errors into one of ours that names the database.
+
+        Raises:
+            IndexLostError: Something inside failed.
+        """
+        try:
+            yield
+        except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
+            reason = shorten(plain_line(str(error).partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
+            shown = shorten(plain_line(self.uri), 80)
+            raise IndexLostError(f"The index {shown} cannot be used: {reason}.", is_damaged=False) from error
+
+
+def retry_conflicts(write: Callable[[], None]) -> None:
+    """Write something that may be written again, and do so while other programs are writing at the same time."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            return write()
+        except RuntimeError as error:
+            if "conflict" not in str(error) or attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(_PAUSE_SECONDS * (attempt + 1) * (0.5 + random.random()))  # noqa: S311 - so that they part
+    return None
+
+
+def check_extra() -> None:
+    """Refuse to go on without LanceDB.
+
+    Raises:
+        UsageError: It is not installed; the message says how to install it.
+    """
+    if importlib.util.find_spec(_PACKAGE) is None:
+        raise UsageError(f"an index by URI needs LanceDB. Install it with: {_INSTALL}")
+
+
+def delete_rows(table: Any, column: str, values: Iterable[str]) -> None:  # noqa: ANN401 - LanceDB's own
+    """Delete the rows that have one of these values, which are digests or ids, in a column."""
+    some = list(values)
+    for start in range(0, len(some), _ASKED_AT_ONCE):
+        table.delete(f"{column} IN ({quote(some[start : start + _ASKED_AT_ONCE])})")
+
+
+def quote(values: Iterable[str]) -> str:
+    """Return texts as SQL has them, joined by commas."""
+    return ", ".join("'" + value.replace("'", "''") + "'" for value in values)
+
+
+def tidy_table(table: Any, indexes: Iterable[tuple[str, Any]]) -> None:  # noqa: ANN401 - LanceDB's own
+    """Make the indexes that are missing, and bring them up to date where much is not in them.
+
+    Args:
+        table: A table; nothing is done for an empty one.
+        indexes: Columns and how each is indexed.
+    """
+    count = table.count_rows()
+    if not count:
+        return
+    made = {index.columns[0]: index.name for index in table.list_indices()}
+    is_behind = False
+    for column, config in indexes:
+        if column not in made:
+            table.create_index(column, config=config)
+        else:
+            stats = table.index_stats(made[column])
+            is_behind |= stats is not None and stats.num_unindexed_rows > max(_UNINDEXED_MIN, _UNINDEXED_SHARE * count)
+    if is_behind:
+        table.optimize(cleanup_older_than=_KEPT_VERSIONS)

@@ -1,0 +1,153 @@
+"""Where search is clear, a question goes to the model with the best sections open already."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from roamtui.agent.events import AgentEvent, QuestionAnswered
+from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
+from roamtui.agent.start_mode import ConfidentStart
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import SectionsExpanded
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import KeepOpen, KeepOptions
+from roamtui.conversation.transcript import FOUND_LEAD, Role
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.errors import RoamtuiError
+from roamtui.models.offline.model import OfflineModel
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.search.base import Hit
+from roamtui.search.keyword import KeywordSearcher
+
+TEXT = (
+    "# Birds\n\n"
+    "## Herons\n\nHerons wait for fish in shallow water.\n\n"
+    "## Owls\n\nOwls turn their heads 270 degrees.\n\n"
+    "## Swifts\n\nSwifts sleep while they fly.\n\n"
+    "## Wrens\n\nWrens sing in shallow hedges.\n\n"
+    f"## Storks\n\nStorks clatter. {'They clatter and clatter again. ' * 400}\n\n"
+    f"## Cranes\n\nCranes dance, and clatter not. {'They dance and dance again. ' * 400}\n\n"
+)
+LIBRARY = Library(source="birds.md", root=parse_document(TEXT))
+IDS = {LIBRARY.title_of(section_id): section_id for section_id in LIBRARY.walk()}
+ANSWER = ScriptedReply(text=f'They "wait for fish" [{IDS["Herons"]}].')
+CLEAR = "What do herons wait for?"
+UNCLEAR = "What is shallow there?"
+
+
+class _Desk:
+    """An agent with a confident start, over a scripted model."""
+
+    def __init__(self, *replies: ScriptedReply, mode: KeepOpen = KeepOpen.KEEP, searcher: object = None) -> None:
+        self.model = ScriptedModel([*replies, ANSWER, ANSWER, ANSWER])
+        self.session = Session.start(LIBRARY, options=KeepOptions(mode=mode))
+        options = AgentOptions(confident_start=ConfidentStart.REMOTE)
+        found = KeywordSearcher(LIBRARY) if searcher is None else searcher
+        self.agent = Agent(self.session, self.model, found, options)  # type: ignore[arg-type]
+
+    async def ask(self, question: str, within: str | None = None) -> list[AgentEvent]:
+        return [event async for event in self.agent.ask(question, within=within)]
+
+    def last_question(self) -> str:
+        return [m.text for m in self.model.requests[-1].messages if m.role is Role.USER][-1]
+
+
+async def test_the_first_request_holds_the_section_that_answers() -> None:
+    desk = _Desk()
+    events = await desk.ask(CLEAR)
+
+    assert len(desk.model.requests) == 1
+    text = desk.last_question()
+    assert text.index(FOUND_LEAD) < text.rindex("Herons wait for fish") < text.index(f"Question: {CLEAR}")
+    assert "The person opened" not in text
+    [final] = [event for event in events if isinstance(event, QuestionAnswered)]
+    assert [citation.is_verified for citation in final.citations] == [True]
+
+
+async def test_it_is_told_and_kept_like_any_batch_of_the_agent() -> None:
+    desk = _Desk()
+    events = await desk.ask(CLEAR)
+
+    [expanded] = [event for event in events if isinstance(event, SectionsExpanded)]
+    assert expanded.origin is Origin.AGENT
+    assert IDS["Herons"] in expanded.opened_ids
+    state = desk.session.state
+    assert {section.opened_by for section in state.open} == {Origin.AGENT}
+    assert [batch.opened_ids for batch in state.batches] == [expanded.opened_ids]
+
+
+@pytest.mark.parametrize("question", [UNCLEAR, "Herons!", "", "zebra crossing"])
+async def test_nothing_is_opened_where_search_is_not_clear(question: str) -> None:
+    desk = _Desk()
+    await desk.ask(question or " ")
+    assert desk.session.state.open == ()
+    assert FOUND_LEAD not in desk.last_question()
+
+
+async def test_what_is_open_already_is_not_sent_again() -> None:
+    desk = _Desk()
+    await desk.ask(CLEAR)
+    open_before = desk.session.state.open_ids
+    await desk.ask(CLEAR)
+
+    assert FOUND_LEAD not in desk.last_question()
+    assert desk.session.state.open_ids == open_before
+
+
+@pytest.mark.parametrize("mode", list(KeepOpen))
+async def test_requests_still_begin_with_those_before(mode: KeepOpen) -> None:
+    desk = _Desk(mode=mode)
+    for question in (CLEAR, "Which birds sleep while they fly?", "How far do owls turn their heads?"):
+        await desk.ask(question)
+
+    requests = [request.messages for request in desk.model.requests]
+    if mode is not KeepOpen.FRESH:
+        assert all(after[: len(before)] == before for before, after in pairwise(requests))
+        assert FOUND_LEAD not in requests[-1][-1].text
+    else:
+        assert all(FOUND_LEAD in request[-1].text for request in requests)
+
+
+async def test_a_question_about_a_section_starts_there_alone() -> None:
+    desk = _Desk()
+    await desk.ask("Do herons or owls turn their heads?", within=IDS["Owls"])
+    assert set(desk.session.state.open_ids) == {IDS["Owls"]}
+
+
+async def test_long_sections_beside_the_best_are_left_closed() -> None:
+    desk = _Desk()
+    await desk.ask("Which storks clatter again and again?")
+    assert IDS["Storks"] in desk.session.state.open_ids
+    assert IDS["Cranes"] not in desk.session.state.open_ids
+
+
+async def test_going_back_takes_back_what_was_opened() -> None:
+    desk = _Desk()
+    await desk.ask(CLEAR)
+    await desk.session.rewind(1)
+    assert desk.session.state.open == ()
+
+
+async def test_a_search_that_fails_costs_nothing() -> None:
+    class _Failing:
+        def refresh(self, library: Library) -> None: ...
+
+        def search(self, query: str, **_: object) -> tuple[Hit, ...]:
+            raise RoamtuiError(query)
+
+    desk = _Desk(searcher=_Failing())
+    await desk.ask(CLEAR)
+    assert desk.session.state.open == ()
+
+
+@pytest.mark.parametrize(("start", "steps"), [(ConfidentStart.REMOTE, 3), (ConfidentStart.ALWAYS, 1)])
+async def test_a_step_of_the_offline_model_costs_nothing(start: ConfidentStart, steps: int) -> None:
+    agent = Agent(Session.start(LIBRARY), OfflineModel(), KeywordSearcher(LIBRARY), AgentOptions(confident_start=start))
+    final = [event async for event in agent.ask(CLEAR)][-1]
+    assert isinstance(final, QuestionAnswered)
+    assert final.steps == steps
+    assert "wait for fish" in final.answer

@@ -1,0 +1,63 @@
+"""`roamtui index --to URI`, and what searches in it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.evaluation.folders import CANOE, write_folder, write_questions
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import RunCommand
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
+
+
+def test_an_index_is_written_searched_brought_up_to_date_and_deleted(
+    run: RunCommand, garden: Path, tmp_path: Path
+) -> None:
+    uri = tmp_path / "database"
+    written = run("index", garden, "--to", uri)
+    assert written.code == 0
+    assert written.out.startswith("5 sections, 5 of them new or changed; ")
+    assert written.out.endswith(f" MB in {uri}\n")
+
+    hits = run("search", garden, "late spade", "--index", uri, "--json").json["hits"]
+    assert hits[0]["path"][-1] == "Tools"
+    answer = run("ask", garden, "What does a late spade cost?", "--index", uri).out
+    assert "A late spade costs 50 cents a day" in answer
+
+    garden.write_text(garden.read_text("utf-8") + "\n## Bees\n\nTwo hives.\n", "utf-8")
+    assert run("index", garden, "--to", uri).out.startswith("6 sections, 6 of them")
+    assert run("index", garden, "--to", uri).out.startswith("6 sections, 0 of them")
+    assert run("index", garden, "--to", uri, "--delete").out == f"Deleted the index in {uri}\n"
+    assert run("index", garden, "--to", uri, "--delete").out == f"There is no index in {uri}\n"
+
+
+def test_both_backends_are_measured_on_the_same_questions(run: RunCommand, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path)
+    questions = write_questions(tmp_path, CANOE)
+    measured = [
+        run("eval", questions, "--docs", folder, "--scope", "all", "--json", *place)
+        for place in ((), ("--index", tmp_path / "database"))
+    ]
+    assert [json.loads(result.out)["hit_at_1"] for result in measured] == [1.0, 1.0]
+
+
+def test_one_database_holds_one_library(run: RunCommand, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path)
+    questions = write_questions(tmp_path, CANOE)
+    refused = run("eval", questions, "--docs", folder, "--index", tmp_path / "database")
+    assert refused.code == 2
+    assert "--scope all" in refused.err
+
+
+def test_what_cannot_be_opened_is_told(run: RunCommand, garden: Path) -> None:
+    result = run("search", garden, "spade", "--index", "nosuchscheme://x")
+    assert result.code == 1
+    assert result.err.startswith("roamtui: The index nosuchscheme://x cannot be used: ")
+    assert run("index", "-", "--to", "nosuchscheme://x").code == 1

@@ -1,0 +1,67 @@
+"""The places in which an index can be kept, and one search for all of them."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from roamtui.document.library import Library
+from roamtui.search.base import Searcher, SearchMode
+from roamtui.search.choosing import make_keyword_searcher, make_searcher
+from roamtui.search.fused import SearchParts
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.options import RetrievalOptions
+from roamtui.search.store.opening import IndexPlace
+from tests.fakes.hashed_embedder import HashedEmbedder
+
+_LANCE = pytest.param(
+    "lance",
+    marks=pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed"),
+)
+
+
+@dataclass
+class Backend:
+    """One place; what is made by it at different times finds what was written there before."""
+
+    name: str
+    folder: Path
+    options: RetrievalOptions = field(default_factory=lambda: RetrievalOptions(chunk_size=200))
+
+    def __post_init__(self) -> None:
+        if self.name == "lance":
+            self.options = replace(self.options, index=str(self.folder / "database"))
+
+    @property
+    def place(self) -> IndexPlace:
+        return IndexPlace(folder=self.folder / "indexes", is_wanted=True)
+
+    def open_words(self, library: Library) -> KeywordSearcher:
+        return make_keyword_searcher(library, self.options, self.place)
+
+    def count_written(self, library: Library) -> int:
+        """Bring the index up to date, and return how many sections were written."""
+        written = [0]
+
+        def tell(done: int, total: int) -> None:
+            assert done <= total
+            written[0] = total
+
+        self.open_words(library).prepare(tell)
+        return written[0]
+
+    def open(
+        self, library: Library, mode: SearchMode = SearchMode.KEYWORD, embedder: HashedEmbedder | None = None
+    ) -> Searcher:
+        parts = SearchParts(embedder=embedder or HashedEmbedder(), cache=self.folder / "cache", needs_vectors=True)
+        searcher = make_searcher(library, replace(self.options, mode=mode), parts, self.place)
+        assert searcher is not None
+        return searcher
+
+
+@pytest.fixture(params=["sqlite", _LANCE])
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
+    return Backend(request.param, tmp_path)

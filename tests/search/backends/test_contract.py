@@ -1,0 +1,157 @@
+"""Every place for an index answers alike: by words, by vectors and by both, after changes and after interruptions."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from roamtui.document.library import Library
+from roamtui.errors import ModelError, UnknownSectionError
+from roamtui.search.base import Searcher, SearchMode
+from tests.fakes.hashed_embedder import HashedEmbedder
+from tests.search.backends.conftest import Backend
+from tests.search.libraries import id_of, make_folder, make_library
+
+FILES = {
+    "fees.md": "# Fees\n\n## Late fees\n\nA late fee is 2 % a month.\n\n## Invoices\n\nWho pays late is reminded.\n",
+    "work/remote.md": "# Remote work\n\nAsk `getUserById` or set `max_tokens` and `--dry-run`; written in C++.\n",
+    "work/leave.md": "# Sick leave\n\nTell your manager on the first day. Naïve café, 東京都.\n",
+    "garden.md": "# Watering\n\nThe gardeners water the roses.\n",
+}
+LIBRARY = make_folder(FILES)
+ALL_MODES = [SearchMode.KEYWORD, SearchMode.VECTOR, SearchMode.HYBRID]
+
+
+def _find(searcher: Searcher, library: Library, query: str, within: str | None = None) -> list[str]:
+    return [library.title_of(hit.section_id) for hit in searcher.search(query, within=within)]
+
+
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("late fees", "Late fees"),
+        ("paying invoices", "Invoices"),
+        ("getUserById", "Remote work"),
+        ("user by id", "Remote work"),
+        ("max_tokens", "Remote work"),
+        ("--dry-run", "Remote work"),
+        ("C++", "Remote work"),
+        ("naive cafe", "Sick leave"),
+        ("京都", "Sick leave"),
+        ('"first day"', "Sick leave"),
+        ("remot*", "Remote work"),
+        ("invioces", "Invoices"),
+        ("work leave", "Sick leave"),
+    ],
+)
+def test_words_find_the_section_that_is_meant(backend: Backend, query: str, title: str) -> None:
+    assert _find(backend.open(LIBRARY), LIBRARY, query)[0] == title
+
+
+@pytest.mark.parametrize("query", ["", "   ", "nothingofthekind", '"', "AND OR NOT", "title : (", "'; DROP TABLE"])
+def test_any_text_is_a_query(backend: Backend, query: str) -> None:
+    assert isinstance(backend.open(LIBRARY).search(query), tuple)
+
+
+def test_what_is_written_is_not_written_again(backend: Backend) -> None:
+    assert backend.count_written(LIBRARY) == 6
+    assert backend.count_written(LIBRARY) == 0
+    assert backend.count_written(make_folder(dict(reversed(FILES.items())))) == 0
+
+
+def test_only_changed_files_are_written_and_removed_ones_are_gone(backend: Backend) -> None:
+    backend.count_written(LIBRARY)
+    changed = make_folder(
+        {"fees.md": FILES["fees.md"], "garden.md": "# Watering\n\nBy zebras.\n", "new.md": "# Ox\n\nOxen.\n"}
+    )
+    assert backend.count_written(changed) == 2
+    searcher = backend.open(changed)
+    assert _find(searcher, changed, "zebras") == ["Watering"]
+    assert _find(searcher, changed, "oxen") == ["Ox"]
+    assert _find(searcher, changed, "roses") == []
+    assert _find(searcher, changed, "manager") == []
+    assert backend.count_written(LIBRARY) == 3
+    assert _find(backend.open(LIBRARY), LIBRARY, "roses") == ["Watering"]
+
+
+@pytest.mark.parametrize("mode", ALL_MODES)
+def test_a_search_sees_what_was_loaded_since(backend: Backend, mode: SearchMode) -> None:
+    searcher = backend.open(LIBRARY, mode)
+    searcher.search("roses")
+    changed = make_folder({**FILES, "garden.md": "# Watering\n\nZebras drink lemonade.\n"})
+    searcher.refresh(changed)
+    assert _find(searcher, changed, "zebras lemonade")[0] == "Watering"
+
+
+@pytest.mark.parametrize("mode", ALL_MODES)
+def test_within_holds(backend: Backend, mode: SearchMode) -> None:
+    searcher = backend.open(LIBRARY, mode)
+    inside = id_of(LIBRARY, "Fees")
+    assert "Late fees" in _find(searcher, LIBRARY, "late roses", inside)
+    assert set(_find(searcher, LIBRARY, "late water roses manager", inside)) <= {"Fees", "Late fees", "Invoices"}
+    with pytest.raises(UnknownSectionError):
+        searcher.search("x", within="feedbeef")
+
+
+@pytest.mark.parametrize("mode", [SearchMode.VECTOR, SearchMode.HYBRID])
+def test_vectors_find_what_words_miss_and_are_made_once(backend: Backend, mode: SearchMode) -> None:
+    embedder = HashedEmbedder()
+    hits = backend.open(LIBRARY, mode, embedder).search("rosewater")
+    assert LIBRARY.title_of(hits[0].section_id) == "Watering"
+    assert "vector rank 1" in hits[0].why
+    assert hits[0].snippet == "The gardeners water the roses."
+    count = len(embedder.documents)
+    changed = make_folder({**FILES, "garden.md": "# Watering\n\nGardeners rest.\n"})
+    backend.open(changed, mode, embedder).search("rosewater")
+    assert embedder.documents[count:] == ["garden > Watering\nGardeners rest."]
+
+
+def test_a_text_that_is_gone_is_found_by_no_vector(backend: Backend) -> None:
+    backend.open(LIBRARY, SearchMode.VECTOR).search("rosewater")
+    smaller = make_folder({"fees.md": FILES["fees.md"]})
+    assert "Watering" not in _find(backend.open(smaller, SearchMode.VECTOR), smaller, "rosewater")
+    assert _find(backend.open(LIBRARY, SearchMode.VECTOR), LIBRARY, "rosewater")[0] == "Watering"
+
+
+def test_two_embedders_do_not_mix(backend: Backend) -> None:
+    backend.open(LIBRARY, SearchMode.VECTOR, HashedEmbedder("one")).search("roses")
+    other = HashedEmbedder("two")
+    assert _find(backend.open(LIBRARY, SearchMode.VECTOR, other), LIBRARY, "rosewater")[0] == "Watering"
+    assert other.documents
+
+
+def test_embedding_goes_on_where_it_broke_off(backend: Backend) -> None:
+    text = "".join(f"# Title {number}\n\nWord{number} stands here.\n\n" for number in range(300))
+    library = make_library(text)
+    broken = HashedEmbedder(fails_after=128)
+    with pytest.raises(ModelError):
+        backend.open(library, SearchMode.VECTOR, broken).search("word7")
+    whole = HashedEmbedder()
+    assert _find(backend.open(library, SearchMode.VECTOR, whole), library, "Word250 stands here")[0] == "Title 250"
+    assert len(whole.documents) == 300 - len(broken.documents)
+
+
+class _Stop(Exception):  # noqa: N818 - no error, but a person who leaves
+    pass
+
+
+def test_writing_goes_on_where_it_broke_off(backend: Backend) -> None:
+    def stop(done: int, total: int) -> None:  # noqa: ARG001 - as it is called
+        if done:
+            raise _Stop
+
+    library = make_library("".join(f"# Title {number}\n\nWord{number}.\n\n" for number in range(100)))
+    with pytest.raises(_Stop):
+        backend.open_words(library).prepare(stop)
+    searcher = backend.open(library)
+    assert _find(searcher, library, "word99") == ["Title 99"]
+    assert len(searcher.search("title", limit=200)) == 100
+
+
+def test_two_programs_may_write_at_once(backend: Backend) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: _find(backend.open(LIBRARY), LIBRARY, "late fees"), range(4)))
+    assert found == [found[0]] * 4
+    assert _find(backend.open(LIBRARY), LIBRARY, "late fees") == found[0]
+    assert backend.count_written(LIBRARY) == 0

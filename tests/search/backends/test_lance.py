@@ -1,0 +1,142 @@
+"""What is LanceDB's own: other documents are not replaced, vectors move, failures are told in a sentence."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from roamtui.errors import RoamtuiError, UsageError
+from roamtui.search.base import SearchMode
+from roamtui.search.choosing import make_keyword_searcher
+from roamtui.search.lance.database import Database, check_extra, quote
+from roamtui.search.lance.expressions import QueryMaker
+from roamtui.search.lance.layout import drop_tables
+from roamtui.search.options import RetrievalOptions
+from tests.fakes.hashed_embedder import HashedEmbedder
+from tests.search.backends.conftest import Backend
+from tests.search.libraries import make_folder
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
+LIBRARY = make_folder({"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Cherries\n\nRed and small.\n"})
+
+
+@pytest.fixture
+def lance(tmp_path: Path) -> Backend:
+    return Backend("lance", tmp_path)
+
+
+def test_the_index_of_other_documents_is_not_replaced(lance: Backend) -> None:
+    lance.count_written(LIBRARY)
+    with pytest.raises(UsageError, match=r"holds the index of other documents, such as a\.md"):
+        lance.count_written(make_folder({"z.md": "# Other\n"}))
+    assert lance.count_written(LIBRARY) == 0
+
+
+def test_a_database_need_not_be_a_folder() -> None:
+    options = RetrievalOptions(index="memory://")
+    searcher = make_keyword_searcher(LIBRARY, options)
+    assert [LIBRARY.title_of(hit.section_id) for hit in searcher.search("round")] == ["Apples"]
+    assert Database("memory://").measure() is None
+
+
+def test_vectors_of_this_machine_move_without_being_made_again(lance: Backend) -> None:
+    local = Backend("sqlite", lance.folder)
+    embedder = HashedEmbedder()
+    local.open(LIBRARY, SearchMode.VECTOR, embedder).search("red")
+    count = len(embedder.documents)
+    hits = lance.open(LIBRARY, SearchMode.VECTOR, embedder).search("roundness")
+    assert LIBRARY.title_of(hits[0].section_id) == "Apples"
+    assert len(embedder.documents) == count == 2
+
+
+def test_a_part_that_was_written_twice_is_found_once_and_written_anew(lance: Backend) -> None:
+    lance.count_written(LIBRARY)
+    database = Database(str(lance.options.index))
+    table = database.find_table("sections")
+    assert table is not None
+    table.add(table.search().to_arrow())
+    assert len(lance.open(LIBRARY).search("red")) == 2
+    assert lance.count_written(LIBRARY) == 0
+    assert table.count_rows() == 2 or database.find_table("sections").count_rows() == 2  # type: ignore[union-attr]
+
+
+def test_deleting_leaves_the_tables_of_others(lance: Backend) -> None:
+    lance.open(LIBRARY, SearchMode.HYBRID).search("red")
+    database = Database(str(lance.options.index))
+    database.open_table("theirs", [("x", database.arrow.int64())])
+    assert drop_tables(database) == 2
+    assert database.list_tables() == ["theirs"]
+    assert drop_tables(database) == 0
+
+
+@pytest.mark.parametrize("uri", ["db://somewhere", "nosuchscheme://x/y"])
+def test_a_database_that_cannot_be_used_is_told_in_a_sentence(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
+    with pytest.raises(RoamtuiError, match=f"^The index {uri} cannot be used: .*\\.$"):
+        make_keyword_searcher(LIBRARY, RetrievalOptions(index=uri)).search("red")
+
+
+def test_without_lancedb_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r'pip install "roamtui\[lancedb\]"'):
+        check_extra()
+
+
+def test_names_are_quoted_for_sql() -> None:
+    assert quote(["a", "it's"]) == "'a', 'it''s'"
+
+
+@pytest.mark.parametrize(
+    ("expression", "shape"),
+    [
+        ('"a"', "a"),
+        ('"a" OR "b c"', "(a | 'b c')"),
+        ('("a" OR "b") AND ("c" AND title : "d" OR names : "e0")', "((a | b) & ((c & d@title) | e0))"),
+        ('"apri" *', "apri apricot"),
+        ('("a b") AND ("" OR "c")', "('a b' & c)"),
+        ('""', ""),
+    ],
+)
+def test_expressions_become_queries(expression: str, shape: str) -> None:
+    database = Database("memory://")
+    queries = database.queries
+
+    def show(query: object) -> str:
+        if isinstance(query, queries.BooleanQuery):
+            sign = " & " if query.queries[0][0] == queries.Occur.MUST else " | "  # type: ignore[attr-defined]
+            return f"({sign.join(show(part) for _, part in query.queries)})"  # type: ignore[attr-defined]
+        column = "" if query.column == "words" else f"@{query.column}"  # type: ignore[attr-defined]
+        text = query.query if isinstance(query, queries.MatchQuery) else repr(query.terms)  # type: ignore[attr-defined]
+        return f"{text}{column}"
+
+    query = QueryMaker(queries, ["apple", "apricot"]).make(expression)
+    assert ("" if query is None else show(query)) == shape
+
+
+def test_an_index_far_behind_is_tidied(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.search.lance.database._UNINDEXED_MIN", 0)
+    lance.count_written(LIBRARY)
+    lance.count_written(make_folder({"a.md": "# Apples\n\nRed.\n", "c.md": "# Dates\n\nBrown.\n"}))
+    table = Database(str(lance.options.index)).find_table("sections")
+    assert table is not None
+    assert [index.num_unindexed_rows for index in table.list_indices()] == [0, 0]
+
+
+def test_many_vectors_get_an_index_that_finds_them(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.search.lance.vectors._INDEXED_MIN", 300)
+    text = "".join(f"# Title {number}\n\n{chr(97 + number % 26) * 9} stands at {number}.\n\n" for number in range(400))
+    library = make_folder({"a.md": text})
+    searcher = lance.open(library, SearchMode.VECTOR)
+    assert library.title_of(searcher.search("Title 250 stands at 250")[0].section_id) == "Title 250"
+    database = Database(str(lance.options.index))
+    name = next(name for name in database.list_tables() if name.startswith("vectors_"))
+    assert [index.columns for index in database.find_table(name).list_indices()] == [["vector"]]  # type: ignore[union-attr]
+
+
+def test_options_without_an_index_stay_on_this_machine(lance: Backend) -> None:
+    searcher = make_keyword_searcher(LIBRARY, replace(lance.options, index=None), lance.place)
+    searcher.search("red")
+    assert not (lance.folder / "database").exists()

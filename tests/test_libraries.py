@@ -1,0 +1,65 @@
+"""A library of several files that is read again: only what changed or is new is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from roamtui.document.folder import FileLoader
+from roamtui.document.library import Library
+from roamtui.libraries import open_library, open_partly, read_changed
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.md").write_text(f"# Title of {name}\n\nText of {name}.\n", "utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def read_keys(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the keys of the files that are read from now on."""
+    keys: list[str] = []
+    load = FileLoader.load
+
+    def note(self: FileLoader, library: Library, node_id: str) -> object:
+        document = load(self, library, node_id)
+        keys.append(document.key)
+        return document
+
+    monkeypatch.setattr(FileLoader, "load", note)
+    return keys
+
+
+def titles(library: Library) -> list[str]:
+    return [library.title_of(section_id) for section_id in library.walk()]
+
+
+def test_only_changed_and_new_files_are_read(folder: Path, read_keys: list[str]) -> None:
+    before = open_library([str(folder)])
+    read_keys.clear()
+    (folder / "b.md").write_text("# Other title\n", "utf-8")
+    (folder / "c.md").unlink()
+    (folder / "d.md").write_text("# New\n", "utf-8")
+    after = read_changed([str(folder)], None, before, frozenset({"b.md", "c.md", "d.md"}))
+    assert read_keys == ["b.md", "d.md"]
+    assert titles(after) == ["a.md", "Title of a", "b.md", "Other title", "d.md", "New"]
+    kept = {document.key: document for document in after.documents}
+    assert any(document is kept["a.md"] for document in before.documents)
+    assert [*before.walk()][:2] == [*after.walk()][:2]
+
+
+def test_what_was_not_read_before_stays_unread(
+    folder: Path, read_keys: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roamtui.libraries._LOADED_AT_START_BYTES", 0)
+    before, loader = open_partly([str(folder)])
+    assert loader is not None
+    first = before.list_unloaded()[0]
+    before = before.graft(first, loader.load(before, first))
+    read_keys.clear()
+    after = read_changed([str(folder)], None, before, frozenset({"b.md"}))
+    assert read_keys == []
+    assert len(after.list_unloaded()) == 2
