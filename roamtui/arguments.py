@@ -281,13 +281,25 @@ def _parse_index(arguments: Sequence[str]) -> IndexArguments:
     parser.add_argument("--delete", dest="is_deleted", action="store_true", help="delete it")
     help_to = "keep it in a LanceDB database: a folder, s3://… or db://…; the same as --index elsewhere"
     parser.add_argument("--to", metavar="URI", dest="uri", help=help_to)
+    help_summaries = "let the model describe each document, or each longer section too; it says first what that costs"
+    parser.add_argument(
+        "--summaries", nargs="?", choices=["documents", "sections"], const="documents", help=help_summaries
+    )
+    parser.add_argument("--yes", dest="is_agreed", action="store_true", help="do not ask before the model is asked")
+    _add_model(parser)
     add_retrieval(parser)
     values = parser.parse_args(list(arguments))
     retrieval = dict(take_retrieval(values))
     if values.uri is not None:
         retrieval["index"] = values.uri
     return IndexArguments(
-        source=values.source, is_deleted=values.is_deleted, retrieval=retrieval, web=_read_web(values)
+        source=values.source,
+        is_deleted=values.is_deleted,
+        retrieval=retrieval,
+        summaries=values.summaries,
+        model=ModelArguments(model=values.model, api_base=values.api_base),
+        is_agreed=values.is_agreed,
+        web=_read_web(values),
     )
 
 

@@ -7,7 +7,7 @@ import gc
 import sys
 
 HELP = """\
-usage: roamtui SOURCE [--model M] [--continue]
+usage: roamtui [SOURCE] [--model M] [--continue]
        roamtui COMMAND ...
 
 Ask questions of a well-organised document. A model reads its outline, opens the
@@ -15,7 +15,7 @@ sections it needs, and proves its answer with quotes. Without a command, the app
 
 SOURCE is a Markdown or text file, a folder or zip archive of them, the https:// address
 of a site, its llms.txt or a page, or - for standard input. The app and `outline` open
-several files and folders as one.
+several files and folders as one. Without SOURCE, the app shows what there is to open.
 
 commands:
   outline SOURCE [--json] [--budget N]    the text that the model reads, or every section

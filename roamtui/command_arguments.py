@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from roamtui.app_arguments import WebArguments
+from roamtui.app_arguments import ModelArguments, WebArguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from roamtui.app_arguments import ConversationArguments, ModelArguments
+    from roamtui.app_arguments import ConversationArguments
     from roamtui.evaluation.options import EvalOptions
 
 
@@ -96,6 +96,12 @@ class IndexArguments:
     is_deleted: bool
     retrieval: Mapping[str, object] = field(default_factory=dict)
     """What is said about search, by option; `index` is where the index is kept."""
+    summaries: str | None = None
+    """Of what a model writes summaries, ``documents`` or ``sections`` too; None for none."""
+    model: ModelArguments = field(default_factory=lambda: ModelArguments(model=None, api_base=None))
+    """Who writes them."""
+    is_agreed: bool = False
+    """Whether what they cost was agreed to beforehand."""
     web: WebArguments = field(default_factory=WebArguments)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,11 @@ from roamtui.document.loader import can_load, load_files
 from roamtui.document.text import LENGTH_MIN
 from roamtui.document.web_options import WebOptions
 from roamtui.document.web_sources import is_address, open_named
-from roamtui.errors import UsageError
+from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import write_note
-from roamtui.settings import cache_path, pages_path
+from roamtui.search.index_name import SUMMARIES, name_index
+from roamtui.settings import cache_path, conversions_path, indexes_path, pages_path
+from roamtui.sources.convert.formats import SLOW_SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +61,8 @@ def open_partly(
         raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
     if len(sources) == 1 and is_address(sources[0]) and sys.stderr.isatty():
         write_note(f"Fetching {sources[0]}…")
+    if len(sources) == 1 and Path(sources[0]).suffix.lower() in SLOW_SUFFIXES and sys.stderr.isatty():
+        write_note(f"Converting {sources[0]}…")
     library, loader = _open(sources, web)
     if loader is None:
         return library, None
@@ -106,7 +111,22 @@ def _open(sources: Sequence[str], web: WebArguments | None) -> tuple[Library, So
     """Return the library of what the person named, of a listing its root alone, and what loads the rest."""
     web = web or WebArguments()
     options = WebOptions(cache_dir=pages_path(), is_offline=web.is_offline, allowed=web.allowed)
-    return open_named(sources, web=options, warm_dir=_warm_dir(), kept_dir=cache_path() / "converted")
+    library, loader = open_named(sources, web=options, warm_dir=_warm_dir(), kept_dir=conversions_path())
+    return _attach_summaries(library), loader
+
+
+def _attach_summaries(library: Library) -> Library:
+    """Return a library with what a model wrote of its documents earlier."""
+    path = indexes_path() / f"{name_index(library.source)}{SUMMARIES}"
+    if not path.exists():
+        return library
+    from roamtui.search.catalogue.summary_file import SummaryFile  # noqa: PLC0415 - few sources have summaries
+
+    try:
+        return replace(library, summaries=SummaryFile(path).load())
+    except StoreError as error:
+        write_note(f"roamtui: {error}")
+        return library
 
 
 def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:

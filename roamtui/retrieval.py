@@ -19,7 +19,7 @@ from roamtui.search.choosing import make_searcher
 from roamtui.search.fused import SearchParts
 from roamtui.search.options import Rerank
 from roamtui.search.store.opening import IndexPlace
-from roamtui.settings import cache_path
+from roamtui.settings import cache_path, indexes_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ def find_index_place(tell: Callable[[str], None] | None = None) -> IndexPlace:
     Args:
         tell: Is told in a sentence where one cannot be.
     """
-    return IndexPlace(folder=cache_path() / "indexes", tell=tell or _tell_nobody)
+    return IndexPlace(folder=indexes_path(), tell=tell or _tell_nobody)
 
 
 def _tell_nobody(text: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
@@ -44,9 +43,18 @@ from roamtui.headless.output import write_note, write_notes
 from roamtui.libraries import keep_outline, open_library, open_pages, open_partly
 from roamtui.models.choose import make_model
 from roamtui.outline.budget import OUTLINE_TOKENS_MAX
-from roamtui.retrieval import find_index_place, make_parts, prepare_search
+from roamtui.retrieval import prepare_search
 from roamtui.search.base import Searcher, SearchMode
-from roamtui.settings import Settings, cache_path, config_path, data_path, load_settings, pages_path, preferences_path
+from roamtui.settings import (
+    Settings,
+    cache_path,
+    config_path,
+    conversions_path,
+    data_path,
+    load_settings,
+    pages_path,
+    preferences_path,
+)
 
 if TYPE_CHECKING:
     from roamtui.app_arguments import AppArguments
@@ -136,20 +144,9 @@ def _run_search(arguments: SearchArguments, settings: Settings) -> int:
 
 
 def _run_index(arguments: IndexArguments, settings: Settings) -> int:
-    from roamtui.headless.index import keep_index  # noqa: PLC0415 - each command its own
+    from roamtui.run_index import run_index  # noqa: PLC0415 - each command its own
 
-    options = settings.retrieval
-    if options.index is not None:
-        from roamtui.headless.index_database import keep_database  # noqa: PLC0415 - LanceDB is an extra
-
-        model = (settings.model, settings.api_base)
-        parts = make_parts(options, model=model, cache=cache_path(), tell=warn, progress=EmbeddingProgress())
-        library = open_library((arguments.source,), arguments.web)
-        keep_database(library, options, replace(parts, needs_vectors=True), is_deleted=arguments.is_deleted)
-        return 0
-    library = open_library((arguments.source,), arguments.web)
-    keep_index(library, find_index_place(warn), is_deleted=arguments.is_deleted)
-    return 0
+    return run_index(arguments, settings)
 
 
 def _run_eval(arguments: EvalArguments, settings: Settings) -> int:
@@ -280,7 +277,10 @@ def _run_mcp(arguments: McpArguments, settings: Settings) -> int:
 
 def _run_cache(arguments: CacheArguments) -> int:
     from roamtui.headless.cache import run_cache  # noqa: PLC0415 - each command its own
+    from roamtui.sources.convert.kept import KeptConversions  # noqa: PLC0415 - likewise
 
+    if arguments.action == "clear":
+        KeptConversions(conversions_path()).clear()
     return run_cache(pages_path(), arguments.action, as_json=arguments.as_json)
 
 

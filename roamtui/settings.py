@@ -84,9 +84,19 @@ def cache_path() -> Path:
     return Path(platformdirs.user_cache_dir(_APP, appauthor=False))
 
 
+def conversions_path() -> Path:
+    """Return the folder of texts that took long to convert."""
+    return cache_path() / "converted"
+
+
 def pages_path() -> Path:
     """Return the folder of pages of the web that are kept."""
     return cache_path() / "pages"
+
+
+def indexes_path() -> Path:
+    """Return the folder of search indexes."""
+    return cache_path() / "indexes"
 
 
 def themes_path() -> Path:

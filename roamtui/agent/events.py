@@ -51,6 +51,8 @@ class SearchHit:
     path: tuple[str, ...]
     score: float
     snippet: str
+    why: str = ""
+    """How it was found, empty where that says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

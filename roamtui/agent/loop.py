@@ -14,8 +14,7 @@ from roamtui.agent.progress import Progress, Reply
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.agent.reminding import find_reminder
 from roamtui.agent.room import estimate_request, find_room, has_room
-from roamtui.agent.start_mode import ConfidentStart
-from roamtui.agent.starting import find_start
+from roamtui.agent.starting import find_start, is_start_wanted
 from roamtui.agent.toolbox import make_tools
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
 from roamtui.conversation.approval import Approver, CostApproval
@@ -25,7 +24,7 @@ from roamtui.conversation.transcript import Stopped, ToolCall
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import Model, Request
-from roamtui.models.choose import OFFLINE, start_model
+from roamtui.models.choose import start_model
 from roamtui.outline.render import render_outline
 
 if TYPE_CHECKING:
@@ -115,9 +114,7 @@ class Agent:
 
     async def _find_start(self, question: str, within: str | None) -> tuple[str, ...]:
         """Return the sections that are opened with a question."""
-        wanted = self.options.confident_start
-        is_free = wanted is ConfidentStart.REMOTE and self.model.name == OFFLINE
-        if self.searcher is None or wanted is ConfidentStart.OFF or is_free:
+        if self.searcher is None or not is_start_wanted(self.options.confident_start, self.model):
             return ()
         return await find_start(self.searcher, self.session.state, question, within)
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.opening import estimate_delivery
 from roamtui.errors import RoamtuiError
+from roamtui.models.choose import OFFLINE
+from roamtui.models.recorded import RecordedModel
 from roamtui.search.terms import query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from roamtui.conversation.state import ConversationState
+    from roamtui.models.base import Model
     from roamtui.search.base import Hit, Searcher
 
 SHARE_MAX = 0.8
@@ -23,6 +27,13 @@ _TOKENS_MAX = 1_500
 """Of all sections together, the first one apart."""
 _TERMS_MIN = 2
 """Words of a question below which a clear hit says little: a greeting has one too."""
+
+
+def is_start_wanted(mode: ConfidentStart, model: Model) -> bool:
+    """Return whether a question to a model begins with what search finds; to a recording as it did then."""
+    if isinstance(model, RecordedModel):
+        return model.has_start
+    return mode is ConfidentStart.ALWAYS or (mode is ConfidentStart.REMOTE and model.name != OFFLINE)
 
 
 async def find_start(

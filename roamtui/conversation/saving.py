@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
+from roamtui.conversation.beginning import make_conversation_id
 from roamtui.conversation.events import SaveFailed, SavingReported
+from roamtui.conversation.rewinding import part_ways
 from roamtui.errors import ContinuedElsewhereError, StoreError
 
 if TYPE_CHECKING:
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
 
     from roamtui.conversation.state import ConversationState
     from roamtui.conversation.store import Store
+
+_MOMENT_SECONDS = 0.25
+"""What a screen may wait for the disk where it waits for nothing else."""
 
 
 class Saving:
@@ -57,9 +62,23 @@ class Saving:
                 self.report(report, state.id)
         return None
 
+    def write_briefly(self) -> str | None:
+        """Write the newest state in a thread, and wait a moment for it; where that is too short it goes on alone.
+
+        The program does not end before it has. What it would have returned then, the next write will.
+        """
+        taken: list[str | None] = []
+        writing = Thread(target=lambda: taken.append(self.write()))
+        writing.start()
+        writing.join(_MOMENT_SECONDS)
+        return taken[0] if taken else None
+
     def _write_unsaved(self, store: Store) -> None:
         for conversation_id, state in list(self._unsaved.items()):
-            store.save(state)
+            try:
+                store.save(state)
+            except ContinuedElsewhereError:
+                store.save(part_ways(state, make_conversation_id()))
             del self._unsaved[conversation_id]
 
     def turn(self, store: Store | None, hold: Callable[[], None]) -> None:

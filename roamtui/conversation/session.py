@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,11 +36,14 @@ if TYPE_CHECKING:
 
     from roamtui.conversation.store import Store
     from roamtui.conversation.transcript import Step
+    from roamtui.document.document import Document
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
 
 _LOADED_AT_ONCE = 100
-"""Files between two reports of progress."""
+"""Files between two reports of progress, at most."""
+_MOMENT_SECONDS = 0.5
+"""After which progress is reported too, and a program that wants to end need not wait for the other files."""
 _DRAFT_CHARACTERS = 500
 """New text of an answer after which what came so far is written: at most this much is lost with the program."""
 
@@ -154,18 +158,20 @@ class Session:
         """Load all files that are not, and yield how far that is; what was read is kept where this is left early."""
         node_ids = self._state.library.list_unloaded() if self.loader is not None else ()
         problems: tuple[tuple[str, str], ...] = ()
-        for start in range(0, len(node_ids), _LOADED_AT_ONCE):
-            yield LoadingProgressed(done=start, total=len(node_ids))
-            loaded = await self._load(node_ids[start : start + _LOADED_AT_ONCE])
+        pending = node_ids
+        while pending:
+            yield LoadingProgressed(done=max(0, len(node_ids) - len(pending)), total=len(node_ids))
+            loaded = await self._load(pending[:_LOADED_AT_ONCE])
             problems += loaded.problems
+            pending = self._state.library.list_unloaded()
         if node_ids:
             yield NodesLoaded(section_ids=node_ids, problems=problems)
 
     async def _load(self, node_ids: tuple[str, ...]) -> NodesLoaded:
-        """Load nodes in a thread and graft what was read onto the newest library."""
+        """Load nodes in a thread, as many as a moment allows, and graft what was read onto the newest library."""
         loader, library = self.loader, self._state.library
         assert loader is not None
-        documents = await asyncio.to_thread(lambda: {node_id: loader.load(library, node_id) for node_id in node_ids})
+        documents = await asyncio.to_thread(_load_for_a_moment, loader, library, node_ids)
         self._state, event = grow(self._state, documents)
         return event
 
@@ -250,6 +256,8 @@ class Session:
     def abandon_question(self, outcome: Outcome, *, step: Step | None = None) -> None:
         """End the question under way without waiting for anything, as a cancelled task must.
 
+        It is on disk when this returns, or soon after where the database is slow or locked: a screen waits for neither.
+
         Args:
             outcome: What was answered so far.
             step: A step whose calls were being run. Some of its text may not have reached the transcript, so that is
@@ -259,7 +267,8 @@ class Session:
         if step is not None:
             state = replace(record_step(state, step), needs_rebuild=True)
         self._state, _ = finish_question(state, outcome)
-        self._write()
+        if self._part_ways(self._saving.write_briefly()):
+            self._saving.write_briefly()
 
     def save_now(self) -> None:
         """Write what was not yet, before the program ends."""
@@ -271,23 +280,32 @@ class Session:
         if self.store is None or not (self._state.transcript.exchanges or self._state.open):
             return ()
         taken_id = await asyncio.to_thread(self._saving.write)
-        if taken_id is not None:
-            self._part_ways(taken_id)
+        if self._part_ways(taken_id):
             await asyncio.to_thread(self._saving.write)
         return self._saving.take_events()
 
     def _write(self) -> None:
         """Write the state here and now; what a person should know of it is told with the next change."""
-        taken_id = self._saving.write()
-        if taken_id is not None:
-            self._part_ways(taken_id)
+        if self._part_ways(self._saving.write()):
             self._saving.write()
 
-    def _part_ways(self, taken_id: str) -> None:
-        """Go on under another id, where that was not done meanwhile."""
+    def _part_ways(self, taken_id: str | None) -> bool:
+        """Go on under another id where this one was taken and that was not done meanwhile; return whether it was."""
         if self._state.id != taken_id:
-            return
+            return False
         self._state = part_ways(self._state, make_conversation_id())
         title = plain_line(self._state.title)
         message = f"Another program went on with this conversation too, so that it is a new one here: “{title}”."
         self._saving.report(message, self._state.id)
+        return True
+
+
+def _load_for_a_moment(loader: Loader, library: Library, node_ids: tuple[str, ...]) -> dict[str, Document]:
+    """Return the documents of the first of some nodes, at least of one."""
+    started = time.monotonic()
+    documents: dict[str, Document] = {}
+    for node_id in node_ids:
+        documents[node_id] = loader.load(library, node_id)
+        if time.monotonic() - started > _MOMENT_SECONDS:
+            break
+    return documents

@@ -15,6 +15,7 @@ from roamtui.document.document import hash_text
 from roamtui.document.lines import line_number_at
 from roamtui.document.node import Node, NodeKind, Span
 from roamtui.document.places import find_aliases, salt_documents
+from roamtui.document.summaries import find_row_summary
 from roamtui.document.tree import LibraryTree
 
 if TYPE_CHECKING:
@@ -149,6 +150,15 @@ class Library(LibraryTree):
             else:
                 high = middle
         return document.ids[low - 1] if low else None
+
+    def summary(self, section_id: str) -> str:
+        """Return what a model wrote of a file, or of a section with all below it; empty where nothing was."""
+        if not self.summaries:
+            return ""
+        file = self.file(section_id)
+        if file is not None:
+            return self.summaries.get(file.content_hash, "")
+        return find_row_summary(*self.locate(section_id), self.summaries)
 
     def graft(self, section_id: str, document: Document) -> Library:
         """Return a library in which `document` stands below the node `section_id`.

@@ -42,7 +42,7 @@ _ITEMS_SHARE_MIN = 0.7
 """Share of list items that must be links where a text is taken for a list of links by its shape alone."""
 _TEXT_SHARE_MIN = 0.5
 """Share of all characters that must stand in such items."""
-_LENGTH_MAX = 4_000_000
+_LENGTH_MAX = 1_500_000
 """Characters; a longer text is no list of links for a reader."""
 
 
@@ -63,8 +63,10 @@ def is_link_list(text: str, name: str = "", *, is_fetched: bool = False) -> bool
         name: The file's name, or the last part of an address.
         is_fetched: Whether it is a page that a link led to; such a list of links need have neither title nor quote.
     """
-    if len(text) > _LENGTH_MAX or (name and _NAME.fullmatch(name)):
-        return len(text) <= _LENGTH_MAX
+    if len(text) > _LENGTH_MAX or ("[" not in text and "http" not in text):
+        return False
+    if name and _NAME.fullmatch(name):
+        return True
     if text.count("](") < _LINKS_MIN or not (is_fetched or (_SHAPE.match(text) and _SECTION.search(text))):
         return False
     items = _ITEM_LINE.findall(text)

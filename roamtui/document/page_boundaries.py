@@ -35,10 +35,9 @@ _YAML_LINE = re.compile(
     r"^(title|url|source|source_url|canonical_url|permalink|slug|path)[ \t]*:[ \t]*(.*?)[ \t]*$", re.M
 )
 _NO_LINE_END = re.compile(r"[^\n]")
+_KEY_LINE = r"[A-Za-z_][\w.-]*[ \t]*:(?:[ \t][^\n]*)?\n"
 _FRONT_MATTER = re.compile(
-    r"^---[ \t]*\n"
-    r"(?P<yaml>(?:(?:[A-Za-z_][\w.-]*[ \t]*:(?:[ \t][^\n]*)?|[ \t]+\S[^\n]*|- [^\n]*|\#[^\n]*)\n)+?)"
-    r"(?:---|\.\.\.)[ \t]*\n",
+    rf"^---[ \t]*\n(?P<yaml>{_KEY_LINE}(?:{_KEY_LINE}|[ \t]+\S[^\n]*\n|- [^\n]*\n|\#[^\n]*\n)*?)(?:---|\.\.\.)[ \t]*\n",
     re.MULTILINE,
 )
 _ADDRESS_NAMES = ("url", "source_url", "canonical_url", "href", "source", "src", "permalink", "path", "slug")

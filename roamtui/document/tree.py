@@ -32,6 +32,8 @@ class LibraryTree:
     """Documents below the node with the given id."""
     aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Links to a page that stands below another node already, each with the id of that node."""
+    summaries: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """What a model wrote of documents and sections, by the digest of the text that it is of."""
 
     @property
     def title(self) -> str:

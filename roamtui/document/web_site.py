@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from roamtui.document.library import Library
+from roamtui.document.llms_txt import name_address
 from roamtui.document.web_text import PageKind, classify_page, decode_html, find_link, parse_fetched
 from roamtui.errors import SourceError
 from roamtui.sources.web.address import resolve_link
-from roamtui.sources.web.failures import FetchError
+from roamtui.sources.web.failures import FetchError, OriginRefusedError
 from roamtui.sources.web.grants import Grants
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 LOOKED_UP = ("/llms.txt", "/docs/llms.txt")
 """Where a site's list of pages is looked up, one after the other."""
+_LIST_NAME = re.compile(r"llms[\w.-]*\.(?:txt|md)", re.IGNORECASE)
 _RELS = ("llms", "llms.txt", "llms-txt", "llmstxt", "alternate")
 _PLAIN_TYPES = ("text/markdown", "text/plain", "text/x-markdown", "")
 
@@ -39,6 +42,9 @@ class _Visit:
         """Return the llms.txt at an address, None where there is none; what is there instead is noted."""
         try:
             page = self.fetch(url)
+        except OriginRefusedError as error:
+            self.notes = (*self.notes, f"{url} leads to {error.origin}, which is not followed.")
+            return None
         except FetchError as error:
             if error.status is None:
                 raise
@@ -63,6 +69,8 @@ def open_address(url: str, fetcher: Fetcher, typed: frozenset[str]) -> Library:
     """
     visit = _Visit(fetcher, Grants(typed=typed))
     page = _find_list(visit, url) if _is_site(url) else visit.fetch(url)
+    if _LIST_NAME.fullmatch(name_address(url).rpartition("/")[2]) and classify_page(page) is PageKind.HTML:
+        visit.notes = (f"{url} is no such file: the site answers with {PageKind.HTML}, which is what you see.",)
     document = parse_fetched(page)
     return Library(source=url, root=replace(document, notes=(*visit.notes, *document.notes)))
 

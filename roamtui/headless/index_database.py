@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamtui.errors import UsageError
 from roamtui.headless.indexing_progress import IndexingProgress
 from roamtui.headless.output import write_notes, write_text
+from roamtui.search.catalogue.entries import list_entries
 from roamtui.search.choosing import make_keyword_searcher, make_searcher
+from roamtui.search.lance.catalogue import LanceCatalogue
 from roamtui.search.lance.database import Database
 from roamtui.search.lance.layout import drop_tables
 
@@ -39,12 +42,16 @@ def keep_database(library: Library, options: RetrievalOptions, parts: SearchPart
     if library.source == "-":
         raise UsageError("what comes by a pipe has no index that could be kept. Name a file or a folder.")
     write_notes(library.notes)
+    catalogue = LanceCatalogue(database)
+    catalogue.save_summaries(library.summaries)
+    library = replace(library, summaries=catalogue.load_summaries())
     progress = IndexingProgress()
     index = make_keyword_searcher(library, options).prepare(progress)
     if options.needs_vectors:
         searcher = make_searcher(library, options, parts)
         assert searcher is not None
         searcher.search("")  # embeds what is new
+    catalogue.write(list_entries(library))
     size = database.measure()
     shown = f"; {size / 1e6:,.1f} MB" if size is not None else ""
     write_text(f"{len(index):,} sections, {progress.total:,} of them new or changed{shown} in {database.uri}\n")

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import roamtui
-from roamtui.conversation.transcript import QUESTION_START, Role
+from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Role
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import ModelError, RoamtuiError
 from roamtui.models.redacting import MASK, Secrets
@@ -61,6 +61,14 @@ class RecordedModel:
     def questions(self) -> tuple[str, ...]:
         """What was asked while the trace was written, over all its runs."""
         return tuple(question for run in self._runs for question in run.questions)
+
+    @property
+    def has_start(self) -> bool:
+        """Whether search had opened sections with the question that comes next."""
+        run_replies = [run.replies for run in self._runs if run.replies] if not self._done else [self._run.replies]
+        requests = [replies[min(self._done, len(replies) - 1)].request for replies in run_replies if replies]
+        asked = [m["text"] for request in requests for m in request["messages"][-1:] if m["role"] == Role.USER]
+        return any(FOUND_LEAD in text for text in asked)
 
     def is_about(self, content_hash: str) -> bool:
         """Return whether the document with this digest is the recorded one."""

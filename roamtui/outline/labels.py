@@ -159,12 +159,16 @@ def find_opening(
 ) -> str:
     """Return the first words of a node's own text, without marks, rules, badges and tables; may be empty.
 
+    Where a model wrote a summary of the node, these are the words.
+
     Args:
         library: Holds the node.
         section_id: The node; a file stands for the title of its text.
         length_max: Characters.
         shared: Lines that say nothing of this node, because many begin with them; see `find_shared_lines`.
     """
+    if summary := library.summary(section_id):
+        return shorten(defuse(summary), length_max)
     words: list[str] = []
     for line in _list_opening_lines(library, section_id):
         if not line:

@@ -50,6 +50,8 @@ def make_chunks(library: Library, *, size: int, overlap: int) -> Iterator[Chunk]
         if kind is NodeKind.SECTION:
             text = _drop_heading(text)
         pieces = [text[start:end] for start, end in cut_text(text, size=size, overlap=overlap)]
+        if summary := library.summary(section_id):
+            pieces.append(summary)
         for piece in pieces or [""]:
             whole = f"{titles}\n{piece}".strip()
             if whole:

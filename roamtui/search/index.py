@@ -55,6 +55,7 @@ class SectionIndex:
             self._layout,
             library.documents,
             before._parts if before is not None else {},  # noqa: SLF001 - its own kind
+            {**self.store.summaries, **library.summaries},
         )
         parts = [part for parts in self._parts.values() for part in parts]
         bases = self.store.synchronise(parts, tell)

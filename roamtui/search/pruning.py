@@ -23,7 +23,6 @@ _WANTED_MIN = 200
 """Sections with several common words at once that are enough."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class Search:
     """What the store is asked for."""

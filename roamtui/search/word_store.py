@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from roamtui.search.store.parts import Part
@@ -26,6 +26,11 @@ class WordStore(Protocol):
     @property
     def is_quick(self) -> bool:
         """Whether it finds the best rows without weighing all that match, so that a query need not be planned."""
+        ...
+
+    @property
+    def summaries(self) -> Mapping[str, str]:
+        """Return what is kept with the words: what a model wrote of documents and sections, by digest of the text."""
         ...
 
     def close(self) -> None:

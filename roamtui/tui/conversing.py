@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from roamtui.agent.examples import ask_model_for_questions, propose_questions
@@ -144,6 +143,7 @@ class Conversing:
 
 def _prepare(library: Library) -> None:
     """Do what the first section that is opened and the first filter would otherwise wait for."""
+    from rapidfuzz import process  # noqa: F401, PLC0415 - loaded here, in a thread
+
     for document in library.documents:
         _ = document.line_starts
-    import_module("rapidfuzz.process")

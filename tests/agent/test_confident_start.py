@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +11,7 @@ from roamtui.agent.events import AgentEvent, QuestionAnswered
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.start_mode import ConfidentStart
+from roamtui.agent.tracing import TracedAgent
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import SectionsExpanded
 from roamtui.conversation.session import Session
@@ -19,9 +21,14 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import RoamtuiError
 from roamtui.models.offline.model import OfflineModel
+from roamtui.models.recorded import RecordedModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.models.trace import TraceWriter
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TEXT = (
     "# Birds\n\n"
@@ -151,3 +158,22 @@ async def test_a_step_of_the_offline_model_costs_nothing(start: ConfidentStart, 
     assert isinstance(final, QuestionAnswered)
     assert final.steps == steps
     assert "wait for fish" in final.answer
+
+
+@pytest.mark.parametrize("start", [ConfidentStart.ALWAYS, ConfidentStart.OFF])
+async def test_a_recording_starts_as_it_did(start: ConfidentStart, tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    model = ScriptedModel([ANSWER, ANSWER])
+    writer = TraceWriter(path, {})
+    options = AgentOptions(confident_start=start)
+    recorded = TracedAgent(Session.start(LIBRARY), model, KeywordSearcher(LIBRARY), options, writer=writer)
+    questions = (CLEAR, "How far do owls turn their heads?")
+    for question in questions:
+        _ = [event async for event in recorded.ask(question)]
+
+    other = AgentOptions(confident_start=ConfidentStart.REMOTE)
+    replayed = Agent(Session.start(LIBRARY), RecordedModel(path), KeywordSearcher(LIBRARY), other)
+    for question in questions:
+        final = [event async for event in replayed.ask(question)][-1]
+        assert isinstance(final, QuestionAnswered)
+        assert final.error == ""

@@ -175,6 +175,7 @@ async def test_a_search_gives_ids_with_path_size_and_the_best_sentence() -> None
             path=("Manual", "Lending", "Fees"),
             score=2.0,
             snippet="Late returns cost [deadbeef] <!-- x -->.",
+            why="text rank 1",
         ),
     )
     finished = next(event for event in events if isinstance(event, ToolFinished))

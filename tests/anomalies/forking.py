@@ -14,7 +14,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import roamtui.headless.ask
 import roamtui.models.offline.model
@@ -50,16 +50,15 @@ def _live(job: Mapping[str, Any]) -> None:
         _move(f"{job['out']}.home", os.devnull, os.devnull)
         main([argument for argument in job["arguments"] if argument != "--continue"])
     _move(job["home"], job["out"], f"{job['out']}.err")
-    if "kill_at_statement" in job:
-        sqlite3.connect = _Countdown(job["kill_at_statement"]).connect  # type: ignore[assignment]
+    if "kill_at_statement" in job or "kill_after_write_seconds" in job:
+        death = _Death(job.get("kill_at_statement"), job.get("kill_after_write_seconds"))
+        sqlite3.connect = death.connect  # type: ignore[assignment]
     if "bytes_max" in job:
         resource.setrlimit(resource.RLIMIT_FSIZE, (job["bytes_max"], resource.RLIM_INFINITY))
     if "uid" in job:
         os.setuid(job["uid"])
     if "kill_after_seconds" in job:
-        timer = threading.Timer(job["kill_after_seconds"], os.kill, (os.getpid(), signal.SIGKILL))
-        timer.daemon = True
-        timer.start()
+        _kill_later(job["kill_after_seconds"])
     code = main(job["arguments"])
     sys.stdout.flush()
     os._exit(code)
@@ -74,22 +73,33 @@ def _move(home: str, out: str, errors: str) -> None:
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), descriptor)
 
 
-class _Countdown:
-    """Kills this process right before it runs so many statements on a file of conversations."""
+class _Death:
+    """Kills this process before its n-th statement on a file of conversations, or some time after its first write."""
 
-    def __init__(self, statements: int) -> None:
+    def __init__(self, statements: int | None, seconds: float | None) -> None:
         self._left = statements
+        self._seconds = seconds
 
     def connect(self, path: object, *given: Any, **named: Any) -> sqlite3.Connection:  # noqa: ANN401 - as sqlite3's
-        connection: sqlite3.Connection = _connect(str(path), *given, **named)
+        connection = cast("sqlite3.Connection", _connect(str(path), *given, **named))
         if "conversations" in str(path):
             connection.set_trace_callback(self._note)
         return connection
 
-    def _note(self, _statement: str) -> None:
-        self._left -= 1
-        if self._left <= 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+    def _note(self, statement: str) -> None:
+        if self._left is not None:
+            self._left -= 1
+            if self._left <= 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+        if self._seconds is not None and statement.startswith("INSERT"):
+            _kill_later(self._seconds)
+            self._seconds = None
+
+
+def _kill_later(seconds: float) -> None:
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGKILL))
+    timer.daemon = True
+    timer.start()
 
 
 if __name__ == "__main__":

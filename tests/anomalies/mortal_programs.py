@@ -53,7 +53,8 @@ class MortalPrograms:
         Args:
             arguments: As on the command line.
             home: Where it keeps its files.
-            given: `kill_at_statement`, `kill_after_seconds`, `bytes_max` of a file that it may write, `uid` to run as.
+            given: `kill_at_statement`, `kill_after_seconds`, `kill_after_write_seconds`, `bytes_max` of a file that it
+                may write, `uid` to run as.
         """
         return self.run_together((arguments,), home=home, **given)[0]
 

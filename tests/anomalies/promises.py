@@ -114,7 +114,8 @@ def kill_at_random(programs: MortalPrograms, home: Path, *, runs: int, seed: int
     for number in range(runs):
         question = f"{chance.choice(QUESTIONS)} ({number})"
         going_on = ["--continue"] if promises.path.exists() and chance.random() < 0.9 else []
-        given = {"kill_after_seconds": chance.uniform(0.0, _LIFE_SECONDS)} if number % 10 else {}
+        moment = chance.choice(("kill_after_seconds", *["kill_after_write_seconds"] * 3))
+        given = {moment: chance.uniform(0.0, _LIFE_SECONDS)} if number % 10 else {}
         run = programs.run("ask", HANDBOOK, question, "--events", *going_on, home=home, **given)
         if "no conversation about this document" in run.errors:
             ends["nothing to go on with"] += 1

@@ -21,11 +21,14 @@ from roamtui.conversation.events import SaveFailed
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
+from roamtui.models.scripted import ScriptedReply
 from tests.agent.manual_agent import ask, expanding, ids, make_agent, model_of, saying
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.conversation.conversations import ask as play
 from tests.conversation.conversations import make_state
 from tests.real_documents import PROJECT_DIR
+from tests.tui.driving import ask as ask_in_app
+from tests.tui.driving import make_app, screen_text
 
 HANDBOOK = str(PROJECT_DIR / "examples" / "handbook.md")
 _NOBODY = 65_534
@@ -182,3 +185,20 @@ def test_a_home_that_can_only_be_read_is_read(programs: MortalPrograms) -> None:
         assert third.code == 0
         assert "will not be saved until that changes" in third.errors
         assert third.find("save_failed") == []
+
+
+async def test_the_app_says_once_that_nothing_is_saved_and_goes_on(tmp_path: Path) -> None:
+    replies = [ScriptedReply(text="Not found: " + "nothing at all. " * 400) for _ in range(4)]
+    with closing(Store(tmp_path / "conversations.sqlite3")) as store:
+        store._database.read(lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchone())
+        app = make_app(replies, store=store)
+        async with app.run_test(size=(160, 100)) as pilot:
+            await ask_in_app(pilot, "Where? (0)")
+            assert "! The conversation is not saved: database or disk is" in screen_text(app)
+            await ask_in_app(pilot, "Where? (1)")
+            assert "The conversation is not saved" not in screen_text(app).partition("❯ Where? (1)")[2]
+            store._database.read(lambda connection: connection.execute("PRAGMA max_page_count = 10000").fetchone())
+            await ask_in_app(pilot, "Where? (2)")
+            assert app.main.session.save_failure == ""
+        (summary,) = store.list()
+        assert summary.questions == 3

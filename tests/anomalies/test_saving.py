@@ -14,12 +14,14 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import CollapseSections, ExpandSections, Origin, PinSections
 from roamtui.conversation.events import SaveFailed
+from roamtui.conversation.questions import Outcome
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
 from roamtui.models.scripted import ScriptedModel
 from tests.agent.manual_agent import ask, expanding, ids, make_agent, model_of, saying
+from tests.conversation.conversations import BRIEFING
 
 
 @pytest.fixture(autouse=True)
@@ -117,3 +119,20 @@ async def test_a_store_that_was_closed_is_told_and_does_not_stop_the_conversatio
     events = await ask(agent)
     assert sum(isinstance(event, SaveFailed) for event in events) == 1
     assert agent.session.state.transcript.exchanges[0].stopped is Stopped.NOT_FOUND
+
+
+async def test_cancelling_waits_for_no_locked_database_and_is_on_disk_soon_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roamtui.conversation.database._BUSY_SECONDS", 30)
+    path = tmp_path / "conversations.sqlite3"
+    with closing(Store(path)) as store, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        session = make_agent(store=store).session
+        await session.begin_question("Why?", BRIEFING)
+        other.execute("BEGIN IMMEDIATE")
+        session.abandon_question(Outcome(answer="Half", stopped=Stopped.CANCELLED))
+        assert not session.state.is_asking
+        assert session.save_failure == "", "it did not wait until that failed"
+        other.execute("ROLLBACK")
+        session.save_now()  # comes after the write that was left behind
+        assert store.load(session.state.id).transcript.exchanges[0].answer == "Half"

@@ -1,6 +1,6 @@
 """What an index costs in each place where it can be kept: `python -m tests.benchmarks.index_places 10000`.
 
-The libraries are real files: the documents of the question sets, then pages of MDN, as many as give the sections wanted.
+The libraries are real files: documents of the question sets, then pages of MDN, as many as give the sections wanted.
 Vectors are made by chance from each text, 384 numbers as MiniLM has them, because real ones take hours here; what it
 costs to keep and to compare them is the same. Each step runs in a program of its own.
 """
@@ -20,6 +20,7 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,7 @@ from tests.real_documents import find_data_dir
 
 _DIMENSIONS = 384
 _QUERIES = 60
+_STEPS = ("write", "ask", "change", "write-hybrid", "ask-hybrid", "change-hybrid")
 _FILE_CHARACTERS = 60_000
 _SETS = ("anthropic-docs", "vespa-docs", "ray-docs")
 
@@ -113,19 +115,19 @@ def run_step(step: str, base: Path, place_name: str) -> dict[str, object]:
     found["read"] = _time(lambda: libraries.append(_open(base / "library")))
     library = libraries[0]
     found["sections"] = len(library)
-    found["mb"] = round(sum(len(document.text.encode("utf-8", "replace")) for document in library.documents) / 1e6, 2)
+    found["mb"] = round(sum(path.stat().st_size for path in (base / "library").rglob("*.md")) / 1e6, 2)
     mode = SearchMode.HYBRID if step.endswith("hybrid") else SearchMode.KEYWORD
     parts = SearchParts(embedder=ChanceEmbedder(), cache=base / "cache", needs_vectors=True)
     searcher = make_searcher(library, replace(options, mode=mode), parts, place)
     assert searcher is not None
     if mode is SearchMode.KEYWORD:
         words = make_keyword_searcher(library, options, place)
-        found["index"] = _time(lambda: words.prepare())
+        found["index"] = _time(words.prepare)
     else:
         found["index"] = _time(lambda: searcher.search(""))
     if step.startswith("ask"):
         found["first"] = _time(lambda: searcher.search("warm up"))
-        times = [_time(lambda query=query: searcher.search(query)) for query in _list_queries()]
+        times = [_time(partial(searcher.search, query)) for query in _list_queries()]
         for key in ("s", "cpu_s"):
             ordered = sorted(entry[key] for entry in times)
             found[f"median_{key}"] = statistics.median(ordered)
@@ -157,11 +159,11 @@ def main() -> int:
     base = Path(tempfile.mkdtemp(prefix="roamtui-index-"))
     try:
         write_library(base / "library", values.sections)
-        steps = ["write", "ask", "change"] + [] if values.keyword_only else ["write-hybrid", "ask-hybrid", "change-hybrid"]
+        steps = _STEPS[:3] if values.keyword_only else _STEPS
         for place in ("sqlite", "lance"):
-            for step in ["write", "ask", "change", *(steps if not values.keyword_only else [])]:
+            for step in steps:
                 command = [sys.executable, "-m", "tests.benchmarks.index_places", "0", "--step", step, str(base), place]
-                done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
                 result = json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr[-2_000:]}
                 print(json.dumps({"place": place, "step": step, **result, "sizes": measure_sizes(base)}), flush=True)  # noqa: T201
     finally:

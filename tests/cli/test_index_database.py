@@ -39,8 +39,8 @@ def test_an_index_is_written_searched_brought_up_to_date_and_deleted(
 
 
 def test_both_backends_are_measured_on_the_same_questions(run: RunCommand, tmp_path: Path) -> None:
-    folder = write_folder(tmp_path)
-    questions = write_questions(tmp_path, CANOE)
+    folder = write_folder(tmp_path / "docs")
+    questions = write_questions(tmp_path / "questions.jsonl", CANOE)
     measured = [
         run("eval", questions, "--docs", folder, "--scope", "all", "--json", *place)
         for place in ((), ("--index", tmp_path / "database"))
@@ -49,8 +49,8 @@ def test_both_backends_are_measured_on_the_same_questions(run: RunCommand, tmp_p
 
 
 def test_one_database_holds_one_library(run: RunCommand, tmp_path: Path) -> None:
-    folder = write_folder(tmp_path)
-    questions = write_questions(tmp_path, CANOE)
+    folder = write_folder(tmp_path / "docs")
+    questions = write_questions(tmp_path / "questions.jsonl", CANOE)
     refused = run("eval", questions, "--docs", folder, "--index", tmp_path / "database")
     assert refused.code == 2
     assert "--scope all" in refused.err

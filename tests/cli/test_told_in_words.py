@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from roamtui.settings import config_path
 from tests.fakes.http_server import FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer
 
@@ -22,6 +23,8 @@ def test_sections_are_opened_in_words_and_quoted(
     run: RunCommand, garden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-0123456789abcdef")
+    config_path().parent.mkdir(parents=True, exist_ok=True)
+    config_path().write_text('[agent]\nconfident_start = "off"\n', "utf-8")
     trace = tmp_path / "words.jsonl"
     tools = next(s["id"] for s in run("outline", garden, "--json").json["sections"] if s["title"] == "Tools")
     quote = "A late spade costs 50 cents a day."

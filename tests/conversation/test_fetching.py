@@ -25,6 +25,7 @@ from roamtui.conversation.events import (
     ExpandStatus,
     LoadingProgressed,
     NodesLoaded,
+    ReadingChanged,
     SectionsClosed,
     SectionsExpanded,
 )
@@ -290,6 +291,7 @@ async def test_who_leaves_waits_for_no_page() -> None:
         session = start(site)
         site.before = lambda path: gate.wait(20) if path == "/a.md" else None
         events = session.dispatch(ReadSection(section_id=find(session, "a.md")))
+        assert await anext(events) == ReadingChanged(section_id=find(session, "a.md"))
         assert isinstance(await anext(events), LoadingProgressed)
         await events.aclose()  # type: ignore[attr-defined]
         assert not session.state.library.is_loaded(find(session, "a.md"))

@@ -185,6 +185,27 @@ async def test_a_conversation_that_was_left_unsaved_is_written_later(library: Li
     assert len(store.saved) == 2
 
 
+async def test_one_left_unsaved_that_went_on_elsewhere_becomes_a_new_one(
+    library: Library, store: Store, path: Path
+) -> None:
+    session = Session.start(library, store=store)
+    await session.begin_question("One?", BRIEFING)
+    await session.finish_question(_OUTCOME)
+    left_id = session.state.id
+    with closing(Store(path)) as elsewhere, closing(sqlite3.connect(path, isolation_level=None)) as lock:
+        other = Session.resume(library, left_id, store=elsewhere)
+        lock.execute("BEGIN IMMEDIATE")
+        await session.begin_question("Two?", BRIEFING)
+        await session.finish_question(_OUTCOME)
+        session.turn_to(Session.start(library, store=store))
+        lock.execute("ROLLBACK")
+        await other.begin_question("From the other?", BRIEFING)
+    await session.begin_question("Three?", BRIEFING)
+    questions = sorted([e.question for e in store.load(s.id).transcript.exchanges] for s in store.list())
+    assert questions == [["One?", "From the other?"], ["One?", "Two?"], ["Three?"]]
+    assert session.save_failure == ""
+
+
 async def test_a_conversation_that_was_left_unsaved_can_be_turned_to(
     library: Library, store: Store, path: Path
 ) -> None:

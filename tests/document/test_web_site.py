@@ -65,6 +65,15 @@ def test_what_answers_in_place_of_the_list_is_named_and_the_page_opened(answer: 
         )
 
 
+def test_a_page_in_place_of_the_file_that_was_named_is_opened_and_said() -> None:
+    answer = SitePage(body=HTML.format(""), media_type="text/html")
+    with FakeSite({"/llms.txt": answer}) as site:
+        library = open_site(site, "/llms.txt")
+        assert library.title == "Home"
+        (note,) = library.notes
+        assert note.startswith(f"{site.url('/llms.txt')} is no such file: the site answers with an HTML page")
+
+
 def test_a_page_is_a_document() -> None:
     with FakeSite({"/guide": HTML.format(""), "/guide.md": "---\na: b\n---\n\n## Only\n\nText.\n"}) as site:
         assert open_site(site, "/guide").title == "Home"

@@ -28,7 +28,7 @@ from roamtui.conversation.commands import (
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
 from roamtui.document.library import Library
-from roamtui.errors import ModelError
+from roamtui.errors import ModelError, RoamtuiError
 from roamtui.models.base import Retrying
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import make_searcher
@@ -85,7 +85,8 @@ class RunningApp(RuleBasedStateMachine):
         self.pilot: Pilot[None] = self._do(self.context.__aenter__())
 
     def _note_failure(self, error: BaseException | None) -> str:
-        self.failures.append(error)
+        if not isinstance(error, RoamtuiError):
+            self.failures.append(error)
         return "It failed."
 
     def _do(self, work: Coroutine[Any, Any, Any]) -> Any:  # noqa: ANN401 - whatever the work gives

@@ -36,8 +36,8 @@ def test_titles_above_that_are_all_asked_for_gain() -> None:
     query = parse_query("care of a blade")
     options = replace(_PLAIN, path_weight=0.0, title_weight=0.0)
 
-    plain = rank_by_text(index, query, options, range(len(index)))
-    gained = rank_by_text(index, query, replace(options, path_share=0.9), range(len(index)))
+    plain = list(rank_by_text(index, query, options, range(len(index))))
+    gained = list(rank_by_text(index, query, replace(options, path_share=0.9), range(len(index))))
 
     assert plain.index(1) < plain.index(3)
     assert gained.index(3) < gained.index(1)

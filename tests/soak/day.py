@@ -68,6 +68,10 @@ class Holdings:
     children: int
 
 
+Tell = Callable[[Holdings], None]
+"""Gets each measurement when it is made."""
+
+
 @dataclass(slots=True)
 class Day:
     """What was done and measured."""
@@ -75,13 +79,12 @@ class Day:
     holdings: list[Holdings] = field(default_factory=list)
     deeds: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
-    notices: Counter[str] = field(default_factory=Counter)
 
 
 class Living:
     """Drives one app through a day."""
 
-    def __init__(self, pilot: Pilot[None], document: Path, model: FaultyModel, seed: int) -> None:
+    def __init__(self, pilot: Pilot[None], document: Path, model: FaultyModel, seed: int, tell: Tell) -> None:
         assert isinstance(pilot.app, RoamApp)
         self._pilot = pilot
         self._app = pilot.app
@@ -89,6 +92,7 @@ class Living:
         self._model = model
         self._chance = random.Random(seed)  # noqa: S311 - a day that can be lived again
         self.day = Day()
+        self._tell = tell
 
     @property
     def _session(self) -> Session:
@@ -99,12 +103,10 @@ class Living:
         await self._warm_up()
         for number in range(questions):
             if number % QUESTIONS_PER_CONVERSATION == 0:
-                await self._begin_anew()
-                self.day.holdings.append(measure(number))
+                await self._begin_anew(number)
             await self._ask(number)
             await self._wander()
-        await self._begin_anew()
-        self.day.holdings.append(measure(questions))
+        await self._begin_anew(questions)
         self.day.faults = self._model.faults
 
     async def _warm_up(self) -> None:
@@ -178,8 +180,8 @@ class Living:
             await self._pilot.press("escape")
         await self._until(lambda: all(worker.is_finished for worker in self._app.workers))
 
-    async def _begin_anew(self) -> None:
-        """Begin a conversation, delete the oldest ones, and let go of all that can be let go of."""
+    async def _begin_anew(self, number: int) -> None:
+        """Begin a conversation, delete the oldest ones, and measure once all is let go of that can be."""
         await self._pilot.resize_terminal(*_SIZES[0])
         first_id = self._session.state.id
         await self._pilot.press("ctrl+n")
@@ -191,6 +193,8 @@ class Living:
         await self._settle()
         await self._pilot.pause()
         gc.collect()
+        self.day.holdings.append(measure(number))
+        self._tell(self.day.holdings[-1])
 
 
 def measure(questions: int) -> Holdings:
@@ -206,7 +210,7 @@ def measure(questions: int) -> Holdings:
     )
 
 
-async def live_day(folder: Path, questions: int, seed: int = 1) -> tuple[Day, str]:
+async def live_day(folder: Path, questions: int, seed: int = 1, tell: Tell = lambda _held: None) -> tuple[Day, str]:
     """Live a day of so many questions, and return what was measured and the screen at its end."""
     document = folder / "handbook.md"
     document.write_text((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"), "utf-8")
@@ -217,7 +221,7 @@ async def live_day(folder: Path, questions: int, seed: int = 1) -> tuple[Day, st
         agent = Agent(session, model, make_searcher(library, SearchMode.KEYWORD))
         app = RoamApp(AppContext(agent=agent, read_again=partial(open_library, (str(document),))))
         async with app.run_test(size=_SIZES[0], notifications=True) as pilot:
-            living = Living(pilot, document, model, seed)
+            living = Living(pilot, document, model, seed, tell)
             await living.live(questions)
             return living.day, screen_text(app)
 
@@ -229,12 +233,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     with TemporaryDirectory() as folder:
-        day, screen = asyncio.run(live_day(Path(folder), given.questions, given.seed))
-    out = sys.stdout
-    for held in day.holdings:
-        out.write(f"{held}\n")
-    out.write(f"{dict(day.deeds)}\n{dict(day.faults)}\n{screen}\n")
+        day, screen = asyncio.run(live_day(Path(folder), given.questions, given.seed, _print))
+    sys.stdout.write(f"{dict(day.deeds)}\n{dict(day.faults)}\n{screen}\n")
     return 0
+
+
+def _print(held: Holdings) -> None:
+    sys.stdout.write(f"{held}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

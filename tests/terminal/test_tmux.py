@@ -131,3 +131,21 @@ def test_a_dumb_terminal_gets_lines_of_text(open_terminal: OpenTerminal) -> None
     terminal.wait_for(lambda screen: "ctrl+d or /quit leaves." in screen)
     terminal.type("C-d")
     terminal.wait_for_end()
+
+
+def test_without_a_document_the_start_screen_opens_one(open_terminal: OpenTerminal) -> None:
+    terminal = open_terminal(str(PROGRAM))
+    terminal.wait_for(lambda screen: "Tallow Street" in screen and "llmstxt.org" in screen)
+    terminal.type("tallow", "Enter")
+    terminal.wait_for(lambda screen: "Ask this document" in screen and "Fees and deposits" in screen)
+    terminal.type("C-q")
+    terminal.wait_for_end()
+
+
+def test_a_search_is_typed_in_one_burst(open_terminal: OpenTerminal) -> None:
+    terminal = open_terminal(f"{PROGRAM} {HANDBOOK}")
+    terminal.wait_for(lambda screen: "Ask this document" in screen)
+    terminal.type("Escape")
+    terminal.wait_for(lambda screen: "s filter" in screen)
+    terminal.type("/refund", "Enter")
+    terminal.wait_for(lambda screen: "search › refund" in screen and "· 1/3" in screen)

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Any, Protocol
 
+from textual.app import App
 from textual.pilot import Pilot
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
+from roamtui.agent.loop import Agent
 from roamtui.conversation.store import Store
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
+from roamtui.search.base import SearchMode
+from roamtui.search.keyword import make_searcher
 from roamtui.tui.app import RoamApp
-from roamtui.tui.context import TuiOptions
+from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.conversations import ConversationsScreen
-from tests.tui.driving import EXAMPLES, app_of, ask, expand, find_id, make_app, wait_until
+from roamtui.tui.screens.find import FindScreen
+from tests.tui.driving import EXAMPLES, app_of, ask, expand, find_id, make_app, make_context, wait_until
 
-Scene = Callable[[Pilot[None]], Awaitable[None]]
+Scene = Callable[[Pilot[Any]], Awaitable[None]]
 
 
 class Compare(Protocol):
     """The fixture of pytest-textual-snapshot."""
 
-    def __call__(self, app: RoamApp, *, terminal_size: tuple[int, int] = ..., run_before: Scene | None = ...) -> bool:
+    def __call__(self, app: App[Any], *, terminal_size: tuple[int, int] = ..., run_before: Scene | None = ...) -> bool:
         """Return whether the picture of an app is the one that was kept."""
         ...
 
@@ -93,6 +98,43 @@ async def show_conversations(pilot: Pilot[None]) -> None:
     await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
     await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count == len(questions))
     await pilot.press("j", "d")
+    await pilot.pause()
+
+
+def make_searching_app(theme: str) -> RoamApp:
+    """Return such an app that can search."""
+    context = make_context(options=TuiOptions(theme=theme, examples=EXAMPLES))
+    session = context.agent.session
+    searcher = make_searcher(session.state.library, SearchMode.KEYWORD)
+    agent = Agent(session, ScriptedModel(()), searcher)
+    app = RoamApp(AppContext(agent=agent, options=context.options))
+    app.animation_level = "none"
+    app.main.question_box.cursor_blink = False
+    return app
+
+
+async def show_hits(pilot: Pilot[None]) -> None:
+    """Show what was found, the second hit opened."""
+    app = app_of(pilot)
+    await pilot.pause()
+    await pilot.press("ctrl+f")
+    await wait_until(pilot, lambda: isinstance(app.screen, FindScreen))
+    screen = app.screen
+    assert isinstance(screen, FindScreen)
+    field = screen.query_one(Input)
+    field.cursor_blink = False
+    field.value = "how many loaves fit"
+    await wait_until(pilot, lambda: len(screen.found.hits) > 1)
+    await pilot.press("down", "ctrl+o")
+    await wait_until(pilot, lambda: bool(app.main.session.state.open))
+    await pilot.pause()
+
+
+async def show_found(pilot: Pilot[None]) -> None:
+    """Show the marks of what was found in the outline."""
+    await show_hits(pilot)
+    await pilot.press("enter")
+    await wait_until(pilot, lambda: app_of(pilot).main.reader_pane.section_id is not None)
     await pilot.pause()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -111,3 +112,21 @@ async def test_what_the_model_opens_is_fetched_and_unfolds(site: FakeSite) -> No
         assert state.open_ids == links
         assert all(map(state.library.is_loaded, links))
         assert [citation.doc for citation in state.transcript.exchanges[0].citations] == []
+
+
+async def test_a_page_that_takes_its_time_holds_nothing_up(site: FakeSite) -> None:
+    gate = threading.Event()
+    site.before = lambda path: gate.wait(20) if path == "/fees.md" else None
+    app = make_app(site)
+    async with app.run_test(size=(120, 30)) as pilot:
+        session = app.main.session
+        fees, renting = find_id(app, "Fees"), find_id(app, "Renting")
+        app.main.switch.go_tree()
+        await pilot.press("j", "enter", "1", "j", "enter")
+        await wait_until(pilot, lambda: session.state.library.is_loaded(renting))
+        assert not session.state.library.is_loaded(fees)
+        assert session.state.reading == renting
+        gate.set()
+        await wait_until(pilot, lambda: session.state.library.is_loaded(fees))
+        assert session.state.reading == renting
+        assert app.main.reader_pane.reader.section_id == renting

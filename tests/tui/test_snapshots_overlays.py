@@ -11,10 +11,13 @@ from tests.tui.picturing import (
     LARGE,
     NARROW,
     Compare,
+    make_searching_app,
     make_still_app,
     name_size,
     press,
     show_conversations,
+    show_found,
+    show_hits,
     show_search,
 )
 
@@ -39,6 +42,12 @@ class TestOverlays:
 
     def test_search(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
         assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_search)
+
+    def test_hits(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        assert snap_compare(make_searching_app(theme), terminal_size=size, run_before=show_hits)
+
+    def test_found(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        assert snap_compare(make_searching_app(theme), terminal_size=size, run_before=show_found)
 
     def test_conversations(
         self, snap_compare: Compare, theme: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

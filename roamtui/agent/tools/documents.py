@@ -8,7 +8,15 @@ from roamtui.agent.events import ToolFinished, ToolResult
 from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolOutcome
 from roamtui.models.base import ToolSpec
-from roamtui.outline.labels import defuse, describe_size, find_opening, find_shared_lines, name_path, name_shown
+from roamtui.outline.labels import (
+    OPENING_LENGTH,
+    defuse,
+    describe_size,
+    find_opening,
+    find_shared_lines,
+    name_path,
+    name_shown,
+)
 from roamtui.search.documents import list_files
 
 if TYPE_CHECKING:
@@ -19,6 +27,8 @@ if TYPE_CHECKING:
 NAME = "list_documents"
 LIMIT_DEFAULT = 50
 LIMIT_MAX = 200
+SUMMARY_LENGTH = 400
+"""Characters of what a model wrote of a document."""
 
 
 class DocumentsTool:
@@ -66,7 +76,8 @@ def _describe_file(library: Library, file_id: str, shared: frozenset[str]) -> st
     node = library.node(file_id)
     folders = library.ancestors(file_id)
     place = f"{name_path(library, folders[-1])} > " if folders else ""
-    opening = find_opening(library, file_id, shared=shared) if node.is_loaded else ""
+    length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
+    opening = find_opening(library, file_id, length_max=length_max, shared=shared) if node.is_loaded else ""
     line = f"[{file_id}] {place}{name_shown(library, node)} ({describe_size(node)})"
     return f"{line}: {opening}" if opening else line
 

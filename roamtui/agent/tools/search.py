@@ -108,7 +108,7 @@ def _describe_document(library: Library, rank: int, document: DocumentHit) -> st
 
 def _tell_section(library: Library, hit: Hit) -> SearchHit:
     path = library.node(hit.section_id).path
-    return SearchHit(section_id=hit.section_id, path=path, score=hit.score, snippet=hit.snippet)
+    return SearchHit(section_id=hit.section_id, path=path, score=hit.score, snippet=hit.snippet, why=hit.why)
 
 
 def _tell_document(library: Library, document: DocumentHit) -> SearchHit:

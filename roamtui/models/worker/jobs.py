@@ -66,6 +66,10 @@ class Description:
     """None where unknown."""
     missing_keys: tuple[str, ...]
     """Environment variables of which one has to be set."""
+    input_usd: float | None = None
+    """Price of one token sent, None where unknown."""
+    output_usd: float | None = None
+    """Price of one token of a reply, None where unknown."""
 
 
 JobEvent = ModelEvent | Fault

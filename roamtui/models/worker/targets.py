@@ -41,6 +41,9 @@ class Target:
     window_tokens: int | None = None
     output_tokens: int | None = None
     can_call_tools: bool | None = None
+    input_usd: float | None = None
+    """Price of one token sent, None where unknown."""
+    output_usd: float | None = None
 
     @property
     def can_be_asked(self) -> bool:
@@ -92,6 +95,8 @@ def find_target(litellm: Any, model: str, api_base: str | None, environ: Mapping
         window_tokens=_as_count(info.get("max_input_tokens")),
         output_tokens=_as_count(info.get("max_output_tokens")),
         can_call_tools=_find_tool_support(litellm, model, provider, info),
+        input_usd=_as_price(info.get("input_cost_per_token")),
+        output_usd=_as_price(info.get("output_cost_per_token")),
     )
 
 
@@ -103,6 +108,8 @@ def describe_target(target: Target, options: LitellmOptions) -> Description:
         window_tokens=options.window_tokens or ollama or target.window_tokens,
         can_call_tools=target.can_call_tools,
         missing_keys=() if target.can_be_asked else target.missing_keys,
+        input_usd=target.input_usd,
+        output_usd=target.output_usd,
     )
 
 
@@ -152,3 +159,7 @@ def _find_tool_support(litellm: Any, model: str, provider: str, info: Mapping[st
 
 def _as_count(value: object) -> int | None:
     return value if isinstance(value, int) and value > 0 else None
+
+
+def _as_price(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from roamtui.search.lance.catalogue import DOCUMENTS, SUMMARIES
 from roamtui.search.lance.vectors import PREFIX
 from roamtui.search.lance.words import SECTIONS
 
 if TYPE_CHECKING:
     from roamtui.search.lance.database import Database
-
-DOCUMENTS = "documents"
 
 
 def drop_tables(database: Database) -> int:
@@ -19,7 +18,8 @@ def drop_tables(database: Database) -> int:
     Raises:
         IndexLostError: The database cannot be used.
     """
-    names = [name for name in database.list_tables() if name in (SECTIONS, DOCUMENTS) or name.startswith(PREFIX)]
+    ours = (SECTIONS, DOCUMENTS, SUMMARIES)
+    names = [name for name in database.list_tables() if name in ours or name.startswith(PREFIX)]
     for name in names:
         database.drop_table(name)
     return len(names)

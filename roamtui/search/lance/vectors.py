@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from roamtui.search.base import EmbedKind
 from roamtui.search.chunks import make_chunks
+from roamtui.search.lance.catalogue import LanceCatalogue
 from roamtui.search.lance.database import delete_rows, quote, retry_conflicts, tidy_table
 from roamtui.search.vector_index import normalise_rows
 from roamtui.search.vector_store import digest_text
@@ -73,7 +75,8 @@ class LanceVectors:
         self._holders: dict[str, list[str]] = defaultdict(list)
         """Sections by the digest of a chunk that they have."""
         size, overlap = chunking
-        for chunk in make_chunks(library, size=size, overlap=overlap):
+        summaries = LanceCatalogue(database).load_summaries() | dict(library.summaries)
+        for chunk in make_chunks(replace(library, summaries=summaries), size=size, overlap=overlap):
             digest = digest_text(chunk.text).hex()
             self._texts[digest] = chunk.text
             self._holders[digest].append(chunk.section_id)

@@ -7,13 +7,14 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from roamtui.errors import UsageError
+from roamtui.search.lance.catalogue import LanceCatalogue
 from roamtui.search.lance.database import delete_rows, retry_conflicts, tidy_table
 from roamtui.search.lance.expressions import TITLE, WORDS, QueryMaker
 from roamtui.search.store.parts import NamesByRun
 from roamtui.search.terms import STOP_WORDS, find_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from roamtui.search.lance.database import Database
     from roamtui.search.store.parts import IndexRow, Part
@@ -61,6 +62,7 @@ class LanceWordStore:
         """First and last row that is written."""
         self._counts: dict[str, int] = {}
         self._title_words: list[str] | None = None
+        self.summaries: Mapping[str, str] = LanceCatalogue(database).load_summaries()
 
     def close(self) -> None:
         """Let go of nothing: each write is whole."""

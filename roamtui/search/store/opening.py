@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from roamtui.search.index_name import name_index
 from roamtui.search.store.sections import IndexLostError, SectionStore
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ class IndexPlace:
         """Return the file of a library's index, None where what came by a pipe has none."""
         if library.source == "-":
             return None
-        name = blake2b(library.source.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
-        return self.folder / f"{name}.sqlite3"
+        return self.folder / f"{name_index(library.source)}.sqlite3"
 
 
 class StoreChooser:

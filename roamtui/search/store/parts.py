@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from roamtui.document.node import NodeKind
+from roamtui.document.summaries import find_row_summary
 from roamtui.search.query import code_identifier
 from roamtui.search.terms import find_identifiers, normalise, space_out, split_camel_case
 
@@ -52,6 +54,8 @@ class Part:
     """Titles above the document, the nearest first."""
     digest: str
     """The same for the same rows, whatever the program that made them."""
+    summaries: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """What a model wrote of the document and its sections, searched like their text; see `find_row_summary`."""
 
     def __len__(self) -> int:
         return self.end - self.first
@@ -61,18 +65,22 @@ class Part:
         columns, text = self.document.columns, self.document.text
         for row in range(self.first, self.end):
             own = normalise(text[columns.starts[row] : columns.starts[row + 1]])
+            summary = find_row_summary(self.document, row, self.summaries)
             found = list(filter(None, map(names_by_run.__getitem__, own.split())))
             yield IndexRow(
                 space_out(normalise(title_of(self.document, row))),
                 space_out(normalise(join_context(self.document, row, self.above))),
-                space_out(own),
+                space_out(f"{own}\n{normalise(summary)}" if summary else own),
                 " ".join(names for names, _ in found),
                 " ".join(parts for _, parts in found),
             )
 
 
 def find_parts(
-    layout: Layout, documents: Sequence[Document], known: Mapping[int, Sequence[Part]]
+    layout: Layout,
+    documents: Sequence[Document],
+    known: Mapping[int, Sequence[Part]],
+    summaries: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[int, list[Part]]:
     """Return the parts of each document by its identity, each part with a digest of its own.
 
@@ -80,6 +88,7 @@ def find_parts(
         layout: Of the library.
         documents: All of them, the root first.
         known: Parts found before, by the identity of their document; they are looked at no more where it is unchanged.
+        summaries: What a model wrote of documents and sections, by the digest of their text.
     """
     found: dict[int, list[Part]] = {}
     taken: Counter[str] = Counter()
@@ -89,7 +98,7 @@ def find_parts(
         if document.columns.has_files:
             parts = _list_unloaded(layout, document, above)
         elif not parts or parts[0].document is not document or parts[0].above != above:
-            parts = _divide(document, above)
+            parts = _divide(document, above, summaries)
         for place, part in enumerate(parts):
             taken[part.digest] += 1
             if taken[part.digest] > 1:
@@ -133,11 +142,14 @@ def _list_titles(document: Document, row: int) -> list[str]:
     return titles
 
 
-def _divide(document: Document, above: tuple[str, ...]) -> list[Part]:
+def _divide(document: Document, above: tuple[str, ...], summaries: Mapping[str, str]) -> list[Part]:
     """Return a document in parts of so many rows that a change in one place of a large one does not cost all of it."""
     count = len(document.columns)
     bounds = [(first, min(count, first + _ROWS_MAX)) for first in range(0, count, _ROWS_MAX)]
-    return [Part(document, first, end, above, _digest(document, first, end, above)) for first, end in bounds]
+    return [
+        Part(document, first, end, above, _digest(document, first, end, above, summaries), summaries)
+        for first, end in bounds
+    ]
 
 
 def _list_unloaded(layout: Layout, document: Document, above: tuple[str, ...]) -> list[Part]:
@@ -149,7 +161,13 @@ def _list_unloaded(layout: Layout, document: Document, above: tuple[str, ...]) -
     ]
 
 
-def _digest(document: Document, first: int, end: int, above: tuple[str, ...]) -> str:
+def _digest(
+    document: Document,
+    first: int,
+    end: int,
+    above: tuple[str, ...],
+    summaries: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Return a digest of all that decides what an index gets of some rows."""
     columns = document.columns
     start = columns.starts[first]
@@ -160,6 +178,8 @@ def _digest(document: Document, first: int, end: int, above: tuple[str, ...]) ->
     digest.update(text.encode("utf-8", "surrogatepass"))
     digest.update(columns.levels[first:end])
     digest.update(array("Q", (place - start for place in columns.starts[first:end])).tobytes())
+    for row in range(first, end) if summaries else ():
+        digest.update(f"\x1f{find_row_summary(document, row, summaries)}".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 

@@ -9,6 +9,7 @@ import threading
 import zlib
 from collections import Counter
 from contextlib import contextmanager, suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 from weakref import finalize
 
@@ -17,7 +18,7 @@ from roamtui.search.store.parts import IndexRow, NamesByRun
 from roamtui.search.terms import STOP_WORDS, find_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from roamtui.search.store.parts import Part
@@ -67,6 +68,7 @@ class SectionStore:
     """
 
     is_quick = False
+    summaries: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, path: Path | None = None) -> None:
         """Open a file that its owner has made already, perhaps empty; without a path all is in memory."""

@@ -65,6 +65,12 @@ class KeptConversions:
             with suppress(OSError):
                 beside.unlink(missing_ok=True)
 
+    def clear(self) -> None:
+        """Drop all that is kept."""
+        for path in self._folder.glob("*.json"):
+            with suppress(OSError):
+                path.unlink()
+
     def _path(self, data: bytes, wanted: Format) -> Path:
         digest = blake2b(data, digest_size=_DIGEST_SIZE, person=wanted.name.encode())
         digest.update(f"{__version__} {_VERSION}".encode())

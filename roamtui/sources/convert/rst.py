@@ -21,6 +21,7 @@ _ADORNMENT = re.compile(r"^(?!::$)([!-/:-@\[-`{-~])\1*$")
 _SHORT_ADORNMENT = 4
 """From this length on, docutils takes an adornment for one though its title is longer."""
 _ITEM = re.compile(r"^(?:(?P<bullet>[-*+•‣⁃])|\(?(?P<number>\d{1,9}|#|[A-Za-z])[.)])(?P<gap>\s+|$)")
+_BULLET = re.compile(r"^[-*+•‣⁃]\s")
 _EXPLICIT = re.compile(r"^\.\.(?:\s+|$)")
 _DIRECTIVE = re.compile(r"^\.\.\s+(?:\|[^|]+\|\s+)?(?P<name>[A-Za-z][\w.+:-]*?)\s?::(?:\s+(?P<argument>.*))?$")
 _TARGET = re.compile(r"^\.\.\s+_(?P<name>[^:`]+|`[^`]+`):\s+(?P<address>https?://\S+)$")
@@ -193,7 +194,7 @@ def _read_title(lines: list[str], position: int) -> _Title | None:
         if closing[:1] == line[0] and _ADORNMENT.match(closing) and _is_as_long(line, below.strip()):
             return _Title(below.strip(), (line[0], True), 3)
         return None
-    if above and line[0] != " " and _ADORNMENT.match(below) and _is_as_long(below, line):
+    if above and line[0] != " " and not _BULLET.match(line) and _ADORNMENT.match(below) and _is_as_long(below, line):
         return _Title(line, (below[0], False), 2)
     return None
 

@@ -27,6 +27,8 @@ class NamedSection:
 
     section_id: str
     title: str
+    note: str = ""
+    """Said after the title; may hold words of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class ActivityView(ContentView):
                 title = Content.styled(shorten(plain_line(section.title), _TITLE_LENGTH) or "untitled", "$foreground")
                 content += ": " if number == 0 else ", "
                 content += link_target(title, index, is_selected=index == self.selected)
+                if section.note:
+                    content += Content.styled(f" ({plain_line(section.note)})", "$muted")
                 index += 1
             if len(activity.sections) > len(shown):
                 content += f" and {len(activity.sections) - len(shown)} more"

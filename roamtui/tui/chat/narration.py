@@ -43,7 +43,10 @@ def narrate_search(event: SectionsSearched, state: ConversationState) -> Activit
     words = f"searched “{event.query}”"
     if not ids:
         return Activity("⌕", f"{words} · found nothing")
-    found = name_sections(ids[:_HITS_SHOWN], state.library)
+    found = tuple(
+        NamedSection(hit.section_id, f"{rank} {name_section(hit.section_id, state.library)}", hit.why)
+        for rank, hit in enumerate(event.hits[:_HITS_SHOWN], start=1)
+    )
     more = "" if len(ids) <= _HITS_SHOWN else f", first {len(found)}"
     return Activity("⌕", f"{words} · {len(ids)} found{more}", found)
 

@@ -118,6 +118,11 @@ class StartScreen(Screen[None], Generic[Opened]):
         self._show()
 
     @property
+    def has_offers(self) -> bool:
+        """Whether something to choose is listed."""
+        return bool(self._lines)
+
+    @property
     def _typed(self) -> str:
         return self.query_one(Input).value.strip()
 

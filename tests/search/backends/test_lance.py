@@ -106,10 +106,10 @@ def test_expressions_become_queries(expression: str, shape: str) -> None:
 
     def show(query: object) -> str:
         if isinstance(query, queries.BooleanQuery):
-            sign = " & " if query.queries[0][0] == queries.Occur.MUST else " | "  # type: ignore[attr-defined]
-            return f"({sign.join(show(part) for _, part in query.queries)})"  # type: ignore[attr-defined]
+            sign = " & " if query.queries[0][0] == queries.Occur.MUST else " | "
+            return f"({sign.join(show(part) for _, part in query.queries)})"
         column = "" if query.column == "words" else f"@{query.column}"  # type: ignore[attr-defined]
-        text = query.query if isinstance(query, queries.MatchQuery) else repr(query.terms)  # type: ignore[attr-defined]
+        text = query.query if isinstance(query, queries.MatchQuery) else repr(query.query)  # type: ignore[attr-defined]
         return f"{text}{column}"
 
     query = QueryMaker(queries, ["apple", "apricot"]).make(expression)

@@ -12,7 +12,47 @@ from roamtui.sources.convert.html import convert_html
 from roamtui.sources.convert.html_file import convert_html_file
 from tests.sources.convert.outlines import read_outline
 
-_MARKS = st.text(alphabet="#-=>`*_+~1.)[]<!&;/\\ \t\n\r|:ax\u00a0\u2028", max_size=24)
+_BEGINNINGS = (
+    *(
+        "# ",
+        "#",
+        "###### x",
+        "---",
+        "===",
+        "= ",
+        "- ",
+        "* ",
+        "+ ",
+        "1. ",
+        "2) ",
+        "> ",
+        "```",
+        "~~~ ",
+        "    ",
+        "\t",
+        "<div>",
+    ),
+    *(
+        "<!--",
+        "<?x",
+        "</p>",
+        "[a]: b",
+        "|-|",
+        "***",
+        "__",
+        "_ _ _",
+        "\\",
+        "`",
+        "&lt;",
+        "a",
+        "x ",
+        "\n",
+        "\r",
+        "\u00a0",
+        "\u2028",
+    ),
+)
+_MARKS = st.lists(st.sampled_from(_BEGINNINGS), max_size=5).map("".join)
 
 
 def convert(source: str, base_url: str | None = None) -> str:
@@ -158,6 +198,13 @@ def test_headings_in_lists_and_layout_tables_stay_headings() -> None:
 def test_elements_that_end_without_saying_so_end() -> None:
     page = "<p>a<p>b<ul><li>c<li>d</ul><h2>e<p>f<table><tr><td>g<td>h<tr><td>i</table>j</div></b></p>k"
     assert convert(page) == "a\n\nb\n\n- c\n- d\n\n## e\n\nf\n\n| | |\n| --- | --- |\n| g | h |\n| i |\n\njk"
+
+
+@pytest.mark.parametrize(
+    "text", ["# a", "#", "###### a", "a<br>---", "a<br>=", "&#13;# a", "&lt;!-- a", "```", "- # a", "---<br>a"]
+)
+def test_a_line_that_looks_like_a_heading_is_none(text: str) -> None:
+    assert read_outline(convert(f"<p>{text}</p><div>{text}</div><h2>Real</h2>")) == [(2, "Real")]
 
 
 @given(st.lists(_MARKS, min_size=6, max_size=6))

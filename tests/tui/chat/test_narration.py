@@ -28,7 +28,7 @@ def ids_of(state: ConversationState) -> dict[str, str]:
 
 
 def hit(section_id: str) -> SearchHit:
-    return SearchHit(section_id=section_id, path=(), score=1.0, snippet="")
+    return SearchHit(section_id=section_id, path=(), score=1.0, snippet="", why="text rank 1")
 
 
 def result(section_id: str | None, status: ExpandStatus) -> ExpandResult:
@@ -40,7 +40,8 @@ def test_a_search_names_its_first_hits(state: ConversationState) -> None:
     hits = tuple(hit(ids[title]) for title in ("Ovens", "Steam", "Dough", "Starter"))
     activity = narrate_search(SectionsSearched(query="oven", hits=hits), state)
     assert activity.text == "searched “oven” · 4 found, first 3"
-    assert [section.title for section in activity.sections] == ["Ovens", "Steam", "Dough"]
+    assert [section.title for section in activity.sections] == ["1 Ovens", "2 Steam", "3 Dough"]
+    assert activity.sections[0].note == "text rank 1"
 
 
 def test_a_search_without_hits_says_so(state: ConversationState) -> None:

@@ -9,26 +9,13 @@ import pytest
 from textual.widgets import Input
 
 from roamtui.errors import SourceError
-from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.confirm import ConfirmScreen
-from roamtui.tui.start.offers import OfferGroup, StartOffer
-from roamtui.tui.start.start_app import StartActions, StartApp, Started
+from roamtui.tui.start.start_app import StartApp, Started
 from tests.tui.driving import wait_until
+from tests.tui.start.offering import make_start_app
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-OFFERS = (
-    StartOffer(
-        group=OfferGroup.CONVERSATION,
-        name="What of fees?",
-        note="1 question",
-        source="/d/fees.md",
-        conversation_id="c1",
-    ),
-    StartOffer(group=OfferGroup.EXAMPLE, name="A handbook", note="to try", source="/d/handbook.md"),
-    StartOffer(group=OfferGroup.SITE, name="[red]Odd[/]", note="tools", source="https://odd.example/llms.txt"),
-)
 
 
 class Opener:
@@ -54,12 +41,7 @@ def opener() -> Opener:
 
 @pytest.fixture
 def app(opener: Opener) -> StartApp[str]:
-    actions = StartActions(
-        list_offers=lambda: (OFFERS, ""),
-        open_source=opener.open,
-        suggest_address=lambda name: f"https://{name}" if "." in name else None,
-    )
-    return StartApp(actions, TuiOptions())
+    return make_start_app(opener.open)
 
 
 def text_of(app: StartApp[str]) -> str:
