@@ -21,7 +21,7 @@ commands:
   outline SOURCE [--json] [--budget N]    the text that the model reads, or every section
   show SOURCE ID...                       raw text of sections
   ask SOURCE QUESTION [--json|--events]   one question, one cited answer
-  search SOURCE QUERY [--limit N]         ranked sections
+  search SOURCE QUERY [--mode M]          ranked sections
   index SOURCE [--delete]                 the search index of a large source, kept on disk
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
   conversations [list|show|export|delete] saved conversations

@@ -10,6 +10,7 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from roamtui.errors import RoamtuiError
+from roamtui.private_folders import make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,7 @@ def _propose(text: str, key: str, line: str) -> Iterator[str]:
 
 
 def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(path.parent)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -11,7 +11,8 @@ headings, each with the id of a collapsed section. You open the sections you nee
 How to roam
 - Choose the most specific sections whose titles promise the answer, and open several at once: one expand_sections \
 call with all the ids you want. A section can be opened whatever the state of its parent.
-- Where the outline shows no obvious section, use search_sections (if you have it), then open the best hits.
+- Where the outline shows no obvious section, use search_sections (if you have it), with `within` where you know the \
+chapter or file but not the section, then open the best hits.
 - What was opened for earlier questions is still open: its text stands above. Do not open it again.
 - Open no more than you need. Stop roaming as soon as you can answer.
 
@@ -35,8 +36,8 @@ COLLAPSE_DESCRIPTION = (
     "stay open."
 )
 SEARCH_DESCRIPTION = (
-    "Search the whole document for sections by words. Use it where the outline shows no obvious section; then open the "
-    "best hits with expand_sections."
+    "Search for sections by words: in the whole document, or in one chapter or file by its id as `within`. Use it "
+    "where the outline shows no obvious section; then open the best hits with expand_sections."
 )
 DOCUMENTS_DESCRIPTION = (
     "List the documents of the library with their ids, titles, sizes and opening words. Open one with expand_sections "

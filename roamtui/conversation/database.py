@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from roamtui.conversation.migrations import migrate
 from roamtui.errors import StoreError
+from roamtui.private_folders import make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _BUSY_SECONDS = 5.0
 _PRIVATE_FILE = 0o600
-_PRIVATE_DIR = 0o700
 _PREPARATION = (
     "PRAGMA journal_mode = DELETE",
     "PRAGMA synchronous = FULL",
@@ -178,10 +178,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 def _make_private(path: Path) -> None:
     """Make the file and the folders above it where they are missing, for their owner alone, whatever the umask is."""
-    for folder in reversed(path.parents):
-        if not folder.exists():
-            with suppress(FileExistsError):
-                folder.mkdir(mode=_PRIVATE_DIR)
+    make_private_folder(path.parent)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     with suppress(FileExistsError):

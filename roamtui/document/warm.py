@@ -19,6 +19,7 @@ from roamtui.document.columns import Columns, nest_levels
 from roamtui.document.document import Document, hash_text
 from roamtui.document.node import NodeKind
 from roamtui.document.text import LENGTH_MIN, keep_text
+from roamtui.private_folders import make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +85,7 @@ class WarmCache:
             return False
         beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self._folder)
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(_pack(document))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import write_note, write_text
+from roamtui.private_folders import make_private_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,7 +142,7 @@ def add_preference(path: Path, text: str) -> str:
 
 def _append(path: Path, text: str) -> None:
     """Write to the end of a file; a new one is for its owner alone."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(path.parent)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from roamtui.agent.summarising import estimate_summaries, plan_summaries, write_summary
@@ -15,8 +16,6 @@ from roamtui.headless.output import write_note
 from roamtui.models.choose import OFFLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from roamtui.agent.summarising import SummaryEstimate, SummaryTask
     from roamtui.document.library import Library
     from roamtui.models.base import Model
@@ -65,17 +64,14 @@ def add_summaries(library: Library, model: Model, file: SummaryFile, options: Su
 
 
 async def _add(library: Library, model: Model, file: SummaryFile, options: SummaryOptions) -> None:
+    known = file.load(model.name)
+    plan = partial(plan_summaries, library, known, with_sections=options.with_sections)
     try:
-        description = await model.describe() if isinstance(model, _Described) else None
-        tasks = plan_summaries(
-            library,
-            file.load(model.name),
-            with_sections=options.with_sections,
-            window_tokens=description.window_tokens if description is not None else model.window_tokens,
-        )
-        if not tasks:
+        if not plan(window_tokens=model.window_tokens):
             write_note(f"All summaries by {model.name} are there.")
             return
+        description = await model.describe() if isinstance(model, _Described) else None
+        tasks = plan(window_tokens=description.window_tokens if description is not None else model.window_tokens)
         write_note(describe_estimate(estimate_summaries(tasks), model.name, description))
         if not options.is_agreed:
             _ask_person()
@@ -110,29 +106,41 @@ def _ask_person() -> None:
 
 
 async def _write_all(tasks: tuple[SummaryTask, ...], model: Model, file: SummaryFile) -> None:
-    waiting = iter(tasks)
-    done = 0
-    spent = Usage()
+    """Write summaries side by side. Where the model fails, those under way are finished and no others begun."""
+    work = _Work(model, file, tasks)
+    await asyncio.gather(*(work.run() for _ in range(_AT_ONCE)))
+    spent = work.spent
+    cost = f", ${spent.cost_usd:.4f}" if spent.cost_usd is not None else ""
+    write_note(f"{format_tokens(spent.input_tokens)} tokens sent, {format_tokens(spent.output_tokens)} got{cost}.")
+    if work.failure is not None:
+        kept = f"{work.done:,} of {len(tasks):,} summaries are kept; run it again to go on."
+        raise ModelError(f"{work.failure} {kept}")
 
-    async def work(waiting: Iterator[SummaryTask]) -> None:
-        nonlocal done, spent
-        for task in waiting:
-            summary = await write_summary(model, task)
-            file.save({task.digest: summary.text}, model.name)
-            done += 1
-            spent += summary.usage
-            if done == len(tasks) or done % max(1, len(tasks) // _TOLD_TIMES) == 0:
-                write_note(f"{done:,} of {len(tasks):,} summaries")
 
-    workers = [asyncio.ensure_future(work(waiting)) for _ in range(_AT_ONCE)]
-    try:
-        await asyncio.gather(*workers)
-    except ModelError as error:
-        raise ModelError(f"{error} {done:,} of {len(tasks):,} summaries are kept; run it again to go on.") from error
-    finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
-        cost = f", ${spent.cost_usd:.4f}" if spent.cost_usd is not None else ""
-        sent, got = format_tokens(spent.input_tokens), format_tokens(spent.output_tokens)
-        write_note(f"Spent: {sent} tokens sent, {got} tokens got{cost}.")
+class _Work:
+    """What is written of a list of texts."""
+
+    def __init__(self, model: Model, file: SummaryFile, tasks: tuple[SummaryTask, ...]) -> None:
+        self._model = model
+        self._file = file
+        self._waiting = iter(tasks)
+        self._total = len(tasks)
+        self.done = 0
+        self.spent = Usage()
+        self.failure: ModelError | None = None
+
+    async def run(self) -> None:
+        """Write one after another while there are any."""
+        for task in self._waiting:
+            if self.failure is not None:
+                return
+            try:
+                summary = await write_summary(self._model, task)
+            except ModelError as error:
+                self.failure = self.failure or error
+                return
+            self._file.save({task.digest: summary.text}, self._model.name)
+            self.done += 1
+            self.spent += summary.usage
+            if self.done == self._total or self.done % max(1, self._total // _TOLD_TIMES) == 0:
+                write_note(f"{self.done:,} of {self._total:,} summaries")

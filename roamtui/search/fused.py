@@ -107,13 +107,14 @@ class FusedSearcher:
             query, earlier = asked, ()
         options = self._options
         ranking = self._keyword.rank(query, limit=max(limit, options.candidates), within=within, earlier=earlier)
+        topic = library.title_of(ranking.topics[0]) if ranking.topics else ""
         lists = [
             RankedList(
                 name="text",
                 weight=0.0 if options.mode is SearchMode.VECTOR else options.keyword_weight,
                 section_ids=tuple(section.section_id for section in ranking.sections),
             ),
-            *self._rank_otherwise(state, query, inside),
+            *self._rank_otherwise(state, query, topic, inside),
         ]
         scores = fuse_lists(lists, options.fusion_k)
         joined = self._find_company(library, scores, inside)
@@ -159,24 +160,31 @@ class FusedSearcher:
             self._tell(f"Embedded again by {embedder.name}: the vectors that were kept are of {index.replaced_model}.")
         return index
 
-    def _rank_otherwise(self, state: _State, query: str, inside: Collection[str] | None) -> list[RankedList]:
+    def _rank_otherwise(
+        self, state: _State, query: str, topic: str, inside: Collection[str] | None
+    ) -> list[RankedList]:
         options = self._options
         lists = []
         if state.vectors is not None:
-            lists.append(self._rank_by_vectors(state.vectors, query, inside))
+            lists.append(self._rank_by_vectors(state.vectors, query, topic, inside))
         if state.titles is not None and options.title_weight:
             found = state.titles.rank(query, limit=options.candidates, within=inside)
             lists.append(RankedList(name="title", weight=options.title_weight, section_ids=found))
         return lists
 
-    def _rank_by_vectors(self, vectors: VectorRanker, query: str, inside: Collection[str] | None) -> RankedList:
+    def _rank_by_vectors(
+        self, vectors: VectorRanker, query: str, topic: str, inside: Collection[str] | None
+    ) -> RankedList:
+        """Rank by vectors; a follow-up is put after the title that the conversation is about, as chunks are too."""
         options = self._options
+        asked = f"{topic}: {query}" if topic else query
         try:
-            found = vectors.rank(query[:_QUERY_LENGTH_MAX], limit=options.vector_top, within=inside)
+            found = vectors.rank(asked[:_QUERY_LENGTH_MAX], limit=options.vector_top, within=inside)
         except RoamtuiError as error:
             self._do_without_vectors(error)
             found = []
-        weight = options.vector_weight if options.mode is SearchMode.HYBRID else 1.0
+        weight = options.follow_up_weight if topic else options.vector_weight
+        weight = weight if options.mode is SearchMode.HYBRID else 1.0
         return RankedList(name="vector", weight=weight, section_ids=tuple(section_id for section_id, _ in found))
 
     def _find_company(

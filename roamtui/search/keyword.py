@@ -11,9 +11,10 @@ from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.search.base import Hit, RankedSection, Ranking, SearchMode, SearchOptions
 from roamtui.search.families import demote_bare, merge_families
 from roamtui.search.index import SectionIndex
-from roamtui.search.query import Query, correct_query, parse_query
+from roamtui.search.query import Query, complete_query, correct_query, make_start, parse_query
 from roamtui.search.ranking import rank_by_text
 from roamtui.search.snippets import make_snippet
+from roamtui.search.stem import stem
 from roamtui.search.store.opening import IndexPlace, StoreChooser
 from roamtui.search.store.sections import IndexLostError
 from roamtui.search.titles import TitleWords
@@ -182,6 +183,8 @@ def _rank(
     state: _State, query: Query, options: SearchOptions, within: range, topics: Mapping[int, float]
 ) -> tuple[Query, dict[int, _Ranks]]:
     """Rank by text; where words of the query stand nowhere, also by the titles most like them."""
+    if query.unfinished and not state.index.has_stem(stem(query.unfinished)) and _may_go_on(state.index, query):
+        query = complete_query(query)
     corrections = state.titles.correct(query.words)
     query = correct_query(query, corrections)
     ranks: dict[int, _Ranks] = {}
@@ -194,6 +197,11 @@ def _rank(
         for rank, number in enumerate(by_title, start=1):
             ranks.setdefault(number, _Ranks()).title = rank
     return query, ranks
+
+
+def _may_go_on(index: SectionIndex, query: Query) -> bool:
+    """Return whether some word begins like the last one of a query."""
+    return index.store.count(make_start(query), 1) > 0
 
 
 def _score(ranks: Mapping[int, _Ranks], k: int) -> dict[int, float]:

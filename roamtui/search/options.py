@@ -65,6 +65,7 @@ class RetrievalOptions:
     score_threshold: float = _set(0.0, "leave out what has less than this share of the best score", high=1)
     keyword_weight: float = _set(1.0, "of the list by words")
     vector_weight: float = _set(0.4, "of the list by vectors")
+    follow_up_weight: float = _set(2.0, "of the list by vectors where the conversation says what a follow-up is about")
     title_weight: float = _set(0.0, "of the list by titles")
     heading_boost: float = _set(3.0, "of a word in a section's title, where one in its text is 1")
     path_boost: float = _set(1.0, "of a word in the titles above and the file's path")

@@ -32,6 +32,7 @@ it its they them their theirs that this those these there here he she his her hi
 another other others else too
 """
 _POINTING_WORDS = frozenset(_POINTING.split())
+_LAST_WORD = re.compile(r"(?<![\w.-])[^\W\d_]{2,}\Z")
 _CODES = {ord(sign): f"x{ord(sign):x}" for sign in "_.:-+#@$>"}
 _CODE_END = "0"
 """Ends a coded identifier with a digit, so that no stemmer touches it."""
@@ -53,6 +54,8 @@ class Query:
     """Names from code, as `find_names` gives them."""
     leans_back: bool
     """Whether it points to what was said before it."""
+    unfinished: str
+    """The word with which it ends, which may go on while it is typed; empty where it ends otherwise."""
     pieces: tuple[str, ...]
     """FTS5 expressions of which any hit satisfies one."""
     phrases: str
@@ -88,9 +91,21 @@ def parse_query(text: str) -> Query:
         stems=frozenset(by_stem),
         names=find_names(text),
         leans_back=leans_back(text),
+        unfinished=words_at_end[0] if (words_at_end := find_words("".join(_LAST_WORD.findall(text)))) else "",
         pieces=tuple(alternatives[: 2 * TERMS_MAX]),
         phrases=" AND ".join(phrases[:TERMS_MAX]),
     )
+
+
+def complete_query(query: Query) -> Query:
+    """Return a query that words are enough for which begin like its last one."""
+    words = tuple(word for word in query.words if word != query.unfinished)
+    return replace(query, words=words, pieces=(*query.pieces, make_start(query)))
+
+
+def make_start(query: Query) -> str:
+    """Return the FTS5 expression for words that begin like the last one of a query."""
+    return f"{_quote(query.unfinished)} *"
 
 
 def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Query:

@@ -7,6 +7,8 @@ import sqlite3
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from roamtui.private_folders import make_private_folder
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
@@ -75,7 +77,7 @@ class VectorStore:
     def _open(self, folder: Path) -> sqlite3.Connection:
         path = folder / _FILE
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(folder)
             return _connect(path)
         except sqlite3.OperationalError as error:
             return self._do_without(error)

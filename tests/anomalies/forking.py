@@ -55,6 +55,8 @@ def _live(job: Mapping[str, Any]) -> None:
         sqlite3.connect = death.connect  # type: ignore[assignment]
     if "bytes_max" in job:
         resource.setrlimit(resource.RLIMIT_FSIZE, (job["bytes_max"], resource.RLIM_INFINITY))
+    if "umask" in job:
+        os.umask(job["umask"])
     if "uid" in job:
         os.setuid(job["uid"])
     if "kill_after_seconds" in job:

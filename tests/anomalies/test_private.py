@@ -92,6 +92,30 @@ def test_where_a_deleted_conversation_may_still_be_is_told(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+def test_all_that_the_program_writes_is_its_owners_alone(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "docs"
+    home.mkdir()
+    folder.mkdir()
+    (folder / "garden.md").write_text(GARDEN, "utf-8")
+    (folder / "page.html").write_text("<h1>Shed</h1><p>The shed is red.</p>", "utf-8")
+    commands = (
+        ("ask", str(folder), "What does a plot cost?", "--trace", str(home / "trace.jsonl")),
+        ("search", str(folder), "shed"),
+        ("outline", str(folder / "page.html")),
+        ("conversations",),
+    )
+    with closing(MortalPrograms(tmp_path)) as programs:
+        for command in commands:
+            run = programs.run(*command, home=home, umask=0)
+            assert run.code == 0, run.errors
+    loose = {
+        str(path.relative_to(home)): oct(path.stat().st_mode) for path in home.rglob("*") if path.stat().st_mode & 0o077
+    }
+    assert loose == {}
+    assert len([path for path in home.rglob("*") if path.is_file()]) >= 2
+
+
+@pytest.mark.slow
 def test_a_key_is_in_no_file_although_the_provider_repeats_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     document = tmp_path / "garden.md"

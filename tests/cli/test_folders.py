@@ -121,9 +121,9 @@ def test_an_evil_archive_is_opened_without_what_leads_out(run: RunCommand, tmp_p
 
 
 def test_what_could_not_be_read_is_told_and_the_rest_is_there(run: RunCommand, folder: Path) -> None:
-    (folder / "bad.md").write_bytes(b"%PDF-1.7\n")
+    (folder / "bad.md").write_bytes(b"\x89PNG\r\n")
     result = run("outline", folder, "--json")
-    assert "bad.md is a PDF" in result.err
+    assert "bad.md is a PNG picture" in result.err
     bad = next(row for row in result.json["sections"] if row["title"] == "bad.md")
     assert (bad["kind"], bad["tokens"]) == ("file", 0)
     assert "could not be read" in run("outline", folder).out

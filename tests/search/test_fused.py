@@ -162,6 +162,17 @@ def test_a_follow_up_is_rewritten_and_otherwise_searched_as_it_is() -> None:
     assert _find(_make({}, rewriter=ScriptedRewriter("roses")), "late fees")[0] == "Late fees"
 
 
+def test_a_follow_up_is_embedded_after_the_title_that_the_conversation_is_about() -> None:
+    embedder = HashedEmbedder()
+    searcher = _make({"vector_weight": 0.0, "keyword_weight": 0.001, "follow_up_weight": 1.0}, embedder=embedder)
+    hit = searcher.search("What else?", earlier=("Tell me about paying.", "Pay in time."))[0]
+    assert embedder.asked[-1][0] == "Paying: What else?"
+    assert "vector rank 1" in hit.why
+    hit = searcher.search("What of late fees?")[0]
+    assert embedder.asked[-1][0] == "What of late fees?"
+    assert hit.why == "text rank 1"
+
+
 @pytest.mark.parametrize("fails_after", [0, 5])
 def test_hybrid_goes_on_by_words_where_the_embedder_fails(fails_after: int) -> None:
     told: list[str] = []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.pruning import Search, plan_search
@@ -15,6 +18,7 @@ _TEXT = "".join(
     for number in range(_COUNT)
 )
 _INDEX = SectionIndex(make_library(_TEXT))
+_PIECES = ("common", "rare", "tw*", '"common word"', "twice_said", "C++", "end.common", "zebra", "数据", "often")
 _WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
 
 
@@ -65,3 +69,9 @@ def test_a_pruned_search_still_gives_hits() -> None:
     library = searcher.prepare().library
     assert library.title_of(searcher.search("Which line has section 7777?")[0].section_id) == "Section 7777"
     assert len(searcher.search("section line")) == 10
+
+
+@given(st.text(max_size=60) | st.lists(st.sampled_from(_PIECES), max_size=6).map(" ".join), st.integers(1, 12))
+def test_any_query_can_be_pruned(query: str, weighed_max: int) -> None:
+    found = _find(query, weighed_max)
+    assert set(found) <= set(_find(query, _COUNT))

@@ -37,7 +37,7 @@ from tests.real_documents import PROJECT_DIR
 from tests.soak.faulty_model import FaultyModel
 from tests.tui.driving import screen_text, wait_until
 
-QUESTIONS_PER_CONVERSATION = 20
+QUESTIONS_PER_CONVERSATION = 15
 _ROUNDS_MAX = 20_000
 _KEPT_CONVERSATIONS = 12
 _SIZES = ((120, 35), (60, 20), (40, 12), (200, 60), (90, 24), (150, 40))

@@ -9,7 +9,7 @@ import pytest
 from tests.soak.day import QUESTIONS_PER_CONVERSATION, live_day
 from tests.soak.faulty_model import FAULTS
 
-_OBJECTS_SHARE = 1.15
+_OBJECTS_SHARE = 1.4
 _RESIDENT_KB = 25_000
 _TASKS = 3
 """A message may just be on its way."""

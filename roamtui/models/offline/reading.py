@@ -11,7 +11,7 @@ from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message,
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_HEAD = r"^\[(?P<id>[0-9a-f]{8})\] (?P<path>.+) \(lines (?P<first>\d+)-(?P<last>\d+)\)$"
+_HEAD = r"^\[(?P<id>[0-9a-f]{8})\] (?P<path>.+) \((?:p\. \d+, )?lines (?P<first>\d+)-(?P<last>\d+)\)$"
 _GIVEN = re.compile(
     rf"{_HEAD}(?P<body>(?:\n<<<(?P<nonce>[0-9a-f]{{8}})\n(?:.*\n)*?(?P=nonce)>>>(?:\n\(lines .*\))*|\n\(lines .*\))+)",
     re.MULTILINE,

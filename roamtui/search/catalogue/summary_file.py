@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from roamtui.errors import StoreError
+from roamtui.private_folders import make_private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,7 @@ class SummaryFile:
         """
         rows = [(digest, model, text) for digest, text in summaries.items()]
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self.path.parent)
             with closing(self._connect()) as connection, connection:
                 connection.executemany("INSERT OR REPLACE INTO summaries(digest, model, text) VALUES(?, ?, ?)", rows)
         except (sqlite3.Error, OSError) as error:

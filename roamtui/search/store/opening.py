@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from roamtui.private_folders import make_private_folder
 from roamtui.search.index_name import name_index
 from roamtui.search.store.sections import IndexLostError, SectionStore
 
@@ -131,7 +132,7 @@ def _open_file(path: Path) -> SectionStore:
         IndexLostError: It cannot be used.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(path.parent)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         path.chmod(0o600)
     except OSError as error:

@@ -30,6 +30,7 @@ _BATCH_ROWS = 50_000
 """Sections written in one transaction: about two seconds, for which another program has to wait."""
 _CACHE_KIB = 64_000
 _COUNTS_KEPT = 20_000
+_OTHER_TEXT = "another program has indexed another text of it"
 _WORD_LENGTH_MIN = 4
 _DIGIT = re.compile(r"\d")
 _SCHEMA = (
@@ -112,12 +113,16 @@ class SectionStore:
                 if tell is not None:
                     tell(done, total)
                 with self._transaction():
-                    self._remove(gone)
-                    self._add(batch, names_by_run)
+                    self._read_bases()  # another program may have written some of it since
+                    self._remove([digest for digest in gone if digest in self._bases])
+                    self._add([part for part in batch if part.digest not in self._bases], names_by_run)
                 gone = []
                 done += sum(map(len, batch))
             if tell is not None and total:
                 tell(total, total)
+            self._read_bases()
+            if not wanted <= self._bases.keys():
+                raise IndexLostError(_OTHER_TEXT, is_damaged=False)
             return {digest: self._bases[digest] for digest in wanted}
 
     def rank(
@@ -174,12 +179,6 @@ class SectionStore:
             query = "SELECT 1 FROM vocabulary WHERE term = ? LIMIT 1"
             return self._connection.execute(query, (word_stem,)).fetchone() is not None
 
-    def has_start(self, start: str) -> bool:
-        """Whether any row holds a stem that begins so."""
-        with self._lock, self._failing():
-            query = "SELECT 1 FROM vocabulary WHERE term >= ? AND term < ? LIMIT 1"
-            return self._connection.execute(query, (start, f"{start}\U0010ffff")).fetchone() is not None
-
     def list_title_words(self) -> Sequence[str]:
         """Return the words of all titles that a mistyped one may have meant, sorted."""
         with self._lock, self._failing():
@@ -228,7 +227,7 @@ class SectionStore:
         before = self._bases
         self._read_bases()
         if before is not self._bases and not before.items() <= self._bases.items():
-            raise IndexLostError("another program has indexed another text of it", is_damaged=False)
+            raise IndexLostError(_OTHER_TEXT, is_damaged=False)
 
     def _remove(self, digests: Sequence[str]) -> None:
         names_by_run = NamesByRun()

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from roamtui import __version__
+from roamtui.private_folders import make_private_folder
 from roamtui.sources.convert.converted import Converted
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class KeptConversions:
         path = self._path(data, wanted)
         beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self._folder)
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 json.dump(asdict(converted), file)

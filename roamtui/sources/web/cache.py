@@ -16,6 +16,8 @@ import time
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING
 
+from roamtui.private_folders import make_private_folder
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -104,7 +106,7 @@ class PageCache:
             return False
         path = self._path(reply.url, reply.accept)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self._folder)
             replaced = _find_size(path)
             _write(path, data)
         except OSError:

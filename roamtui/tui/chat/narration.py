@@ -44,7 +44,11 @@ def narrate_search(event: SectionsSearched, state: ConversationState) -> Activit
     if not ids:
         return Activity("⌕", f"{words} · found nothing")
     found = tuple(
-        NamedSection(hit.section_id, f"{rank} {name_section(hit.section_id, state.library)}", hit.why)
+        NamedSection(
+            hit.section_id,
+            f"{rank} {name_section(hit.section_id, state.library)}",
+            "" if hit.why == f"text rank {rank}" else hit.why,
+        )
         for rank, hit in enumerate(event.hits[:_HITS_SHOWN], start=1)
     )
     more = "" if len(ids) <= _HITS_SHOWN else f", first {len(found)}"

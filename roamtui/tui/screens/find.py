@@ -12,13 +12,13 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.document.plain import plain_line
 from roamtui.tui.actions import Scope, show_key
 from roamtui.tui.failure import describe_failure
+from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
 
 if TYPE_CHECKING:
     from textual import events
@@ -112,7 +112,7 @@ class FindScreen(ModalScreen["Hit | None"]):
         with Vertical():
             yield Static(id="find-title")
             yield Input(self.found.query, placeholder="words or a question", select_on_focus=True)
-            yield OptionList()
+            yield MarkedList()
             yield Static(self._draw_foot(), classes="foot")
 
     def on_mount(self) -> None:
@@ -132,11 +132,8 @@ class FindScreen(ModalScreen["Hit | None"]):
 
     def _show(self) -> None:
         """List the hits, the best one chosen."""
-        options = self.query_one(OptionList)
-        options.clear_options()
-        options.add_options([Option(self._draw(place)) for place in range(len(self.found.hits))])
-        if self.found.hits:
-            options.highlighted = 0
+        lines = [self._draw(place) for place in range(len(self.found.hits))]
+        self.query_one(MarkedList).show_lines(lines, chosen=0 if lines else None)
         self._say(self._describe())
 
     def _describe(self) -> str:
@@ -161,7 +158,7 @@ class FindScreen(ModalScreen["Hit | None"]):
             (title, "bold"),
             (f"  {above}" if above else "", "$muted"),
         )
-        width = max(20, self.query_one(OptionList).scrollable_content_region.width - len(_INDENT))
+        width = max(20, self.query_one(MarkedList).scrollable_content_region.width - len(_INDENT) - SIGN_WIDTH - 2)
         snippet = Content(plain_line(hit.snippet)).wrap(width)
         lines = snippet[:_SNIPPET_LINES]
         if len(snippet) > len(lines):
@@ -179,7 +176,7 @@ class FindScreen(ModalScreen["Hit | None"]):
 
     @property
     def _selected(self) -> Hit | None:
-        line = self.query_one(OptionList).highlighted
+        line = self.query_one(MarkedList).highlighted
         return self.found.hits[line] if line is not None and line < len(self.found.hits) else None
 
     @on(OptionList.OptionSelected)
@@ -199,9 +196,9 @@ class FindScreen(ModalScreen["Hit | None"]):
         self.call_after_refresh(self._draw_again)
 
     def _draw_again(self) -> None:
-        options = self.query_one(OptionList)
+        options = self.query_one(MarkedList)
         for place in range(min(options.option_count, len(self.found.hits))):
-            options.replace_option_prompt_at_index(place, self._draw(place))
+            options.change_line(place, self._draw(place))
 
     def action_read(self) -> None:
         """Read the section."""
@@ -227,7 +224,7 @@ class FindScreen(ModalScreen["Hit | None"]):
 
     def action_change_side(self) -> None:
         """Go to the list, or back to the field."""
-        field, options = self.query_one(Input), self.query_one(OptionList)
+        field, options = self.query_one(Input), self.query_one(MarkedList)
         self.set_focus(options if field.has_focus else field)
 
     def action_leave(self) -> None:
@@ -236,7 +233,7 @@ class FindScreen(ModalScreen["Hit | None"]):
 
     def action_move(self, lines: int) -> None:
         """Go up or down."""
-        options = self.query_one(OptionList)
+        options = self.query_one(MarkedList)
         if lines > 0:
             options.action_cursor_down()
         else:

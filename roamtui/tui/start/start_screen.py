@@ -12,7 +12,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
@@ -20,6 +19,7 @@ from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError
 from roamtui.tui.actions import Scope, show_key
 from roamtui.tui.failure import describe_failure
+from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
 from roamtui.tui.screens.confirm import ConfirmScreen
 from roamtui.tui.start.offers import OfferGroup, StartOffer, filter_offers
 
@@ -64,7 +64,6 @@ class StartScreen(Screen[None], Generic[Opened]):
             background: $background;
             scrollbar-size-vertical: 1;
             &:focus { border: none; background-tint: $background 0%; }
-            & > .option-list--option-disabled { color: $muted; text-style: bold; }
         }
         & #start-foot { height: 1; background: $panel; padding: 0 1; }
         &.-short #start-what { display: none; }
@@ -102,7 +101,7 @@ class StartScreen(Screen[None], Generic[Opened]):
             with Vertical(id="start-box"):
                 yield Input(placeholder="path or address", select_on_focus=False)
             yield Static(id="start-said")
-            yield OptionList()
+            yield MarkedList()
         yield Static(self._draw_foot(), id="start-foot")
 
     def on_mount(self) -> None:
@@ -128,24 +127,23 @@ class StartScreen(Screen[None], Generic[Opened]):
 
     def _show(self) -> None:
         """List what the typed words leave, under the headings of its groups, the first offer chosen."""
-        options = self.query_one(OptionList)
         self._lines = []
-        drawn: list[Option] = []
+        drawn: list[Content] = []
         group: OfferGroup | None = None
         for offer in filter_offers(self._offers, self._typed):
             if offer.group is not group:
                 group = offer.group
                 self._lines.append(None)
-                drawn.append(Option(Content(("\n" if drawn else "") + group.value), disabled=True))
+                drawn.append(Content(("\n" if drawn else "") + group.value))
             self._lines.append(offer)
-            drawn.append(Option(self._draw(offer)))
-        options.clear_options()
-        options.add_options(drawn)
-        options.highlighted = 1 if drawn and not self._is_named(self._typed) else None
+            drawn.append(self._draw(offer))
+        headings = [place for place, offer in enumerate(self._lines) if offer is None]
+        chosen = 1 if drawn and not self._is_named(self._typed) else None
+        self.query_one(MarkedList).show_lines(drawn, headings=headings, chosen=chosen)
 
     def _draw(self, offer: StartOffer) -> Content:
-        width = max(20, self.size.width - 8)
-        name = Content(f"  {offer.name}").truncate(min(_NAME_WIDTH + 12, width), ellipsis=True)
+        width = max(20, self.size.width - 8 - SIGN_WIDTH)
+        name = Content(offer.name).truncate(min(_NAME_WIDTH + 12, width), ellipsis=True)
         gap = max(2, _NAME_WIDTH - name.cell_length)
         return (name + " " * gap + Content.styled(offer.note, "$muted")).truncate(width, ellipsis=True)
 
@@ -189,7 +187,7 @@ class StartScreen(Screen[None], Generic[Opened]):
         if self._opening is not None:
             return
         typed = self._typed
-        line = self.query_one(OptionList).highlighted
+        line = self.query_one(MarkedList).highlighted
         if typed and (self._is_named(typed) or line is None):
             self._open_name(typed)
         elif line is not None:
@@ -247,11 +245,11 @@ class StartScreen(Screen[None], Generic[Opened]):
 
     def action_next(self) -> None:
         """Select the next one."""
-        self.query_one(OptionList).action_cursor_down()
+        self.query_one(MarkedList).action_cursor_down()
 
     def action_previous(self) -> None:
         """Select the previous one."""
-        self.query_one(OptionList).action_cursor_up()
+        self.query_one(MarkedList).action_cursor_up()
 
     def action_leave(self) -> None:
         """Stop opening; else empty the box; else leave."""

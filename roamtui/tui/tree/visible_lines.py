@@ -51,6 +51,7 @@ class VisibleLines:
         self.unfolded = unfolded
         self._matches: Sequence[Key] | None = None
         self._wide_lines: array[Key] | None = None
+        self._unfolded_keys = self._find_unfolded()
         self._lines = self._build()
 
     def __len__(self) -> int:
@@ -131,11 +132,14 @@ class VisibleLines:
         touched: list[Key] = []
         if library is not self.tree.library:
             self.tree = DisplayTree(library, self.tree)
+            self._unfolded_keys = self._find_unfolded()
             if not self.tree.grows:
                 self._matches = self._wide_lines = None
                 self._lines = self._build()
                 return
             touched = self.tree.new_hosts
+        else:
+            self._note_changes(changed)
         if self._matches is not None:
             if changed or touched:
                 self._wide_lines = None
@@ -208,11 +212,12 @@ class VisibleLines:
 
     def _descend(self, keys: Iterator[Key]) -> array[Key]:
         lines = array("Q")
+        unfolded = self._unfolded_keys
         pending = [keys]
         while pending:
             for key in pending[-1]:
                 lines.append(key)
-                if self._is_unfolded(key):
+                if key in unfolded:
                     pending.append(self.tree.children(key))
                     break
             else:
@@ -220,7 +225,22 @@ class VisibleLines:
         return lines
 
     def _is_unfolded(self, key: Key) -> bool:
-        return key == self.tree.title or self.tree.id_of(key) in self.unfolded
+        return key in self._unfolded_keys
+
+    def _find_unfolded(self) -> set[Key]:
+        """Return the keys of the nodes that show their children; the title always does."""
+        keys = {self.tree.find(section_id) for section_id in self.unfolded}
+        return {key for key in (*keys, self.tree.title) if key is not None}
+
+    def _note_changes(self, changed: frozenset[str]) -> None:
+        for section_id in changed:
+            key = self.tree.find(section_id)
+            if key is None or key == self.tree.title:
+                continue
+            if section_id in self.unfolded:
+                self._unfolded_keys.add(key)
+            else:
+                self._unfolded_keys.discard(key)
 
     def _has_next(self, key: Key) -> bool:
         if self._matches is None:

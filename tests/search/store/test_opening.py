@@ -175,6 +175,29 @@ def test_two_programs_over_two_texts_of_a_source_both_find_theirs(place: _Place)
     assert ["another program" in text for text in place.told] == [True]
 
 
+def test_two_programs_may_index_the_same_text_at_once(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.search.store.sections._BATCH_ROWS", 1)
+    first, second = place.open(), place.open()
+    first.prepare(lambda *_: second.prepare() and None)
+
+    assert _finds(first, "sweet") == _finds(second, "sweet") == ["Dates"]
+    assert first.prepare().store.path == second.prepare().store.path == place.path
+    assert place.told == []
+
+
+def test_a_text_that_another_program_takes_out_meanwhile_is_indexed_in_memory(
+    place: _Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roamtui.search.store.sections._BATCH_ROWS", 1)
+    other = make_folder({"a.md": "# Apples\n\nGreen.\n"})
+    first = place.open()
+    first.prepare(lambda done, _: place.open(other).prepare() and None if done else None)
+
+    assert _finds(first, "sweet") == ["Dates"]
+    assert _finds(first, "round") == ["Apples"]
+    assert ["another program" in text for text in place.told] == [True]
+
+
 def test_a_program_that_is_killed_leaves_a_file_to_go_on_with(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _FILL, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

@@ -132,5 +132,3 @@ def test_counts_follow_what_is_written() -> None:
     assert store.count('"red"', 1) == 1
     SectionIndex(_change(library, d="# Dates\n\nRed too.\n"), store, before=index)
     assert store.count('"red"', 10) == 3
-    assert store.has_start("boskoo")
-    assert not store.has_start("boskoopx")

@@ -21,11 +21,11 @@ XML = '<?xml version="1.0" encoding="UTF-8"?>'
 
 
 def pack(parts: Mapping[str, str | bytes]) -> bytes:
-    """Return a zip archive of parts by name."""
+    """Return a zip archive of parts by name, the same each time."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
-            archive.writestr(name, content)
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return stream.getvalue()
 
 

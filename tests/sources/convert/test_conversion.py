@@ -50,6 +50,7 @@ _HTML = b"<!DOCTYPE html><title>T</title><h1>Page</h1><p>text"
         (b"# words", "a.md", "text/markdown", None),
         (pack({"a.md": "x"}), "a", None, None),
     ],
+    ids=lambda value: "bytes" if isinstance(value, bytes) else str(value),
 )
 def test_bytes_count_before_names(data: bytes, name: str, media_type: str | None, expected: Format | None) -> None:
     assert find_format(data, name, media_type) is expected
@@ -63,6 +64,7 @@ def test_bytes_count_before_names(data: bytes, name: str, media_type: str | None
         (_DOCX, "a.docx", "# Bread"),
         (_HTML, "a.html", "# Page"),
     ],
+    ids=("PDF", "EPUB", "DOCX", "HTML"),
 )
 def test_each_format_is_converted_and_told(data: bytes, name: str, first: str) -> None:
     converted = convert(data, name)

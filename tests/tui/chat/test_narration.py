@@ -28,7 +28,7 @@ def ids_of(state: ConversationState) -> dict[str, str]:
 
 
 def hit(section_id: str) -> SearchHit:
-    return SearchHit(section_id=section_id, path=(), score=1.0, snippet="", why="text rank 1")
+    return SearchHit(section_id=section_id, path=(), score=1.0, snippet="", why="text rank 1 · title rank 2")
 
 
 def result(section_id: str | None, status: ExpandStatus) -> ExpandResult:
@@ -41,7 +41,7 @@ def test_a_search_names_its_first_hits(state: ConversationState) -> None:
     activity = narrate_search(SectionsSearched(query="oven", hits=hits), state)
     assert activity.text == "searched “oven” · 4 found, first 3"
     assert [section.title for section in activity.sections] == ["1 Ovens", "2 Steam", "3 Dough"]
-    assert activity.sections[0].note == "text rank 1"
+    assert activity.sections[0].note == "text rank 1 · title rank 2"
 
 
 def test_a_search_without_hits_says_so(state: ConversationState) -> None:

@@ -21,9 +21,8 @@ def test_start_screen(snap_compare: Compare, theme: str, size: tuple[int, int]) 
     app = make_start_app(lambda source, _is_whole: source, theme)
 
     async def show(pilot: Pilot[Any]) -> None:
-        field = app.start_screen.query_one(Input)
-        field.cursor_blink = False
         await wait_until(pilot, lambda: app.start_screen.has_offers)
+        app.start_screen.query_one(Input).cursor_blink = False
         await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=show)

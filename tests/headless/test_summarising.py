@@ -1,0 +1,115 @@
+"""Summaries are agreed to before anybody is asked, kept one by one, and written once."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from roamtui.errors import ModelError, StoreError, UsageError
+from roamtui.headless.summarising import SummaryOptions, add_summaries
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.search.catalogue.summary_file import SummaryFile
+from tests.search.libraries import make_folder
+
+LIBRARY = make_folder(
+    {f"{name}.md": f"# {name.title()}\n\nAll of {name}.\n" for name in ("apples", "bees", "cherries")}
+)
+AGREED = SummaryOptions(with_sections=False, is_agreed=True)
+
+
+def _make_model(*texts: str | ModelError, name: str = "scripted") -> ScriptedModel:
+    replies = [
+        ScriptedReply(error=text) if isinstance(text, ModelError) else ScriptedReply(text=text) for text in texts
+    ]
+    return ScriptedModel(replies, name=name)
+
+
+def _list_texts(file: SummaryFile) -> Sequence[str]:
+    return sorted(file.load().values())
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> SummaryFile:
+    return SummaryFile(tmp_path / "indexes" / "x.summaries.sqlite3")
+
+
+def test_each_summary_is_written_once(file: SummaryFile, capsys: pytest.CaptureFixture[str]) -> None:
+    model = _make_model("One.", "Two.", "Three.")
+    library = add_summaries(LIBRARY, model, file, AGREED)
+    assert sorted(library.summaries.values()) == ["One.", "Three.", "Two."]
+    assert model.is_closed
+    told = capsys.readouterr().err
+    assert told.startswith("3 summaries by scripted: 3 requests, about ")
+    assert "3 of 3 summaries\n" in told
+
+    again = _make_model()
+    assert add_summaries(LIBRARY, again, file, AGREED).summaries == library.summaries
+    assert not again.requests
+    assert capsys.readouterr().err == "All summaries by scripted are there.\n"
+
+
+def test_another_model_writes_its_own_and_the_newest_count(file: SummaryFile) -> None:
+    add_summaries(LIBRARY, _make_model("a", "b", "c"), file, AGREED)
+    library = add_summaries(LIBRARY, _make_model("d", "e", "f", name="other"), file, AGREED)
+    assert sorted(library.summaries.values()) == ["d", "e", "f"]
+    assert sorted(file.load("scripted").values()) == ["a", "b", "c"]
+
+
+def test_only_a_changed_document_is_summarised_again(file: SummaryFile) -> None:
+    add_summaries(LIBRARY, _make_model("One.", "Two.", "Three."), file, AGREED)
+    texts = {document.key: str(document.text) for document in LIBRARY.grafts.values()}
+    changed = make_folder({**texts, "bees.md": "# Bees\n\nThey hum.\n"})
+    model = _make_model("Four.")
+    add_summaries(changed, model, file, AGREED)
+    assert "They hum." in model.requests[0].messages[-1].text
+    assert model.replies_left == 0
+
+
+def test_what_was_written_before_a_failure_is_kept(file: SummaryFile) -> None:
+    with pytest.raises(ModelError, match=r"Too busy\. 1 of 3 summaries are kept; run it again to go on\."):
+        add_summaries(LIBRARY, _make_model("One.", ModelError("Too busy."), ModelError("Too busy.")), file, AGREED)
+    assert _list_texts(file) == ["One."]
+    model = _make_model("Two.", "Three.")
+    add_summaries(LIBRARY, model, file, AGREED)
+    assert _list_texts(file) == ["One.", "Three.", "Two."]
+    assert model.replies_left == 0
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("typed", "asked"), [("n\n", 0), ("", 0), ("y\n", 3), ("YES\n", 3)])
+def test_a_person_is_asked_first(file: SummaryFile, typed: str, asked: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", _Terminal(typed))
+    model = _make_model("One.", "Two.", "Three.")
+    try:
+        add_summaries(LIBRARY, model, file, SummaryOptions(with_sections=False, is_agreed=False))
+    except UsageError as error:
+        assert "no summaries were written" in str(error)  # noqa: PT017 - only some of them raise
+    assert len(model.requests) == asked
+
+
+def test_without_a_person_nothing_is_asked(file: SummaryFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    model = _make_model("One.")
+    with pytest.raises(UsageError, match="--yes"):
+        add_summaries(LIBRARY, model, file, SummaryOptions(with_sections=False, is_agreed=False))
+    assert not model.requests
+
+
+def test_a_broken_file_is_told_and_not_deleted(file: SummaryFile) -> None:
+    file.path.parent.mkdir()
+    file.path.write_bytes(b"no database " * 100)
+    with pytest.raises(StoreError, match="Delete that file"):
+        file.load()
+    assert file.path.exists()
+
+
+def test_the_file_is_its_owners_alone(file: SummaryFile) -> None:
+    file.save({"a": "b"}, "m")
+    assert file.path.stat().st_mode & 0o777 == 0o600
