@@ -22,7 +22,7 @@ commands:
   show SOURCE ID...                       raw text of sections
   ask SOURCE QUESTION [--json|--events]   one question, one cited answer
   search SOURCE QUERY [--mode M]          ranked sections
-  index SOURCE [--delete]                 the search index of a large source, kept on disk
+  index SOURCE [--to URI] [--summaries]   the search index of a large source, kept on disk
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
   conversations [list|show|export|delete] saved conversations
   serve SOURCE [--port N]                 the app in a browser, on this machine alone

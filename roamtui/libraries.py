@@ -16,7 +16,7 @@ from roamtui.document.web_sources import is_address, open_named
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import write_note
 from roamtui.search.index_name import SUMMARIES, name_index
-from roamtui.settings import cache_path, conversions_path, indexes_path, pages_path
+from roamtui.settings import cache_path, conversions_path, indexes_path, load_settings, pages_path
 from roamtui.sources.convert.formats import SLOW_SUFFIXES
 
 if TYPE_CHECKING:
@@ -110,7 +110,9 @@ def _find_key(library: Library, node_id: str) -> str:
 def _open(sources: Sequence[str], web: WebArguments | None) -> tuple[Library, SourceLoader | None]:
     """Return the library of what the person named, of a listing its root alone, and what loads the rest."""
     web = web or WebArguments()
-    options = WebOptions(cache_dir=pages_path(), is_offline=web.is_offline, allowed=web.allowed)
+    options = WebOptions(
+        cache_dir=pages_path(), is_offline=web.is_offline, allowed=web.allowed, read_allowed=_read_allowed
+    )
     library, loader = open_named(sources, web=options, warm_dir=_warm_dir(), kept_dir=conversions_path())
     return _attach_summaries(library), loader
 
@@ -149,6 +151,10 @@ def keep_outline(library: Library) -> None:
 
         name = Path(library.source).name
         WarmCache(_warm_dir()).write(library.root, name=name, is_markdown=has_headings(name))
+
+
+def _read_allowed() -> tuple[str, ...]:
+    return load_settings().allowed_origins
 
 
 def _warm_dir() -> Path:

@@ -18,7 +18,7 @@ from roamtui.search.base import SearchMode
 from roamtui.search.choosing import make_searcher
 from roamtui.search.fused import SearchParts
 from roamtui.search.options import Rerank
-from roamtui.search.store.opening import IndexPlace
+from roamtui.search.store.opening import IndexPlace, check_database
 from roamtui.settings import cache_path, indexes_path
 
 if TYPE_CHECKING:
@@ -56,9 +56,12 @@ def prepare_search(
 
     Raises:
         UsageError: What was chosen is not available; the message says what to choose or to install.
+        IndexLostError: The database that was named cannot be used.
     """
     model = (arguments.model or settings.model, arguments.api_base or settings.api_base)
     options = settings.retrieval
+    if options.index is not None and options.mode is not SearchMode.OFF:
+        check_database(options.index)
     parts = make_parts(options, model=model, cache=cache_path(), tell=tell, progress=progress)
     place = None if needs_vectors else find_index_place(tell)  # what is only measured leaves no index behind
     return partial(make_searcher, options=options, parts=replace(parts, needs_vectors=needs_vectors), place=place)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _APP = "roamtui"
 _FILE = "config.toml"
-_TABLES = {"keep_open", "retrieval", "agent", "limits", "keys"}
+_TABLES = {"keep_open", "retrieval", "agent", "limits", "keys", "web"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,8 @@ class Settings:
     max_cost_usd: float | None = None
     """What a conversation may cost before the person is asked; None for no cap."""
     confident_start: ConfidentStart = ConfidentStart.REMOTE
+    allowed_origins: tuple[str, ...] = ()
+    """Addresses of sites that pages may be fetched from without asking."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Keys of actions that the person bound anew, by action id."""
 
@@ -154,8 +156,17 @@ class _Reader:
             retrieval=self._retrieval(),
             max_cost_usd=self._amount(limits, "max_cost_usd", "limits."),
             confident_start=ConfidentStart(self._choice(agent, "confident_start", list(ConfidentStart), "agent.")),
+            allowed_origins=self._addresses(),
             keys={key: self._key(key, value) for key, value in self._table("keys").items()},
         )
+
+    def _addresses(self) -> tuple[str, ...]:
+        table = self._table("web")
+        self._refuse_unknown(table, {"allow"}, "web.")
+        value = table.get("allow", [])
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            return tuple(value)
+        raise UsageError(f'{self.path}: web.allow must be a list of addresses, such as ["https://example.com"].')
 
     def _retrieval(self) -> RetrievalOptions:
         table = self._table("retrieval")

@@ -135,7 +135,10 @@ class Store:
             )
             return _Known(revision=revision, exchanges=exchanges, generation=self._database.generation)
 
-        self._known[state.id] = self._database.write(write)
+        known = self._database.write(write)
+        for conversation_id, before in self._known.items():
+            self._known[conversation_id] = _Known(revision=before.revision)  # it holds no texts of earlier ones
+        self._known[state.id] = known
 
     def _check_revision(self, connection: sqlite3.Connection, conversation_id: str) -> int:
         """Return the number of the revision that is to be written.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -19,3 +20,5 @@ class WebOptions:
     """Whether the cache alone is used."""
     allowed: tuple[str, ...] = ()
     """Addresses whose origins the person typed besides that of the source."""
+    read_allowed: Callable[[], tuple[str, ...]] = tuple
+    """Gives more of them, asked once the first page is needed."""

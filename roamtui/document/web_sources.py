@@ -88,13 +88,18 @@ def _make_pages(web: WebOptions, typed: frozenset[str]) -> PageLoader:
     from roamtui.sources.web.fetcher import Fetcher, FetchOptions  # noqa: PLC0415 - likewise
 
     fetcher = Fetcher(cache_dir=web.cache_dir, options=FetchOptions(is_offline=web.is_offline))
-    pages = PageLoader(fetcher, typed | read_origins(web.allowed))
+    allowed = read_origins(web.allowed, "--allow-origin") | read_origins(web.read_allowed(), "web.allow")
+    pages = PageLoader(fetcher, typed | allowed)
     finalize(pages, fetcher.close)
     return pages
 
 
-def read_origins(addresses: Sequence[str]) -> frozenset[str]:
+def read_origins(addresses: Sequence[str], option: str) -> frozenset[str]:
     """Return the origins of addresses that a person typed.
+
+    Args:
+        addresses: As they were typed.
+        option: Where, to name it in an error.
 
     Raises:
         UsageError: One of them is no address.
@@ -104,4 +109,4 @@ def read_origins(addresses: Sequence[str]) -> frozenset[str]:
     try:
         return frozenset(map(origin_of, addresses))
     except SourceError as error:
-        raise UsageError(f"--allow-origin: {error}") from None
+        raise UsageError(f"{option}: {error}") from None

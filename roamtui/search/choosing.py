@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui.search.base import SearchMode, SearchOptions
+from roamtui.search.documents_first import DocumentsFirstSearcher
 from roamtui.search.fused import FusedSearcher, SearchParts
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.limits import LimitedSearcher
@@ -36,6 +37,8 @@ def make_searcher(
     searcher: Searcher = keyword
     if not _is_plain(options):
         searcher = FusedSearcher(library, keyword, options, replace(parts or SearchParts(), vectors_uri=options.index))
+    if options.documents:
+        searcher = DocumentsFirstSearcher(searcher, library, options.documents)
     if options.limit is not None or options.max_tokens is not None or options.score_threshold > 0:
         searcher = LimitedSearcher(searcher, library, options)
     return searcher

@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from roamtui.document.library import Library
-    from roamtui.search.base import Embedder, Reranker, Rewriter
+    from roamtui.search.base import Embedder, RankedSection, Reranker, Rewriter
     from roamtui.search.keyword import KeywordSearcher
     from roamtui.search.options import RetrievalOptions
     from roamtui.search.vector_index import Progress, VectorRanker
 
+_DOUBT_RANK = 10
+"""Rank whose score says how clear a search by words is."""
+_DOUBT_MIN = 0.01
+"""However clear words are, what vectors alone find comes after it all."""
 _QUERY_LENGTH_MAX = 2_000
 """Characters of a query that are embedded; embedders take no more than some hundred words to heart."""
 _JUDGED_LENGTH = 800
@@ -114,7 +118,7 @@ class FusedSearcher:
                 weight=0.0 if options.mode is SearchMode.VECTOR else options.keyword_weight,
                 section_ids=tuple(section.section_id for section in ranking.sections),
             ),
-            *self._rank_otherwise(state, query, topic, inside),
+            *self._rank_otherwise(state, query, topic, inside, measure_doubt(ranking.sections)),
         ]
         scores = fuse_lists(lists, options.fusion_k)
         joined = self._find_company(library, scores, inside)
@@ -161,31 +165,35 @@ class FusedSearcher:
         return index
 
     def _rank_otherwise(
-        self, state: _State, query: str, topic: str, inside: Collection[str] | None
+        self, state: _State, query: str, topic: str, inside: Collection[str] | None, doubt: float
     ) -> list[RankedList]:
         options = self._options
         lists = []
         if state.vectors is not None:
-            lists.append(self._rank_by_vectors(state.vectors, query, topic, inside))
+            found = self._rank_by_vectors(state.vectors, f"{topic}: {query}" if topic else query, inside)
+            weight = self._weigh_vectors(doubt, is_follow_up=bool(topic))
+            lists.append(RankedList(name="vector", weight=weight, section_ids=found))
         if state.titles is not None and options.title_weight:
             found = state.titles.rank(query, limit=options.candidates, within=inside)
             lists.append(RankedList(name="title", weight=options.title_weight, section_ids=found))
         return lists
 
-    def _rank_by_vectors(
-        self, vectors: VectorRanker, query: str, topic: str, inside: Collection[str] | None
-    ) -> RankedList:
-        """Rank by vectors; a follow-up is put after the title that the conversation is about, as chunks are too."""
-        options = self._options
-        asked = f"{topic}: {query}" if topic else query
+    def _rank_by_vectors(self, vectors: VectorRanker, query: str, inside: Collection[str] | None) -> tuple[str, ...]:
         try:
-            found = vectors.rank(asked[:_QUERY_LENGTH_MAX], limit=options.vector_top, within=inside)
+            found = vectors.rank(query[:_QUERY_LENGTH_MAX], limit=self._options.vector_top, within=inside)
         except RoamtuiError as error:
             self._do_without_vectors(error)
-            found = []
-        weight = options.follow_up_weight if topic else options.vector_weight
-        weight = weight if options.mode is SearchMode.HYBRID else 1.0
-        return RankedList(name="vector", weight=weight, section_ids=tuple(section_id for section_id, _ in found))
+            return ()
+        return tuple(section_id for section_id, _ in found)
+
+    def _weigh_vectors(self, doubt: float, *, is_follow_up: bool) -> float:
+        """Return what the list by vectors counts; a follow-up's words say little, so that they are not trusted."""
+        options = self._options
+        if options.mode is not SearchMode.HYBRID:
+            return 1.0
+        if is_follow_up:
+            return options.follow_up_weight
+        return options.vector_weight * (doubt if options.trust_words else 1.0)
 
     def _find_company(
         self, library: Library, scores: dict[str, float], inside: Collection[str] | None
@@ -242,6 +250,17 @@ class FusedSearcher:
         if self._parts.tell is not None and sentence not in self._told:
             self._told.add(sentence)
             self._parts.tell(sentence)
+
+
+def measure_doubt(sections: Sequence[RankedSection]) -> float:
+    """Return how little the words of a query tell sections apart, from near 0 to 1, where they find none.
+
+    It is the squared score of the tenth section, or of the last of fewer, as a share of the best one's.
+    """
+    if not sections:
+        return 1.0
+    share = sections[:_DOUBT_RANK][-1].score / sections[0].score
+    return max(_DOUBT_MIN, share**2)
 
 
 def _list_inside(library: Library, within: str | None) -> frozenset[str] | None:

@@ -55,7 +55,7 @@ def rank_by_text(
     scores = _add_company(index, scores, options)
     if topics:
         scores = favour_topics(scores, topics, index, query, options.topic_weight)
-    else:  # a follow-up is no whole question, so that no sentence need hold its words
+    if not topics or not query.leans_back:  # a follow-up is no whole question: no sentence need hold its words
         scores = _add_sentences(index, scores, query, options)
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 

@@ -143,7 +143,7 @@ class Conversing:
 
 def _prepare(library: Library) -> None:
     """Do what the first section that is opened and the first filter would otherwise wait for."""
-    from rapidfuzz import process  # noqa: F401, PLC0415 - loaded here, in a thread
+    from rapidfuzz import fuzz, process  # noqa: F401, PLC0415 - loaded here, in a thread
 
     for document in library.documents:
         _ = document.line_starts

@@ -56,8 +56,16 @@ def test_one_database_holds_one_library(run: RunCommand, tmp_path: Path) -> None
     assert "--scope all" in refused.err
 
 
-def test_what_cannot_be_opened_is_told(run: RunCommand, garden: Path) -> None:
-    result = run("search", garden, "spade", "--index", "nosuchscheme://x")
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_what_cannot_be_opened_is_told(
+    run: RunCommand, garden: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
+    result = run(command, garden, "spade", "--index", "db://x")
     assert result.code == 1
-    assert result.err.startswith("roamtui: The index nosuchscheme://x cannot be used: ")
+    assert result.err.startswith("roamtui: The index db://x cannot be used: ")
+
+
+def test_an_unknown_scheme_is_told(run: RunCommand, garden: Path) -> None:
+    assert "cannot be used" in run("index", garden, "--to", "nosuchscheme://x").err
     assert run("index", "-", "--to", "nosuchscheme://x").code == 1

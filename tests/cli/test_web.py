@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
+from roamtui.app_arguments import AppArguments, ConversationArguments, ModelArguments
+from roamtui.errors import SourceError
+from roamtui.run_app import run_app
 from tests.cli.conftest import RunCommand
 from tests.fakes.site import FakeSite
 
@@ -99,6 +104,22 @@ def test_another_site_must_be_allowed(run: RunCommand, site: FakeSite) -> None:
     assert run("outline", site.origin, "--allow-origin", "nonsense").code == 2
 
 
+def test_a_site_may_be_allowed_for_good(run: RunCommand, site: FakeSite, home_dir: Path) -> None:
+    with FakeSite({"/x.md": "# X\n"}) as other:
+        site.pages["/llms.txt"] = f"# T\n\n- [X]({other.url('/x.md')}): far\n"
+        link = read_links(run, site.origin)["X"]
+        config = home_dir / ".config/roamtui/config.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text(f'[web]\nallow = ["{other.origin}"]\n', "utf-8")
+        assert run("show", site.origin, link).out == "# X\n"
+        wrong = {'allow = "x"': "must be a list", 'allow = ["x"]': "web.allow: ", "a = 1": '"web.a" is no'}
+        for line, words in wrong.items():
+            config.write_text(f"[web]\n{line}\n", "utf-8")
+            result = run("show", site.origin, link)
+            assert result.code == 2
+            assert words in result.err
+
+
 def test_a_local_list_of_links_asks_for_every_site(run: RunCommand, site: FakeSite, tmp_path: Path) -> None:
     path = tmp_path / "llms.txt"
     path.write_text(f"# T\n\n- [Fees]({site.url('/fees.md')}): n\n- [Local](here.md): n\n", "utf-8")
@@ -112,3 +133,26 @@ def test_a_bare_name_is_not_fetched_but_the_address_is_suggested(run: RunCommand
     result = run("outline", "docs.example.sh")
     assert result.code == 1
     assert result.err.endswith("If you mean a site, write https://docs.example.sh.\n")
+
+
+class FakeTerminal(io.StringIO):
+    """Looks like a terminal, at which somebody has typed."""
+
+    @override
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("typed", "words"), [("y\n", "host no.such"), ("n\n", "no file"), ("", "no file")])
+def test_the_app_asks_whether_a_bare_name_is_a_site(
+    typed: str, words: str, monkeypatch: pytest.MonkeyPatch, network_attempts: list[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", FakeTerminal(typed))
+    monkeypatch.setattr("sys.stdout", screen := FakeTerminal())
+    model = ModelArguments(model=None, api_base=None)
+    arguments = AppArguments(sources=("no.such.invalid",), model=model, conversation=ConversationArguments())
+    with pytest.raises(SourceError, match=words):
+        run_app(arguments)
+    assert screen.getvalue() == "There is no file no.such.invalid. Open https://no.such.invalid? [y/N] "
+    assert network_attempts == ["no.such.invalid"] * (typed == "y\n")
+    network_attempts.clear()

@@ -210,6 +210,16 @@ def test_a_conversation_that_this_program_never_took_up_is_not_written_over(stor
         store.save(state)
 
 
+def test_texts_of_conversations_that_were_left_are_not_held(store: Store) -> None:
+    states = [ask(make_state(conversation_id=name), "Long") for name in "abc"]
+    for state in states:
+        store.save(state)
+    held = {name: known.exchanges for name, known in store._known.items()}
+    assert held == {"a": (), "b": (), "c": states[2].transcript.exchanges}
+    store.save(ask(states[0]))
+    assert len(store.load("a").transcript.exchanges) == 2
+
+
 def test_the_order_of_changes_does_not_go_by_the_clock(store: Store, path: Path) -> None:
     states = [ask(make_state(conversation_id=name)) for name in "abc"]
     for state in states:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from typing_extensions import override
 
-from roamtui.conversation.approval import CostApproval
 from roamtui.agent.loop import Agent
+from roamtui.conversation.approval import CostApproval
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Role, Stopped

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.summarising import SummaryOptions, add_summaries
@@ -79,6 +80,7 @@ def test_what_was_written_before_a_failure_is_kept(file: SummaryFile) -> None:
 
 
 class _Terminal(io.StringIO):
+    @override
     def isatty(self) -> bool:
         return True
 

@@ -10,9 +10,9 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, UnknownSectionError
-from roamtui.search.base import Searcher, SearchMode
+from roamtui.search.base import RankedSection, Searcher, SearchMode
 from roamtui.search.choosing import make_searcher
-from roamtui.search.fused import SearchParts
+from roamtui.search.fused import SearchParts, measure_doubt
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import Rerank, RetrievalOptions
 from tests.fakes.hashed_embedder import HashedEmbedder
@@ -84,10 +84,25 @@ def test_hybrid_finds_what_words_miss_and_says_how() -> None:
 
 
 def test_a_hit_of_several_lists_tells_its_place_in_each() -> None:
-    hit = _make({"title_weight": 0.5}).search("late fees")[0]
+    hit = _make({"title_weight": 0.5, "trust_words": False}).search("late fees")[0]
     assert HANDBOOK.title_of(hit.section_id) == "Late fees"
     assert hit.why == "text rank 1 · vector rank 1 · title rank 1"
     assert hit.score == pytest.approx(1.9 / 61)
+
+
+def _rank_shares(*shares: float) -> list[RankedSection]:
+    return [RankedSection(section_id=str(place), score=share, why="") for place, share in enumerate(shares)]
+
+
+def test_the_clearer_words_find_the_less_vectors_count() -> None:
+    assert measure_doubt([]) == 1.0
+    assert measure_doubt(_rank_shares(0.7)) == 1.0
+    assert measure_doubt(_rank_shares(0.8, 0.4)) == pytest.approx(0.25)
+    assert measure_doubt(_rank_shares(*[1.0] * 9, 0.5, 0.1)) == pytest.approx(0.25)
+    assert 0 < measure_doubt(_rank_shares(1.0, 0.0)) < 0.02
+    trusting, other = (_make({"trust_words": trusts}).search("late fees")[0] for trusts in (True, False))
+    assert trusting.section_id == other.section_id
+    assert trusting.score < other.score
 
 
 def test_vectors_alone_use_no_words() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
 import random
@@ -27,7 +26,8 @@ _KEPT_VERSIONS = timedelta(hours=1)
 """How long an older version of a table is kept, which another program may still be reading."""
 _REASON_LENGTH = 200
 _ASKED_AT_ONCE = 500
-_ATTEMPTS = 10
+_ATTEMPTS = 8
+"""How often something is tried that another program may have come before."""
 _PAUSE_SECONDS = 0.1
 _UNINDEXED_MIN = 1_000
 _UNINDEXED_SHARE = 0.05
@@ -50,15 +50,19 @@ class Database:
         os.environ.setdefault("LANCEDB_LOG", "error")  # else it writes warnings to the terminal by itself
         os.environ.setdefault("LANCE_LOG", "error")
         self.uri = uri if "://" in uri else str(Path(uri).expanduser())
-        self._lance: Any = importlib.import_module(_PACKAGE)
-        self.arrow: Any = importlib.import_module("pyarrow")
+        import lancedb  # noqa: PLC0415 - an extra
+        import lancedb.index  # noqa: PLC0415 - likewise
+        import lancedb.query  # noqa: PLC0415 - likewise
+        import pyarrow as pa  # noqa: PLC0415 - likewise
+
+        self.arrow: Any = pa
         """pyarrow, in which rows are given and taken."""
-        self.queries: Any = importlib.import_module("lancedb.query")
+        self.queries: Any = lancedb.query
         """Classes of queries."""
-        self.indexes: Any = importlib.import_module("lancedb.index")
+        self.indexes: Any = lancedb.index
         """Classes of indexes."""
         with self.failing():
-            self._connection = self._lance.connect(self.uri, read_consistency_interval=_SEEN_AFTER)
+            self._connection = lancedb.connect(self.uri, read_consistency_interval=_SEEN_AFTER)
 
     def open_table(self, name: str, fields: Iterable[tuple[str, Any]]) -> Any:  # noqa: ANN401 - LanceDB's own
         """Return a table, made with these columns where it is missing.
@@ -66,9 +70,19 @@ class Database:
         Raises:
             IndexLostError: It cannot be opened.
         """
+        schema = self.arrow.schema(list(fields))
         with self.failing():
-            schema = self.arrow.schema(list(fields))
-            return self._connection.create_table(name, schema=schema, exist_ok=True)
+            for attempt in range(_ATTEMPTS):
+                table = self.find_table(name)
+                if table is not None:
+                    return table
+                try:
+                    return self._connection.create_table(name, schema=schema, mode="create")
+                except (ValueError, RuntimeError):  # another program may just have made it
+                    if attempt == _ATTEMPTS - 1:
+                        raise
+                    _pause(attempt)
+        raise AssertionError
 
     def find_table(self, name: str) -> Any | None:  # noqa: ANN401 - LanceDB's own
         """Return a table, None where there is none.
@@ -126,8 +140,13 @@ def retry_conflicts(write: Callable[[], None]) -> None:
         except RuntimeError as error:
             if "conflict" not in str(error) or attempt == _ATTEMPTS - 1:
                 raise
-            time.sleep(_PAUSE_SECONDS * (attempt + 1) * (0.5 + random.random()))  # noqa: S311 - so that they part
+            _pause(attempt)
     return None
+
+
+def _pause(attempt: int) -> None:
+    """Wait a little, the longer the more often; never as long as another program that began at the same time."""
+    time.sleep(_PAUSE_SECONDS * (attempt + 1) * (0.5 + random.random()))  # noqa: S311 - no secret
 
 
 def check_extra() -> None:

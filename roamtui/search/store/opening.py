@@ -94,6 +94,18 @@ class StoreChooser:
         return path if path.exists() else None
 
 
+def check_database(uri: str) -> None:
+    """Refuse a LanceDB database before it is needed.
+
+    Raises:
+        UsageError: LanceDB is not installed.
+        IndexLostError: The database cannot be opened.
+    """
+    from roamtui.search.lance.database import Database  # noqa: PLC0415 - an extra
+
+    Database(uri)
+
+
 def open_words(uri: str) -> WordStore:
     """Return the words in a LanceDB database.
 

@@ -17,7 +17,7 @@ from roamtui.search.lance.layout import drop_tables
 from roamtui.search.options import RetrievalOptions
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.backends.conftest import Backend
-from tests.search.libraries import make_folder
+from tests.search.libraries import id_of, make_folder
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
 LIBRARY = make_folder({"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Cherries\n\nRed and small.\n"})
@@ -134,6 +134,20 @@ def test_many_vectors_get_an_index_that_finds_them(lance: Backend, monkeypatch: 
     database = Database(str(lance.options.index))
     name = next(name for name in database.list_tables() if name.startswith("vectors_"))
     assert [index.columns for index in database.find_table(name).list_indices()] == [["vector"]]  # type: ignore[union-attr]
+
+
+def test_within_holds_where_all_vectors_are_compared(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.search.lance.vectors._FILTERED_MAX", 0)
+    hits = lance.open(LIBRARY, SearchMode.VECTOR).search("red", within=id_of(LIBRARY, "a.md"))
+    assert [LIBRARY.title_of(hit.section_id) for hit in hits] == ["Apples"]
+
+
+def test_vectors_of_a_text_that_is_gone_are_taken_out(lance: Backend) -> None:
+    lance.open(LIBRARY, SearchMode.VECTOR).search("red")
+    lance.open(make_folder({"a.md": "# Apples\n\nRed and round.\n"}), SearchMode.VECTOR).search("red")
+    database = Database(str(lance.options.index))
+    name = next(name for name in database.list_tables() if name.startswith("vectors_"))
+    assert database.find_table(name).count_rows() == 1  # type: ignore[union-attr]
 
 
 def test_options_without_an_index_stay_on_this_machine(lance: Backend) -> None:

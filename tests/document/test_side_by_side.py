@@ -1,0 +1,49 @@
+"""Work side by side: in the order asked, within the bound, and no exit waits for it."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from roamtui.document.side_by_side import run_side_by_side, start
+
+
+def test_results_come_in_the_order_of_the_items_and_never_more_at_a_time() -> None:
+    together = threading.Barrier(3, timeout=20)
+    working: set[int] = set()
+    most = []
+
+    def work(item: int) -> int:
+        working.add(item)
+        together.wait()
+        most.append(len(working))
+        together.wait()
+        working.discard(item)
+        together.wait()
+        return item * item
+
+    assert run_side_by_side(work, range(9), 3) == [item * item for item in range(9)]
+    assert set(most) == {3}
+
+
+def test_the_first_failure_is_raised_once_all_is_done() -> None:
+    done = []
+
+    def work(item: int) -> None:
+        done.append(item)
+        if item in (1, 3):
+            raise ValueError(item)
+
+    with pytest.raises(ValueError, match="1"):
+        run_side_by_side(work, range(5), 1)
+    assert sorted(done)[:2] == [0, 1]
+
+
+def test_nothing_to_do_is_done() -> None:
+    assert run_side_by_side(str, [], 4) == []
+
+
+def test_a_thread_of_its_own_is_no_reason_to_stay() -> None:
+    is_daemon = start(lambda: threading.current_thread().daemon)
+    assert is_daemon.result(timeout=20)
