@@ -14,7 +14,7 @@ from roamtui.agent.progress import Progress, Reply
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.agent.reminding import find_reminder
 from roamtui.agent.room import estimate_request, find_room, has_room
-from roamtui.agent.starting import find_start, is_start_wanted
+from roamtui.agent.starting import OPENING, find_start, is_start_wanted
 from roamtui.agent.toolbox import make_tools
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
 from roamtui.conversation.approval import Approver, CostApproval
@@ -85,10 +85,8 @@ class Agent:
         number = self.session.state.question_number + 1
         is_saved = False
         try:
-            found = await self._find_start(question, within)
-            for change in await self.session.begin_question(question, self._brief(within, found)):
-                yield change
-            yield QuestionAsked(number=self.session.state.question_number, question=question)
+            for told in await self._begin(question, within):
+                yield told
             try:
                 async with aclosing(self._roam(progress)) as events:
                     async for event in events:
@@ -112,11 +110,15 @@ class Agent:
             elif not is_saved:
                 self.session.save_now()
 
-    async def _find_start(self, question: str, within: str | None) -> tuple[str, ...]:
-        """Return the sections that are opened with a question."""
-        if self.searcher is None or not is_start_wanted(self.options.confident_start, self.model):
-            return ()
-        return await find_start(self.searcher, self.session.state, question, within)
+    async def _begin(self, question: str, within: str | None) -> tuple[AgentEvent, ...]:
+        """Take up a question, with sections open where search is clear, and return what happened."""
+        found: tuple[str, ...] = ()
+        if self.searcher is not None and is_start_wanted(self.options.confident_start, self.model):
+            found = await find_start(self.searcher, self.session.state, question, within)
+        changes = await self.session.begin_question(question, self._brief(within, found))
+        asked = QuestionAsked(number=self.session.state.question_number, question=question)
+        before = (change for change in changes if not isinstance(change, OPENING))
+        return (*before, asked, *(change for change in changes if isinstance(change, OPENING)))
 
     async def _roam(self, progress: Progress) -> AsyncGenerator[AgentEvent, None]:
         """Ask the model step by step, and run its calls, until it answers or the limit is reached."""

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from roamtui.agent.start_mode import ConfidentStart
+from roamtui.conversation.events import NodesUnfolded, SectionsExpanded
 from roamtui.conversation.opening import estimate_delivery
 from roamtui.errors import RoamtuiError
 from roamtui.models.choose import OFFLINE
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from roamtui.models.base import Model
     from roamtui.search.base import Hit, Searcher
 
+OPENING = (SectionsExpanded, NodesUnfolded)
+"""What tells of sections that are opened with a question; told after the question itself."""
 SHARE_MAX = 0.8
 """Share of the best score up to which the second one leaves no doubt. For questions as clear as this the gold section
 is among the first three in 86 % (contracts), 78 % (ray) and 75 % (dialogues), else in 55, 74 and 55 %."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from roamtui.agent.answer import count_verified
-from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked, ToolFinished
-from roamtui.conversation.events import CloseReason, SaveFailed, SavingReported, SectionsClosed
+from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked, StepStarted, ToolFinished
+from roamtui.conversation.events import CloseReason, SaveFailed, SavingReported, SectionsClosed, SectionsExpanded
 from roamtui.conversation.export import describe_citation
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped
 from roamtui.errors import UnknownSectionError
@@ -38,6 +38,8 @@ class AskRecord:
 
     steps: list[dict[str, Any]] = field(default_factory=list)
     requested: dict[str, None] = field(default_factory=dict)
+    is_roaming: bool = False
+    """Whether the model was asked already."""
     final: QuestionAnswered | None = None
 
 
@@ -67,6 +69,9 @@ async def ask_question(
             if isinstance(event, QuestionAsked):
                 write_notes(filter(None, [find_note(agent.model)]))
             library = agent.session.state.library
+            record.is_roaming = record.is_roaming or isinstance(event, StepStarted)
+            if isinstance(event, SectionsExpanded) and not record.is_roaming:
+                record.requested |= dict.fromkeys(event.opened_ids)  # search opened them with the question
             if isinstance(event, ToolFinished):
                 _record_tool(event, library, record)
             elif isinstance(event, QuestionAnswered):

@@ -52,6 +52,9 @@ def keep_database(library: Library, options: RetrievalOptions, parts: SearchPart
         assert searcher is not None
         searcher.search("")  # embeds what is new
     catalogue.write(list_entries(library))
+    count = len(catalogue.list_documents())
+    documents = f"{count:,} document{'' if count == 1 else 's'}"
     size = database.measure()
     shown = f"; {size / 1e6:,.1f} MB" if size is not None else ""
-    write_text(f"{len(index):,} sections, {progress.total:,} of them new or changed{shown} in {database.uri}\n")
+    changed = f"{progress.total:,} of them new or changed"
+    write_text(f"{documents}, {len(index):,} sections, {changed}{shown} in {database.uri}\n")

@@ -36,6 +36,10 @@ SCOPE_TITLES = {
 """How scopes are called on the screen, in the order in which help lists them."""
 
 
+SCREEN_SCOPES = frozenset({Scope.FIND, Scope.START})
+"""Screens of their own, where the keys of other places do not work, so that theirs may be the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
     """Something that a person can do."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.binding import Binding, BindingsMap
 
-from roamtui.tui.actions import ACTIONS, Action, Scope, show_key
+from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Action, Scope, show_key
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
@@ -71,7 +71,7 @@ def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
 
 
 def _can_clash(one: Scope, other: Scope) -> bool:
-    return one is other or Scope.GLOBAL in (one, other)
+    return one is other or (Scope.GLOBAL in (one, other) and not SCREEN_SCOPES & {one, other})
 
 
 def _join(keys: set[str]) -> str:

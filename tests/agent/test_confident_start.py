@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.agent.events import AgentEvent, QuestionAnswered
+from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.start_mode import ConfidentStart
@@ -80,6 +80,8 @@ async def test_it_is_told_and_kept_like_any_batch_of_the_agent() -> None:
     events = await desk.ask(CLEAR)
 
     [expanded] = [event for event in events if isinstance(event, SectionsExpanded)]
+    asked = next(event for event in events if isinstance(event, QuestionAsked))
+    assert events.index(asked) < events.index(expanded)
     assert expanded.origin is Origin.AGENT
     assert IDS["Herons"] in expanded.opened_ids
     state = desk.session.state

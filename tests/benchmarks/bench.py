@@ -253,8 +253,8 @@ HEAD = f"""\
 |{"-" * 35}|{"-" * 9}:|{"-" * 36}|{"-" * 9}:|{"-" * 7}:|{"-" * 16}|"""
 
 
-_KEPT_FROM = "\n## Search"
-"""What stands from here on in the page is written by hand, from tables of `search_trial` and `confident_start`."""
+_KEPT_FROM = "\n## "
+"""What stands from here on in the page is written by hand, from other benches."""
 INTRO = """\
 # Benchmarks
 

@@ -138,7 +138,7 @@ def _group(sections: Iterator[str]) -> Iterator[str]:
 
 def _change_file(library: Library) -> Library:
     section_id, document = next(iter(library.grafts.items()))
-    changed = parse_document(document.text + "\n# New\n\nWords that are new.\n", key=document.key)
+    changed = parse_document(f"{document.text[:]}\n# New\n\nWords that are new.\n", key=document.key)
     grafts = MappingProxyType({**library.grafts, section_id: changed})
     return Library(source=library.source, root=library.root, grafts=grafts)
 

@@ -23,7 +23,7 @@ def test_an_index_is_written_searched_brought_up_to_date_and_deleted(
     uri = tmp_path / "database"
     written = run("index", garden, "--to", uri)
     assert written.code == 0
-    assert written.out.startswith("5 sections, 5 of them new or changed; ")
+    assert written.out.startswith("1 document, 5 sections, 5 of them new or changed; ")
     assert written.out.endswith(f" MB in {uri}\n")
 
     hits = run("search", garden, "late spade", "--index", uri, "--json").json["hits"]
@@ -32,8 +32,8 @@ def test_an_index_is_written_searched_brought_up_to_date_and_deleted(
     assert "A late spade costs 50 cents a day" in answer
 
     garden.write_text(garden.read_text("utf-8") + "\n## Bees\n\nTwo hives.\n", "utf-8")
-    assert run("index", garden, "--to", uri).out.startswith("6 sections, 6 of them")
-    assert run("index", garden, "--to", uri).out.startswith("6 sections, 0 of them")
+    assert run("index", garden, "--to", uri).out.startswith("1 document, 6 sections, 6 of them")
+    assert run("index", garden, "--to", uri).out.startswith("1 document, 6 sections, 0 of them")
     assert run("index", garden, "--to", uri, "--delete").out == f"Deleted the index in {uri}\n"
     assert run("index", garden, "--to", uri, "--delete").out == f"There is no index in {uri}\n"
 

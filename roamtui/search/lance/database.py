@@ -73,12 +73,11 @@ class Database:
         schema = self.arrow.schema(list(fields))
         with self.failing():
             for attempt in range(_ATTEMPTS):
-                table = self.find_table(name)
-                if table is not None:
-                    return table
                 try:
+                    if name in self.list_tables():
+                        return self._connection.open_table(name)
                     return self._connection.create_table(name, schema=schema, mode="create")
-                except (ValueError, RuntimeError):  # another program may just have made it
+                except (ValueError, RuntimeError):  # another program may just be making it
                     if attempt == _ATTEMPTS - 1:
                         raise
                     _pause(attempt)

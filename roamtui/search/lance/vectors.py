@@ -34,8 +34,12 @@ _FILTERED_MAX = 500
 """Chunks of which LanceDB is told to look at no others."""
 _INDEXED_MIN = 100_000
 """Vectors from which on not all are compared with a query's."""
-_PROBES = 40
-_REFINED = 10
+_PARTITION_ROWS = 4_096
+_PROBES = 25
+"""Partitions that are compared with a query's vector, the nearest first."""
+_REFINED = 4
+_ITERATIONS = 10
+"""Rounds of dividing into partitions; 156,000 vectors take 8 s of CPU time. Product quantisation took minutes."""
 _STORED = "<f2"
 
 
@@ -153,8 +157,13 @@ class LanceVectors:
                 if tell is not None:
                     tell(start + len(batch) - len(new) + first + len(some), len(missing))
             self._add(batch, vectors)
-        if self._table is not None and self._table.count_rows() >= _INDEXED_MIN:
-            tidy_table(self._table, [("vector", self._database.indexes.IvfPq(distance_type="dot"))])
+        count = self._table.count_rows() if self._table is not None else 0
+        if count >= _INDEXED_MIN:
+            partitions = max(1, count // _PARTITION_ROWS)
+            config = self._database.indexes.IvfSq(
+                distance_type="dot", num_partitions=partitions, max_iterations=_ITERATIONS
+            )
+            tidy_table(self._table, [("vector", config)])
 
     def _embed(self, digests: Sequence[str]) -> dict[bytes, bytes]:
         made = self._embedder.embed([self._texts[digest] for digest in digests], kind=EmbedKind.DOCUMENT)

@@ -38,7 +38,7 @@ class LanceWordStore:
     """Ranks rows by the words of parts. See `WordStore`.
 
     The number of a row comes from the digest of its part, so that programs that write at once agree on it. A part is
-    written whole or not at all; one that two programs wrote is written anew by the next. Weights are those of writing.
+    written whole or not at all; one that two programs wrote is found once. Weights are those of writing.
 
     Args:
         database: Where the tables lie.
@@ -85,11 +85,10 @@ class LanceWordStore:
 
     def _write(self, parts: Sequence[Part], tell: Callable[[int, int], None] | None) -> None:
         self._sections.checkout_latest()
-        known = self._count_values("part")
+        known = self._list_values("part")
         self._check_documents({part.document.key for part in parts})
-        sizes = {part.digest: len(part) for part in parts}
-        delete_rows(self._sections, "part", [digest for digest, count in known.items() if count != sizes.get(digest)])
-        self._add([part for part in parts if known.get(part.digest) != len(part)], tell)
+        delete_rows(self._sections, "part", known - {part.digest for part in parts})
+        self._add([part for part in parts if part.digest not in known], tell)
         tidy_table(self._sections, [(WORDS, self._make_index()), (TITLE, self._make_index())])
 
     def rank(
@@ -158,10 +157,9 @@ class LanceWordStore:
         rows = found.to_arrow()
         return list(zip(rows["number"].to_pylist(), rows["_score"].to_pylist(), strict=True))
 
-    def _count_values(self, column: str) -> dict[str, int]:
-        """Return how many rows have each value of a column."""
-        counts = self._sections.search().select([column]).to_arrow()[column].value_counts()
-        return {entry["values"]: entry["counts"] for entry in counts.to_pylist()}
+    def _list_values(self, column: str) -> set[str]:
+        """Return the values of a column."""
+        return set(self._sections.search().select([column]).to_arrow()[column].unique().to_pylist())
 
     def _check_documents(self, keys: set[str]) -> None:
         """Refuse to replace the index of other documents.
@@ -169,7 +167,7 @@ class LanceWordStore:
         Raises:
             UsageError: None of the documents in the database is among these.
         """
-        others = self._count_values("doc").keys()
+        others = self._list_values("doc")
         if others and keys and others.isdisjoint(keys):
             example = min(others) or "a single document"
             raise UsageError(

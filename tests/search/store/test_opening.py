@@ -178,7 +178,12 @@ def test_two_programs_over_two_texts_of_a_source_both_find_theirs(place: _Place)
 def test_two_programs_may_index_the_same_text_at_once(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.search.store.sections._BATCH_ROWS", 1)
     first, second = place.open(), place.open()
-    first.prepare(lambda *_: second.prepare() and None)
+
+    def index_too(done: int, total: int) -> None:
+        assert done <= total
+        second.prepare()
+
+    first.prepare(index_too)
 
     assert _finds(first, "sweet") == _finds(second, "sweet") == ["Dates"]
     assert first.prepare().store.path == second.prepare().store.path == place.path
@@ -191,7 +196,12 @@ def test_a_text_that_another_program_takes_out_meanwhile_is_indexed_in_memory(
     monkeypatch.setattr("roamtui.search.store.sections._BATCH_ROWS", 1)
     other = make_folder({"a.md": "# Apples\n\nGreen.\n"})
     first = place.open()
-    first.prepare(lambda done, _: place.open(other).prepare() and None if done else None)
+
+    def index_other(done: int, total: int) -> None:
+        if 0 < done <= total:
+            place.open(other).prepare()
+
+    first.prepare(index_other)
 
     assert _finds(first, "sweet") == ["Dates"]
     assert _finds(first, "round") == ["Apples"]
