@@ -277,7 +277,8 @@ def _parse_search(arguments: Sequence[str]) -> SearchArguments:
 
 def _parse_index(arguments: Sequence[str]) -> IndexArguments:
     parser = _make_parser("index", "Keep the search index of a source on disk; only what changed is written.")
-    _add_source(parser)
+    parser.add_argument("sources", metavar="SOURCE", nargs="+", help="Markdown or text files, folders, zips, addresses")
+    _add_web(parser)
     parser.add_argument("--delete", dest="is_deleted", action="store_true", help="delete it")
     help_to = "keep it in a LanceDB database: a folder, s3://… or db://…; the same as --index elsewhere"
     parser.add_argument("--to", metavar="URI", dest="uri", help=help_to)
@@ -293,7 +294,7 @@ def _parse_index(arguments: Sequence[str]) -> IndexArguments:
     if values.uri is not None:
         retrieval["index"] = values.uri
     return IndexArguments(
-        source=values.source,
+        sources=tuple(values.sources),
         is_deleted=values.is_deleted,
         retrieval=retrieval,
         summaries=values.summaries,

@@ -14,15 +14,15 @@ Ask questions of a well-organised document. A model reads its outline, opens the
 sections it needs, and proves its answer with quotes. Without a command, the app opens.
 
 SOURCE is a Markdown or text file, a folder or zip archive of them, the https:// address
-of a site, its llms.txt or a page, or - for standard input. The app and `outline` open
-several files and folders as one. Without SOURCE, the app shows what there is to open.
+of a site, its llms.txt or a page, or - for standard input. The app, `index` and `outline`
+open several files and folders as one. Without SOURCE, the app shows what there is to open.
 
 commands:
   outline SOURCE [--json] [--budget N]    the text that the model reads, or every section
   show SOURCE ID...                       raw text of sections
   ask SOURCE QUESTION [--json|--events]   one question, one cited answer
   search SOURCE QUERY [--mode M]          ranked sections
-  index SOURCE [--to URI] [--summaries]   the search index of a large source, kept on disk
+  index SOURCE... [--to URI]              the search index of a large source, kept on disk
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
   conversations [list|show|export|delete] saved conversations
   serve SOURCE [--port N]                 the app in a browser, on this machine alone

@@ -92,7 +92,7 @@ class SearchArguments:
 class IndexArguments:
     """``roamtui index``."""
 
-    source: str
+    sources: tuple[str, ...]
     is_deleted: bool
     retrieval: Mapping[str, object] = field(default_factory=dict)
     """What is said about search, by option; `index` is where the index is kept."""

@@ -9,12 +9,14 @@ from roamtui.assembly import make_model_for, warn
 from roamtui.headless.embedding import EmbeddingProgress
 from roamtui.libraries import open_library
 from roamtui.retrieval import find_index_place, make_parts
+from roamtui.search.choosing import make_searcher
 from roamtui.search.index_name import SUMMARIES, name_index
 from roamtui.settings import cache_path, indexes_path
 
 if TYPE_CHECKING:
     from roamtui.command_arguments import IndexArguments
     from roamtui.document.library import Library
+    from roamtui.search.fused import SearchParts
     from roamtui.settings import Settings
 
 
@@ -24,21 +26,29 @@ def run_index(arguments: IndexArguments, settings: Settings) -> int:
     Raises:
         RoamtuiError: The index or a summary could not be written.
     """
-    library = open_library((arguments.source,), arguments.web)
+    library = open_library(arguments.sources, arguments.web)
     if arguments.summaries is not None and not arguments.is_deleted:
         library = _add_summaries(library, arguments, settings)
     options = settings.retrieval
-    if options.index is None:
-        from roamtui.headless.index import keep_index  # noqa: PLC0415 - each command its own
+    parts = replace(_make_parts(settings), needs_vectors=True)
+    if options.index is not None:
+        from roamtui.headless.index_database import keep_database  # noqa: PLC0415 - LanceDB is an extra
 
-        keep_index(library, find_index_place(warn), is_deleted=arguments.is_deleted)
+        keep_database(library, options, parts, is_deleted=arguments.is_deleted)
         return 0
-    from roamtui.headless.index_database import keep_database  # noqa: PLC0415 - LanceDB is an extra
+    from roamtui.headless.index import keep_index  # noqa: PLC0415 - each command its own
 
-    model = (settings.model, settings.api_base)
-    parts = make_parts(options, model=model, cache=cache_path(), tell=warn, progress=EmbeddingProgress())
-    keep_database(library, options, replace(parts, needs_vectors=True), is_deleted=arguments.is_deleted)
+    keep_index(library, find_index_place(warn), is_deleted=arguments.is_deleted)
+    if options.needs_vectors and not arguments.is_deleted:
+        searcher = make_searcher(library, options, parts, find_index_place(warn))
+        assert searcher is not None
+        searcher.search("")  # embeds what is new
     return 0
+
+
+def _make_parts(settings: Settings) -> SearchParts:
+    model = (settings.model, settings.api_base)
+    return make_parts(settings.retrieval, model=model, cache=cache_path(), tell=warn, progress=EmbeddingProgress())
 
 
 def _add_summaries(library: Library, arguments: IndexArguments, settings: Settings) -> Library:

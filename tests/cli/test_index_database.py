@@ -38,6 +38,12 @@ def test_an_index_is_written_searched_brought_up_to_date_and_deleted(
     assert run("index", garden, "--to", uri, "--delete").out == f"There is no index in {uri}\n"
 
 
+def test_several_sources_are_one_library(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "docs")
+    assert run("index", garden, folder, "--to", tmp_path / "database").out.startswith("3 documents, ")
+    assert "0 of them new" in run("index", garden, folder, "--to", tmp_path / "database").out
+
+
 def test_both_backends_are_measured_on_the_same_questions(run: RunCommand, tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "docs")
     questions = write_questions(tmp_path / "questions.jsonl", CANOE)

@@ -117,10 +117,10 @@ def _list_conversations(summaries: Sequence[ConversationSummary]) -> Iterator[St
 def _list_sources(summaries: Sequence[ConversationSummary]) -> Iterator[StartOffer]:
     sources = list(dict.fromkeys(summary.source for summary in summaries))
     for source in sources[:_SOURCES_SHOWN]:
-        name = source if "://" in source else Path(source).name
-        yield StartOffer(
-            group=OfferGroup.SOURCE, name=plain_line(name), note=_shorten(str(Path(source).parent)), source=source
-        )
+        is_address = "://" in source
+        name = source.partition("://")[2].rstrip("/") if is_address else Path(source).name
+        note = "a site" if is_address else _shorten(str(Path(source).parent))
+        yield StartOffer(group=OfferGroup.SOURCE, name=plain_line(name), note=note, source=source)
 
 
 def _list_examples() -> Iterator[StartOffer]:

@@ -1,0 +1,25 @@
+"""`roamtui index --mode hybrid`: sections are embedded beforehand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from roamtui.settings import cache_path
+from tests.fakes.embedding_server import FakeEmbeddingServer
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import RunCommand
+
+
+@pytest.mark.slow
+def test_sections_are_embedded_with_the_index(run: RunCommand, garden: Path) -> None:
+    with FakeEmbeddingServer() as server:
+        embedder = ["--mode", "hybrid", "--embedder", "ollama/arctic", "--embedder-api-base", server.url]
+        result = run("index", garden, *embedder)
+        assert result.code == 0
+        assert "embedded 5 of 5 chunks" in result.err
+        assert len(server.texts) == 5
+    assert (cache_path() / "vectors.sqlite3").is_file()
