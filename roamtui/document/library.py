@@ -76,6 +76,14 @@ class Library(LibraryTree):
 
     def _find_lines(self, section_id: str) -> tuple[int, int, int]:
         """Return the first line of a node, the last of its subtree and the last of its own text."""
+        document, row = self.locate(section_id)
+        columns = document.columns
+        if columns.kinds[row] is NodeKind.SECTION:
+            starts, lines = columns.starts, document.line_starts
+            start, own_end, end = starts[row], starts[row + 1], starts[columns.ends[row]]
+            first = line_number_at(lines, start)
+            own_last = line_number_at(lines, max(start, own_end - 1))
+            return first, own_last if end == own_end else line_number_at(lines, max(start, end - 1)), own_last
         first, own_last = self.lines_of(self.own_span(section_id))
         return first, self.lines_of(self.span(section_id))[1], own_last
 

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from roamtui.search.mode import SearchMode
 
-__all__ = ["EmbedKind", "Embedder", "Hit", "Reranker", "Rewriter", "SearchMode", "SearchOptions", "Searcher"]
+__all__ = [
+    "EmbedKind",
+    "Embedder",
+    "Hit",
+    "Indexing",
+    "Reranker",
+    "Rewriter",
+    "SearchMode",
+    "SearchOptions",
+    "Searcher",
+]
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -107,6 +117,19 @@ class Searcher(Protocol):
 
         Raises:
             UnknownSectionError: `within` names no section.
+        """
+        ...
+
+
+@runtime_checkable
+class Indexing(Protocol):
+    """A searcher whose index can be made before it is asked."""
+
+    def prepare(self, tell: Callable[[int, int], None] | None = None) -> object:
+        """Bring the index up to date; called in a thread.
+
+        Args:
+            tell: Is told how many sections are written, and of how many.
         """
         ...
 

@@ -91,9 +91,8 @@ class KeywordSearcher:
         self._state: _State | None = None
 
     def refresh(self, library: Library) -> None:
-        """Search `library` from now on, after a page was grafted or a document changed."""
-        with self._lock:
-            self._library = library
+        """Search `library` from now on, after a page was grafted or a document changed; waits for no index."""
+        self._library = library
 
     def prepare(self, tell: Callable[[int, int], None] | None = None) -> SectionIndex:
         """Return the index, brought up to date now rather than by the first search.

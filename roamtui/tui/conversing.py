@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from roamtui.agent.examples import ask_model_for_questions, propose_questions
 from roamtui.conversation.transcript import Stopped
+from roamtui.document.side_by_side import start
 from roamtui.models.choose import OFFLINE, find_note, start_model
+from roamtui.search.base import Indexing
 from roamtui.tui.chat.narration import recall_ending
 
 if TYPE_CHECKING:
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
     from roamtui.search.base import Hit
     from roamtui.tui.commands import MakeCommand
     from roamtui.tui.dispatch import EventDispatcher
+
+
+_INDEXED_AHEAD_MIN = 5_000
+"""Sections of a library from which on making the index takes longer than anyone likes to wait."""
 
 
 class Conversing:
@@ -58,6 +65,28 @@ class Conversing:
         await start_model(model)
         if note := find_note(model):
             self._dispatcher.note(note)
+
+    async def index_ahead(self, show: Callable[[str], None]) -> None:
+        """Bring the search index of a large source up to date before a question needs it.
+
+        Nobody who leaves waits for it: what is not written by then is written the next time.
+
+        Args:
+            show: Is told how far that is, and an empty text at the end.
+        """
+        searcher: object = self._agent.searcher
+        library = self._agent.session.state.library
+        if len(library) < _INDEXED_AHEAD_MIN or library.list_unloaded() or not isinstance(searcher, Indexing):
+            return
+        loop = asyncio.get_running_loop()
+
+        def tell(done: int, total: int) -> None:
+            loop.call_soon_threadsafe(show, f"indexing {done:,} of {total:,} sections")
+
+        try:
+            await asyncio.wrap_future(start(partial(searcher.prepare, tell)))
+        finally:
+            show("")
 
     async def propose(self) -> tuple[str, ...]:
         """Return questions to ask: from the model, or from the headings where no language model answers.

@@ -11,8 +11,8 @@ from tests.soak.faulty_model import FAULTS
 
 _OBJECTS_SHARE = 1.4
 _RESIDENT_KB = 25_000
-_TASKS = 3
-"""A message may just be on its way."""
+_TASKS = 12
+"""Messages and idle workers that come and go; a task that each question left behind would be thirty."""
 
 
 @pytest.mark.slow

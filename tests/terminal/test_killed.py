@@ -37,7 +37,7 @@ def test_what_was_on_the_screen_comes_back(open_terminal: OpenTerminal) -> None:
     ]
     going_on = ""
     for number, is_shown in enumerate(shown):
-        terminal = open_terminal(f"{PROGRAM} {HANDBOOK} {going_on}", height=60)
+        terminal = open_terminal(f"{PROGRAM} {HANDBOOK} {going_on}", height=110)
         for question in QUESTIONS[:number]:
             terminal.wait_for(partial(_has_question, question))
         if number:
@@ -47,5 +47,5 @@ def test_what_was_on_the_screen_comes_back(open_terminal: OpenTerminal) -> None:
         terminal.wait_for(is_shown)
         _kill(terminal)
         going_on = "--continue"
-    last = open_terminal(f"{PROGRAM} {HANDBOOK} --continue", height=60)
+    last = open_terminal(f"{PROGRAM} {HANDBOOK} --continue", height=110)
     last.wait_for(shown[2])

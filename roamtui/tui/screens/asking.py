@@ -66,7 +66,11 @@ class AskingScreen(PanesScreen):
         for happened in self.session.opening_events:
             self._conversing.show(happened)
         self._warm_up()
+        self.run_worker(self._conversing.index_ahead(self._show_progress), group="indexing", exit_on_error=False)
         _ = self.reader_pane.reader
+
+    def _show_progress(self, words: str) -> None:
+        self.status_line.change(message=words)
 
     def _warm_up(self) -> None:
         self.run_worker(self._conversing.warm_up(), group="warming", exit_on_error=False)
