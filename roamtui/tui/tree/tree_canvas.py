@@ -9,6 +9,7 @@ from textual.cache import LRUCache
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.tui.tree.line_render import ASCII, UNICODE, Palette, render_line
@@ -119,8 +120,18 @@ class TreeCanvas(ScrollView):
         """Draw all lines in view again, after any change to what they are."""
         size = Size(self.scrollable_content_region.width, self.line_count)
         if size != self.virtual_size:
-            self.virtual_size = size
+            self._resize(size)
         self.refresh()
+
+    def _resize(self, size: Size) -> None:
+        """Take on another number of lines; only where a scrollbar comes or goes is the screen laid out again."""
+        is_scrolled = size.height > self.container_size.height
+        has_same_bars = is_scrolled == self.show_vertical_scrollbar and size.width == self.virtual_size.width
+        if self.container_size and has_same_bars:
+            self.set_reactive(Widget.virtual_size, size)
+            self._scroll_update(size)
+        else:
+            self.virtual_size = size
 
     def scroll_to_line(self, line: int) -> None:
         """Bring a line to the top of the view at once, as far as there are lines below it."""
