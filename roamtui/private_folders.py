@@ -1,9 +1,10 @@
-"""Folders that their owner alone can use, whatever the umask is."""
+"""Folders and files that their owner alone can use, whatever the umask is; a file is there whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import os
+import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _OWNER_ALONE = 0o700
+_OWNER_ALONE_FILE = 0o600
 
 
 def make_private_folder(folder: Path) -> None:
@@ -26,3 +28,44 @@ def make_private_folder(folder: Path) -> None:
             missing.mkdir(mode=_OWNER_ALONE)
     if not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+
+
+def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suffix: str = "") -> None:
+    """Write a file beside its place and have it take that place whole, so that a reader sees the old one or the new.
+
+    Args:
+        path: In a folder that is there.
+        data: All of it.
+        is_flushed: Whether it is on the disk before it takes its place; not worth the wait for what can be made again.
+        suffix: End of the name while it is being written.
+
+    Raises:
+        OSError: It cannot be written; nothing is left beside.
+    """
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}{suffix}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ALONE_FILE)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            if is_flushed:
+                file.flush()
+                os.fsync(file.fileno())
+        beside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise
+
+
+def drop_least_used(folder: Path, pattern: str, bytes_max: int) -> None:
+    """Delete the files of a folder that were not used for longest, until the others have `bytes_max` at most.
+
+    Raises:
+        OSError: One of them cannot be looked at or deleted.
+    """
+    found = sorted(((entry.stat().st_mtime, entry) for entry in folder.glob(pattern)), reverse=True)
+    total = 0
+    for _, path in found:
+        total += path.stat().st_size
+        if total > bytes_max:
+            path.unlink(missing_ok=True)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import secrets
 import tomllib
 from typing import TYPE_CHECKING
 
 from roamtui.errors import RoamtuiError
-from roamtui.private_folders import make_private_folder
+from roamtui.private_folders import make_private_folder, write_private_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +34,8 @@ def save_setting(path: Path, key: str, value: str) -> None:
         after = _change(before, key, value, line)
         if after is None:
             raise RoamtuiError(f"{path} was left as it is. To keep this choice, put {line} there yourself.")
-        _write(target, after)
+        make_private_folder(target.parent)
+        write_private_file(target, after.encode("utf-8"), is_flushed=True)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise RoamtuiError(f"The choice is not kept: {path}: {reason}.") from None
@@ -74,18 +73,3 @@ def _propose(text: str, key: str, line: str) -> Iterator[str]:
         gap = "" if text[:place].endswith("\n") else end
         yield f"{text[:place]}{gap}{line}{end}{text[place:]}"
     yield f"{line}{end}{text}"
-
-
-def _write(path: Path, text: str) -> None:
-    make_private_folder(path.parent)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise

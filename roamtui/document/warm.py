@@ -7,7 +7,6 @@ good as absent. Nothing depends on it: any failure means that the document is pa
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from array import array
 from contextlib import suppress
@@ -19,7 +18,7 @@ from roamtui.document.columns import Columns, nest_levels
 from roamtui.document.document import Document, hash_text
 from roamtui.document.node import NodeKind
 from roamtui.document.text import LENGTH_MIN, keep_text
-from roamtui.private_folders import make_private_folder
+from roamtui.private_folders import drop_least_used, make_private_folder, write_private_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,17 +82,11 @@ class WarmCache:
         path = self._path(document.content_hash, name, is_markdown=is_markdown)
         if path.exists():
             return False
-        beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
         try:
             make_private_folder(self._folder)
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(_pack(document))
-            beside.replace(path)
-            self._make_room()
+            write_private_file(path, _pack(document))
+            drop_least_used(self._folder, "*.outline", BYTES_MAX)
         except OSError:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
             return False
         return True
 
@@ -101,14 +94,6 @@ class WarmCache:
         said = f"{__version__}\x1f{digest}\x1f{name}\x1f{is_markdown}"
         name = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_SIZE).hexdigest()
         return self._folder / f"{name}.outline"
-
-    def _make_room(self) -> None:
-        found = sorted(((entry.stat().st_mtime, entry) for entry in self._folder.glob("*.outline")), reverse=True)
-        total = 0
-        for _, path in found:
-            total += path.stat().st_size
-            if total > BYTES_MAX:
-                path.unlink(missing_ok=True)
 
 
 def _pack(document: Document) -> bytes:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from contextlib import suppress
 from dataclasses import asdict
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from roamtui import __version__
-from roamtui.private_folders import make_private_folder
+from roamtui.private_folders import drop_least_used, make_private_folder, write_private_file
 from roamtui.sources.convert.converted import Converted
 
 if TYPE_CHECKING:
@@ -54,17 +53,10 @@ class KeptConversions:
     def write(self, data: bytes, wanted: Format, converted: Converted) -> None:
         """Keep what a file was converted to; where the folder cannot be written nothing is kept."""
         path = self._path(data, wanted)
-        beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-        try:
+        with suppress(OSError):
             make_private_folder(self._folder)
-            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(asdict(converted), file)
-            beside.replace(path)
-            self._make_room()
-        except OSError:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
+            write_private_file(path, json.dumps(asdict(converted)).encode("utf-8"))
+            drop_least_used(self._folder, "*.json", _BYTES_MAX)
 
     def clear(self) -> None:
         """Drop all that is kept."""
@@ -76,11 +68,3 @@ class KeptConversions:
         digest = blake2b(data, digest_size=_DIGEST_SIZE, person=wanted.name.encode())
         digest.update(f"{__version__} {_VERSION}".encode())
         return self._folder / f"{digest.hexdigest()}.json"
-
-    def _make_room(self) -> None:
-        found = sorted(((entry.stat().st_mtime, entry) for entry in self._folder.glob("*.json")), reverse=True)
-        total = 0
-        for _, path in found:
-            total += path.stat().st_size
-            if total > _BYTES_MAX:
-                path.unlink(missing_ok=True)

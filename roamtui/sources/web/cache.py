@@ -10,13 +10,12 @@ import contextlib
 import hashlib
 import json
 import os
-import secrets
 import threading
 import time
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING
 
-from roamtui.private_folders import make_private_folder
+from roamtui.private_folders import make_private_folder, write_private_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +107,7 @@ class PageCache:
         try:
             make_private_folder(self._folder)
             replaced = _find_size(path)
-            _write(path, data)
+            write_private_file(path, data, suffix=_TEMPORARY_SUFFIX)
         except OSError:
             return False
         self._make_room(len(data), replaced)
@@ -192,19 +191,6 @@ class PageCache:
             if entry.name.endswith(_TEMPORARY_SUFFIX) and now - found.st_mtime >= seconds:
                 with contextlib.suppress(OSError):
                     (self._folder / entry.name).unlink()
-
-
-def _write(path: Path, data: bytes) -> None:
-    beside = path.with_name(f"{path.stem[:16]}-{secrets.token_hex(8)}{_TEMPORARY_SUFFIX}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        beside.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise
 
 
 def _find_size(path: Path) -> int:
