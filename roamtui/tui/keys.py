@@ -41,6 +41,12 @@ class Keys:
             if action.keys and (only is None or action.id in only)
         )
 
+    def put_before(self, inherited: BindingsMap, scope: Scope) -> None:
+        """Have the keys of a scope act before those that a widget has from its class, whose lists stay as they are."""
+        bindings = inherited.key_to_bindings
+        for key, binding in self.bindings(scope):
+            bindings[key] = [binding, *bindings.get(key, [])]
+
     def show_first(self, action_id: str) -> str:
         """Return the first key of an action as it is written on the screen, a dash where it has none."""
         action = next(action for action in self.actions if action.id == action_id)

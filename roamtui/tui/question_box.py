@@ -70,9 +70,7 @@ class QuestionBox(TextArea):
             highlight_cursor_line=False,
             placeholder=Content("Ask this document…"),
         )
-        bindings = self._bindings.key_to_bindings  # its lists belong to the class
-        for key, binding in keys.bindings(Scope.INPUT):
-            bindings[key] = [binding, *bindings.get(key, [])]
+        keys.put_before(self._bindings, Scope.INPUT)
         self._history = list(history)
         self._place = len(self._history)
         self._draft = ""

@@ -93,9 +93,7 @@ class ConversationsScreen(ModalScreen[ConversationChosen | None]):
 
     def __init__(self, session: Session, store: Store, keys: Keys) -> None:
         super().__init__()
-        bindings = self._bindings.key_to_bindings  # its lists belong to the class
-        for key, binding in keys.bindings(Scope.CONVERSATIONS):
-            bindings[key] = [binding, *bindings.get(key, [])]
+        keys.put_before(self._bindings, Scope.CONVERSATIONS)
         self._session = session
         self._store = store
         self._keys = keys

@@ -97,9 +97,7 @@ class FindScreen(ModalScreen["Hit | None"]):
             before: Of the last time.
         """
         super().__init__()
-        bindings = self._bindings.key_to_bindings  # its lists belong to the class
-        for key, binding in keys.bindings(Scope.FIND):
-            bindings[key] = [binding, *bindings.get(key, [])]
+        keys.put_before(self._bindings, Scope.FIND)
         self._find = find
         self._open_hit = open_hit
         self._keys = keys

@@ -81,9 +81,7 @@ class StartScreen(Screen[None], Generic[Opened]):
         """
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
-        bindings = self._bindings.key_to_bindings  # its lists belong to the class
-        for key, binding in keys.bindings(Scope.START):
-            bindings[key] = [binding, *bindings.get(key, [])]
+        keys.put_before(self._bindings, Scope.START)
         self._actions = actions
         self._keys = keys
         self._problem = " ".join(problems)
