@@ -13,6 +13,10 @@ _OBJECTS_SHARE = 1.4
 _RESIDENT_KB = 25_000
 _TASKS = 12
 """Messages and idle workers that come and go; a task that each question left behind would be thirty."""
+_POOL_THREADS = 8
+"""Those of asyncio's pool, which come when two things are under way at once and stay; a leak would be thirty."""
+_DESCRIPTORS = 8
+"""A file that is just being read or saved; a leak would be thirty."""
 
 
 @pytest.mark.slow
@@ -25,7 +29,9 @@ async def test_a_day_leaves_nothing_behind(tmp_path: Path) -> None:
     assert last.objects < first.objects * _OBJECTS_SHARE
     assert last.resident_kb < first.resident_kb + _RESIDENT_KB
     assert last.tasks <= first.tasks + _TASKS
-    assert (last.threads, last.descriptors, last.children) == (first.threads, first.descriptors, first.children)
+    assert last.threads <= first.threads + _POOL_THREADS
+    assert last.descriptors <= first.descriptors + _DESCRIPTORS
+    assert last.children == first.children
     lines = [" ".join(line.split()) for line in screen.splitlines()]
     assert any("a new conversation ◇ nothing open" in line for line in lines), screen
     assert any("❯ Ask this document…" in line for line in lines), screen
