@@ -52,6 +52,8 @@ Feed the starter with 200 g of rye at six and at noon. See [Steam](#steam) and [
 Nothing here may act.
 """
 
+_QUICK_ROUNDS = 50
+_SLOW_ROUND_SECONDS = 0.02
 EXAMPLES = ("How many loaves does the stone oven take?", "When is the starter fed?")
 
 
@@ -92,11 +94,11 @@ def expand(*section_ids: str) -> ScriptedReply:
 
 
 async def wait_until(pilot: Pilot[Any], is_met: Callable[[], bool], rounds_max: int = 500) -> None:
-    """Let the app work until a condition is met."""
-    for _ in range(rounds_max):
+    """Let the app work until a condition is met, from the 50th round on with time for threads and other programs."""
+    for number in range(rounds_max):
         if is_met():
             return
-        await pilot.pause()
+        await pilot.pause(None if number < _QUICK_ROUNDS else _SLOW_ROUND_SECONDS)
     assert is_met(), "what was waited for did not come"
 
 
