@@ -51,6 +51,7 @@ def test_a_page_comes_whole_with_what_the_site_says_of_it() -> None:
         ("identity", PAGE),
         ("gzip", b""),
     ],
+    ids=["gzip", "two gzip members and padding", "zlib", "raw deflate", "identity", "empty"],
 )
 def test_a_body_is_decompressed(encoding: str, data: bytes) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
