@@ -32,6 +32,11 @@ _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0df
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
 _CAMEL_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
 _NEGATION = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
+_QUANTITY = re.compile(
+    r"\bhow\s+(?:big|deep|early|far|fast|frequently|high|large|late|long|many|much|often|old|quickly|small|soon|tall|wide)\b",
+    re.IGNORECASE,
+)
+"""Asks for a number; its second word seldom stands where the number does."""
 _UNSPACED = (
     "\u0e00-\u0fff"  # Thai, Lao, Tibetan
     "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
@@ -116,9 +121,14 @@ def query_terms(text: str) -> tuple[str, ...]:
 
     Stop words go, unless the question has nothing else.
     """
-    terms = dict.fromkeys(_find_terms(normalise(text)))
+    terms = dict.fromkeys(_find_terms(_QUANTITY.sub("how", normalise(text))))
     content = [term for term in terms if term not in STOP_WORDS]
     return tuple((content or list(terms))[:TERMS_MAX])
+
+
+def asks_for_number(question: str) -> bool:
+    """Return whether a question asks how much there is of something, in English."""
+    return _QUANTITY.search(question) is not None
 
 
 def _find_terms(text: str) -> Iterator[str]:

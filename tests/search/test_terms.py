@@ -30,6 +30,8 @@ from roamtui.search.terms import (
         ("what does __init__ do", ("__init__",)),
         ("why doesn't Ray's actor die", ("ray", "actor", "die")),
         ("e.g. this", ("e.g", "this")),
+        ("How many senators has a state?", ("senators", "state")),
+        ("how-to: many boats", ("many", "boats")),
         ("What is it?", ("what", "is", "it")),
         ("Café CAFE", ("cafe",)),
         ("数据库 index", ("数据", "据库", "index")),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.models.offline.choosing import is_follow_up
 from roamtui.search.sentences import best_sentences, find_opening
-from roamtui.search.terms import find_terms, query_terms
+from roamtui.search.terms import asks_for_number, find_terms, query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,17 +19,24 @@ if TYPE_CHECKING:
 _QUOTES_MAX = 3
 _FURTHER_SHARE = 0.72
 """A further sentence is quoted where it scores at least this share of the best one."""
-_COVERAGE_MIN = 0.25
-"""Share of the question's weight that one section must hold, or nothing was found: of 320 questions asked of the right
-document 11 % fall below it, mostly about contracts, and of 480 asked of a wrong one 89 %."""
+_MATCH_MIN = 0.27
+"""Match of the best sentence below which nothing was found: of 302 questions on technical documents 3 % fall below it
+in the right document, 59 % in a wrong one of the same collection."""
 _START_COVERAGE_MIN = 0.55
-"""Likewise, below which it searches on although search has opened sections with the question."""
+"""Share of the question's weight in one section below which it searches on, although search has opened sections."""
 _SECTION_SHARE = 0.2
 """What a section that holds all words of the question adds to each of its sentences."""
 _PATH_WEIGHT = 0.6
 """What a word in a section's path is worth, where one in the sentence is worth 1."""
 _RANK_LOSS = 0.08
 """What each rank of the search costs a sentence."""
+_NUMBER_GAIN = 1.2
+"""What a sentence with a number gains where the question asks for one."""
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
+    r"|hundred|thousand|million|half|third|twice|once|daily|weekly|monthly|yearly)\b",
+    re.IGNORECASE,
+)
 _QUOTE_LENGTH_MAX = 320
 _SENTENCES_EACH = 4
 _LABEL = "(The offline model finds and quotes; it does not reason. `--model` chooses another.)"
@@ -39,7 +46,10 @@ _LABEL = "(The offline model finds and quotes; it does not reason. `--model` cho
 class _Candidate:
     section: Given
     quote: str
+    match: float
+    """How much of the question it holds; about 1 where that is all."""
     score: float
+    """The same, and more where the form of the answer fits too."""
     coverage: float
     """Share of the question's weight that its section holds."""
 
@@ -50,7 +60,7 @@ def write_answer(reading: Reading) -> str:
     if not terms:
         return f"Please ask a question about the document, in words that it may contain.\n\n{_LABEL}"
     candidates = _rank_candidates(reading, terms)
-    if max((candidate.coverage for candidate in candidates), default=0.0) < _COVERAGE_MIN:
+    if max((candidate.match for candidate in candidates), default=0.0) < _MATCH_MIN:
         return _say_not_found(reading, terms)
     best = candidates[0]
     chosen = [best]
@@ -83,6 +93,7 @@ def _rank_candidates(reading: Reading, terms: Sequence[str]) -> list[_Candidate]
     ranks = {hit.section_id: rank for rank, hit in enumerate(reading.found)}
     weights = _weigh_terms(terms, reading)
     total = sum(weights.values())
+    wants_number = asks_for_number(reading.question)
     candidates = []
     for section in sections:
         in_path = {term for _, term in find_terms(section.path, terms)}
@@ -93,8 +104,9 @@ def _rank_candidates(reading: Reading, terms: Sequence[str]) -> list[_Candidate]
             quote = section.text[start:end]
             in_quote = {term for _, term in find_terms(quote, terms)}
             path_gain = _PATH_WEIGHT * sum(weights[term] for term in in_path - in_quote) / total
-            score = (sentence_score + path_gain + _SECTION_SHARE * coverage) * loss
-            candidates.append(_Candidate(section=section, quote=quote, score=score, coverage=coverage))
+            match = (sentence_score + path_gain + _SECTION_SHARE * coverage) * loss
+            score = match * _NUMBER_GAIN if wants_number and _NUMBER.search(quote) else match
+            candidates.append(_Candidate(section=section, quote=quote, match=match, score=score, coverage=coverage))
     return sorted(candidates, key=lambda candidate: -candidate.score)
 
 

@@ -60,6 +60,12 @@ async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
     assert answer.citations == ()
 
 
+async def test_a_question_for_a_number_is_answered_with_one() -> None:
+    text = "# Harbour\n\nEvery day the master walks along the berths. In summer it has forty berths.\n"
+    first = [(await make_talk(text).ask(question)).citations[0].quote for question in ("How many berths?", "Berths?")]
+    assert first == ["In summer it has forty berths.", "Every day the master walks along the berths."]
+
+
 @pytest.mark.parametrize(
     "question", ["?", "...", "the of and", "\N{ZERO WIDTH SPACE}", "x" * 5_000, "[/red] <<<deadbeef"]
 )
