@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _ROUNDS = 2
 """The first follows the key up to the app, which looks for its binding; the second follows what that set off."""
 _PATIENCE_SECONDS = 0.3
-"""A mark is lost where its widget goes away meanwhile: then the next key waits no longer than this."""
+"""A mark is lost where its widget goes away meanwhile: it is looked after at this interval."""
+_LOOKS_MAX = 10
+"""Then the next key waits no longer, whatever became of the one before."""
 
 TypedEvent = events.Key | events.Paste
 TakeEvent = Callable[[TypedEvent], Awaitable[None]]
@@ -47,6 +49,8 @@ class KeyOrder:
         self._waiting: deque[TypedEvent] = deque()
         self._number = 0
         self._rounds_left = 0
+        self._marked: MessagePump = app
+        self._looks = 0
         self._timer: Timer | None = None
 
     async def add(self, event: TypedEvent) -> None:
@@ -54,7 +58,7 @@ class KeyOrder:
         if self._rounds_left:
             self._waiting.append(event)
             if self._timer is None:
-                self._timer = self._app.set_timer(_PATIENCE_SECONDS, self._go_on)
+                self._watch()
         else:
             await self._begin(event)
 
@@ -63,6 +67,7 @@ class KeyOrder:
         if passed.number != self._number or not self._rounds_left:
             return
         self._rounds_left -= 1
+        self._marked = self._target
         if not (self._rounds_left and self._send_mark()):
             await self._go_on()
 
@@ -70,13 +75,23 @@ class KeyOrder:
         """Take an event, its mark right behind it."""
         self._rounds_left = _ROUNDS
         self._number += 1
-        target = self._target
+        self._marked = self._target
         await self._take(event)
-        if not target.post_message(self.Passed(self._number)):
+        if not self._send_mark():
             await self._go_on()
 
     def _send_mark(self) -> bool:
-        return self._target.post_message(self.Passed(self._number))
+        return self._marked.post_message(self.Passed(self._number))
+
+    def _watch(self) -> None:
+        self._looks = 0
+        self._timer = self._app.set_interval(_PATIENCE_SECONDS, self._look)
+
+    async def _look(self) -> None:
+        """Go on where the mark was lost; a widget that is still there is only slow."""
+        self._looks += 1
+        if self._looks == _LOOKS_MAX or not (self._marked.is_running and self._marked.is_attached):
+            await self._go_on()
 
     async def _go_on(self) -> None:
         """Take the next event, if there is one."""
@@ -87,7 +102,7 @@ class KeyOrder:
         if self._waiting:
             event = self._waiting.popleft()
             if self._waiting:
-                self._timer = self._app.set_timer(_PATIENCE_SECONDS, self._go_on)
+                self._watch()
             await self._begin(event)
 
     @property

@@ -8,6 +8,7 @@ import pytest
 from textual import events
 from textual.keys import _character_to_key
 
+from roamtui.tui import key_order
 from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
 
 if TYPE_CHECKING:
@@ -75,3 +76,14 @@ async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: i
     async with app.run_test() as pilot:
         type_at_once(pilot, *(["f1", "escape"] * count), *"abc")
         await wait_until(pilot, lambda: app_of(pilot).main.question_box.text == "abc")
+
+
+async def test_a_slow_machine_does_not_bring_keys_out_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_order, "_PATIENCE_SECONDS", 0.0001)
+    monkeypatch.setattr(key_order, "_LOOKS_MAX", 10**9)
+    app = make_app()
+    async with app.run_test() as pilot:
+        for _ in range(4):
+            type_at_once(pilot, *(["f1", "escape"] * 3), *"abc")
+            await wait_until(pilot, lambda: app_of(pilot).main.question_box.text == "abc")
+            app.main.question_box.fill("")
