@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from roamtui.document.node import NodeKind
+from roamtui.document.plain import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+_ABOVE_LENGTH_MAX = 1_000
+_REPEATED_LENGTH_MAX = 50_000_000
+"""Characters; a title of 100 KB would stand in the path of each of 50,000 sections below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +61,13 @@ class Columns:
             child = self.ends[child]
 
     def path(self, row: int) -> tuple[str, ...]:
-        """Return the titles from the root down to `row`."""
-        titles = []
-        while row >= 0:
-            titles.append(self.titles[row])
-            row = self.parents[row]
+        """Return the titles from the root down to `row`; one that would be a flood if all below repeated it is cut."""
+        titles = [self.titles[row]]
+        while (row := self.parents[row]) >= 0:
+            title = self.titles[row]
+            if len(title) > _ABOVE_LENGTH_MAX and len(title) * (self.ends[row] - row) > _REPEATED_LENGTH_MAX:
+                title = shorten(title, _ABOVE_LENGTH_MAX)
+            titles.append(title)
         return tuple(reversed(titles))
 
     def paths(self) -> Iterator[tuple[str, ...]]:

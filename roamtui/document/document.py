@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from roamtui.document.columns import Columns
     from roamtui.document.text import DocumentText
 
+_WIDE_MIN = 500
+"""Children; those of a node with as many are looked for once."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
@@ -71,6 +74,30 @@ class Document:
         if self.sole_row is not None:
             return self.sole_row + 1
         return 1 if self.columns.kinds and self.columns.kinds[0] is NodeKind.PREAMBLE else 0
+
+    @cached_property
+    def hidden_ids(self) -> frozenset[str]:
+        """Ids of preambles of nothing but white space: they exist for exact slices alone."""
+        columns = self.columns
+        return frozenset(
+            self.ids[row]
+            for row, kind in enumerate(columns.kinds)
+            if kind is NodeKind.PREAMBLE and not self.text[columns.starts[row] : columns.starts[row + 1]].strip()
+        )
+
+    def list_children(self, row: int) -> tuple[str, ...]:
+        """Return the ids of the rows directly below `row`; those at the top for -1."""
+        known = self._wide_children.get(row)
+        if known is None:
+            ids = self.ids
+            known = tuple([ids[child] for child in self.columns.children(row)])
+            if len(known) >= _WIDE_MIN:
+                self._wide_children[row] = known
+        return known
+
+    @cached_property
+    def _wide_children(self) -> dict[int, tuple[str, ...]]:
+        return {}
 
     def page_at(self, offset: int) -> int | None:
         """Return the 1-based page of the character at `offset`, None where there are no pages."""

@@ -6,6 +6,7 @@ One deliberate difference: headings inside block quotes and list items are text,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING
 
 from roamtui.document.scanning.references import LazyReferences
@@ -51,17 +52,14 @@ def find_headings(text: str) -> list[Heading]:
 
 
 def count_lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
-    r"""Yield the 0-based line of each offset.
+    r"""Return the 0-based line of each offset.
 
     Args:
         text: Any text with ``\n`` as its only line end.
         offsets: Rising.
     """
-    line = before = 0
-    for offset in offsets:
-        line += text.count("\n", before, offset)
-        before = offset
-        yield line
+    offsets = tuple(offsets)
+    return accumulate(map(text.count, repeat("\n"), chain((0,), offsets), offsets))
 
 
 def scan_headings(text: str, start: int = 0) -> HeadingColumns:

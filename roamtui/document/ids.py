@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _SEPARATOR = "\x1f"
+_ABOVE_LENGTH_MAX = 1_000
+"""Characters of the titles above; longer ones, which may be as long as a book, are hashed once for all siblings."""
 
 
 def hash_path(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str:
@@ -20,7 +22,7 @@ def hash_path(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str:
     A `salt` is appended where the plain id is taken already.
     """
     joined = _SEPARATOR.join([doc, *path, str(ordinal), *salt])
-    return blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return blake2b(_encode(joined), digest_size=4).hexdigest()
 
 
 def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_listing: bool = False) -> list[str]:
@@ -34,16 +36,33 @@ def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_lis
     """
     ordinals: dict[tuple[str, ...], int] = {}
     ids: dict[str, None] = {}
+    above: tuple[str, ...] = ()
+    begun = None
+    has_long = False
     for path in paths:
         key = tuple(path)
         ordinal = ordinals.get(key, 0)
         ordinals[key] = ordinal + 1
         base_salt = (salt,) if salt else ()
         node_doc = "/".join(key) if is_listing else doc
-        section_id = hash_path(node_doc, key, ordinal, *base_salt)
+        if has_long and key[:-1] != above:
+            above = key[:-1]
+            is_long = sum(map(len, above)) > _ABOVE_LENGTH_MAX and not (is_listing or salt)
+            begun = blake2b(_encode(_SEPARATOR.join([doc, *above, ""])), digest_size=4) if is_long else None
+        has_long = has_long or (bool(key) and len(key[-1]) > _ABOVE_LENGTH_MAX)
+        if begun is None:
+            section_id = hash_path(node_doc, key, ordinal, *base_salt)
+        else:
+            state = begun.copy()
+            state.update(_encode(f"{key[-1]}{_SEPARATOR}{ordinal}"))
+            section_id = state.hexdigest()
         attempt = 0
         while section_id in ids:
             attempt += 1
             section_id = hash_path(node_doc, key, ordinal, *base_salt, str(attempt))
         ids[section_id] = None
     return list(ids)
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -152,10 +152,10 @@ class LibraryTree:
     def children(self, section_id: str) -> tuple[str, ...]:
         """Return the ids directly below a node, or at the top for `root_id`."""
         if section_id == self.root_id:
-            return _child_ids(self.root, -1)
+            return self.root.list_children(-1)
         document, row = self.locate(section_id)
         graft = self.grafts.get(section_id)
-        return _child_ids(document, row) + (_child_ids(graft, -1) if graft else ())
+        return document.list_children(row) + (graft.list_children(-1) if graft else ())
 
     def title_id(self) -> str | None:
         """Return the id of the single top heading that holds everything, if there is one.
@@ -172,13 +172,3 @@ class LibraryTree:
             return
         document, row = self.locate(section_id)
         yield from self._places.walk(document, row, document.columns.ends[row])
-
-
-def _child_ids(document: Document, row: int) -> tuple[str, ...]:
-    ids, ends = document.ids, document.columns.ends
-    child, end = (0, len(document.columns)) if row < 0 else (row + 1, ends[row])
-    found = []
-    while child < end:
-        found.append(ids[child])
-        child = ends[child]
-    return tuple(found)

@@ -16,7 +16,7 @@ from roamtui.document.twins import OTHER_ADDRESSES, TwinStyle, TwinStyles, is_te
 from roamtui.document.web_text import PageKind, classify_page, decode_html, find_link, parse_fetched
 from roamtui.errors import SourceError
 from roamtui.sources.web.address import origin_of, resolve_link
-from roamtui.sources.web.failures import NotCachedError, OriginRefusedError
+from roamtui.sources.web.failures import FetchError, OriginRefusedError
 from roamtui.sources.web.grants import Grants
 
 if TYPE_CHECKING:
@@ -148,30 +148,30 @@ class _Job:
         The page and all that may be its twin are asked for at once: once for a site, that saves a round trip.
         """
         addresses = {style: make_twin(url, style) for style in OTHER_ADDRESSES}
-        asked = start(lambda: self._fetch_if_cached(url))
+        asked = start(lambda: self._fetch_unless_failing(url))
         found = run_side_by_side(self._fetch_twin, addresses.values(), len(addresses))
         twins = dict(zip(addresses, found, strict=True))
         page = asked.result()
-        kind = PageKind.EMPTY if page is None else classify_page(page)
-        if page is not None and kind is PageKind.MARKDOWN:
+        kind = PageKind.EMPTY if isinstance(page, FetchError) else classify_page(page)
+        if not isinstance(page, FetchError) and kind is PageKind.MARKDOWN:
             return page, TwinStyle.SAME
         for style, twin in twins.items():
             if twin is not None:
                 return twin, style
-        if page is None:
-            raise NotCachedError(url)
+        if isinstance(page, FetchError):
+            raise page
         named = self._fetch_twin(_find_alternate(page)) if kind is PageKind.HTML else None
         if named is not None:
             return named, TwinStyle.ALTERNATE
         is_telling = kind is PageKind.HTML and bool(urlsplit(url).path.strip("/"))
         return page, TwinStyle.NONE if is_telling else None
 
-    def _fetch_if_cached(self, url: str) -> FetchedPage | None:
-        """Return a page; None where the network is off and only its twin may be in the cache."""
+    def _fetch_unless_failing(self, url: str) -> FetchedPage | FetchError:
+        """Return a page, or why there is none: without the network, its twin alone may be in the cache."""
         try:
             return self._fetch(url)
-        except NotCachedError:
-            return None
+        except FetchError as error:
+            return error
 
     def _fetch_twin(self, url: str | None) -> FetchedPage | None:
         """Return the text at an address, None where there is none."""

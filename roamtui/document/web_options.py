@@ -18,6 +18,8 @@ class WebOptions:
     """Folder where pages are kept, None for nowhere."""
     is_offline: bool = False
     """Whether the cache alone is used."""
+    is_checking: bool = False
+    """Whether sites are asked if a page has changed even where they said that it would not yet."""
     allowed: tuple[str, ...] = ()
     """Addresses whose origins the person typed besides that of the source."""
     read_allowed: Callable[[], tuple[str, ...]] = tuple

@@ -87,7 +87,8 @@ def _make_pages(web: WebOptions, typed: frozenset[str]) -> PageLoader:
     from roamtui.document.web_loader import PageLoader  # noqa: PLC0415 - likewise
     from roamtui.sources.web.fetcher import Fetcher, FetchOptions  # noqa: PLC0415 - likewise
 
-    fetcher = Fetcher(cache_dir=web.cache_dir, options=FetchOptions(is_offline=web.is_offline))
+    options = FetchOptions(is_offline=web.is_offline, is_checking=web.is_checking)
+    fetcher = Fetcher(cache_dir=web.cache_dir, options=options)
     allowed = read_origins(web.allowed, "--allow-origin") | read_origins(web.read_allowed(), "web.allow")
     pages = PageLoader(fetcher, typed | allowed)
     finalize(pages, fetcher.close)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from roamtui.document.llms_txt import name_address
 from roamtui.document.page import parse_page
 from roamtui.errors import SourceError
+from roamtui.sources.charsets import find_charset
 from roamtui.sources.convert.formats import Format, find_format
 from roamtui.sources.decode import decode_text
 from roamtui.sources.raw_text import RawText
@@ -24,15 +25,16 @@ if TYPE_CHECKING:
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
 _JSON_TYPE = re.compile(r"application/(?:[\w.+-]+\+)?json|text/json")
-_HTML_START = re.compile(
-    r"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.DOTALL
-)
+_HTML_START = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_BEFORE_HTML = (("<!--", "-->"), ("<?xml", ">"))
+"""What may stand before the first tag of a page: how it begins and ends."""
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
 _CHARSET_LENGTH = 4_096
 _JSON_LENGTH_MAX = 2_000_000
-_LINK_TAG = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_LINK_TAG = re.compile(r"<link(?![\w-])", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 _LINKS_LENGTH = 200_000
+_TAG_LENGTH_MAX = 4_000
 
 
 class PageKind(StrEnum):
@@ -69,11 +71,22 @@ def classify_page(page: FetchedPage) -> PageKind:
     if find_format(page.body, "", media_type) in (Format.PDF, Format.EPUB, Format.DOCX):
         return PageKind.FILE
     start = page.body[:_CHARSET_LENGTH].decode("utf-8", "replace").lstrip("\ufeff")
-    if media_type in _HTML_TYPES or _HTML_START.match(start):
+    if media_type in _HTML_TYPES or _begins_html(start):
         return PageKind.HTML
     if _JSON_TYPE.fullmatch(media_type) or _is_json(page):
         return PageKind.JSON
     return PageKind.MARKDOWN if media_type.startswith("text/") or media_type in _TEXT_TYPES else PageKind.OTHER
+
+
+def _begins_html(start: str) -> bool:
+    """Return whether a text begins like an HTML page, in time that grows with its length alone."""
+    start = start.lstrip()
+    while begun := next((end for begin, end in _BEFORE_HTML if start.startswith(begin)), ""):
+        _, mark, rest = start.partition(begun)
+        if not mark:
+            return False
+        start = rest.lstrip()
+    return _HTML_START.match(start) is not None
 
 
 def _is_json(page: FetchedPage) -> bool:
@@ -166,20 +179,17 @@ def _convert(page: FetchedPage) -> PageText:
 def decode_html(page: FetchedPage) -> str:
     """Return the characters of an HTML page, by what the site says of its encoding, then by what the page says."""
     found = _CHARSET.search(page.body[:_CHARSET_LENGTH])
-    for charset in (page.charset, found.group(1).decode("ascii", "replace") if found else None, "utf-8"):
-        if charset:
-            try:
-                return page.body.decode(charset, "replace").lstrip("\ufeff")
-            except (LookupError, UnicodeError):
-                continue
-    return page.body.decode("utf-8", "replace").lstrip("\ufeff")
+    named = (page.charset, found.group(1).decode("ascii", "replace") if found else None)
+    charset = next(filter(None, map(find_charset, filter(None, named))), "utf-8")
+    return page.body.decode(charset, "replace").lstrip("\ufeff")
 
 
 def _decode(page: FetchedPage) -> tuple[str, tuple[str, ...]]:
-    if page.charset and page.charset.lower().replace("-", "") not in ("utf8", "usascii", "ascii"):
+    charset = find_charset(page.charset or "utf-8")
+    if charset not in (None, "utf-8", "ascii"):
         try:
-            return page.body.decode(page.charset).lstrip("\ufeff"), ()
-        except (LookupError, UnicodeError):
+            return page.body.decode(charset).lstrip("\ufeff"), ()
+        except UnicodeError:
             pass
     return decode_text(page.body, page.url)
 
@@ -192,7 +202,9 @@ def find_link(html: str, *rels: str, media_types: tuple[str, ...] = ()) -> str |
         rels: Relations, in small letters.
         media_types: One of these must be its type, where any are given.
     """
-    for tag in _LINK_TAG.findall(html[:_LINKS_LENGTH]):
+    for begin in _LINK_TAG.finditer(html[:_LINKS_LENGTH]):
+        end = html.find(">", begin.end(), begin.end() + _TAG_LENGTH_MAX)
+        tag = html[begin.end() : end + 1]
         attributes = {name.lower(): one or other or bare for name, one, other, bare in _ATTRIBUTE.findall(tag)}
         is_wanted = any(rel in rels for rel in attributes.get("rel", "").lower().split())
         if is_wanted and (not media_types or attributes.get("type", "").lower() in media_types):

@@ -147,6 +147,8 @@ def _fill_scent(outline: _CompactOutline, lines: list[_Line]) -> bool:
         for line in lines:
             line.scent = make_scent(outline.library, line.node, is_deep=is_deep)
             outline._count(line)  # noqa: SLF001 - one idea in two parts
+            if is_deep and outline.tokens > outline.budget_tokens:
+                break
         if outline.tokens <= outline.budget_tokens:
             return True
     scents = [(line, line.scent) for line in lines]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamtui.document.node import NodeKind
-
 if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.document.node import Heading
@@ -15,9 +13,10 @@ def list_tops(library: Library) -> tuple[str, ...]:
     """Return the ids at the top of the outline, without preambles of nothing but white space."""
     title_id = library.title_id()
     roots = library.children(library.root_id)
+    hidden = library.root.hidden_ids
     if title_id is None:
-        return tuple(root for root in roots if not is_hidden(library, root))
-    beside = tuple(root for root in roots if root != title_id and not is_hidden(library, root))
+        return tuple(root for root in roots if root not in hidden) if hidden else roots
+    beside = tuple(root for root in roots if root != title_id and root not in hidden)
     return beside + library.children(title_id)
 
 
@@ -46,5 +45,5 @@ def list_head(library: Library, section_id: str) -> tuple[str, ...]:
 
 def is_hidden(library: Library, section_id: str) -> bool:
     """Return whether a node is a preamble that holds nothing: it exists for exact slices alone."""
-    document, row = library.locate(section_id)
-    return document.columns.kinds[row] is NodeKind.PREAMBLE and not library.own_text(section_id).strip()
+    document, _ = library.locate(section_id)
+    return section_id in document.hidden_ids

@@ -55,9 +55,20 @@ _DEFINITIONS = ("[r]: /u", "[r]:", "/u", "'t", "t'", '"t"', '[a]: <b> "', "[a", 
 _REFERENCES = ("[foo]", "# [foo]", "# ![r][] y", "# [x][r]", "# [r\\]]", "# [a b]")
 _PROSE = ("", "", "", "a", "text", "Title", "b | c", "x  ", "x\\", "&amp; x", "é", "½", "1", "1.", "10", "*x*", "**x**")
 _SPACES = ("\t", "    ", "    code", "\tcode", "\x0b", "\x0c# f", "\u2028# g", "\0# n", "\xa0")
+_WIDE = (
+    "\u2003x",
+    "*\u2003x",
+    "\u0661. x",
+    "\u3000",
+    "# \u2003 h\u3000",
+    "</\u017fcript>",
+    "\u2003\n---",
+    "<b\u2003x>",
+    "``` \u00e9",
+)
 _LINES = (
     *(*_HEADINGS, *_UNDERLINES, *_RULES, *_FENCES, *_CONTAINERS, *_NESTED, *_HTML, *_TABLES, *_DEFINITIONS),
-    *(*_REFERENCES, *_PROSE, *_PROSE, *_SPACES),
+    *(*_REFERENCES, *_PROSE, *_PROSE, *_SPACES, *_WIDE),
 )
 _FEW_LINES = (
     *("", "a", "# h", "===", "---", "```", "  ```", "- x", "  # h", " ---", "<div>", "<!--", "-->", "  <!--", "  -->"),

@@ -57,3 +57,13 @@ def test_paths_in_order_are_the_paths_one_by_one(levels: list[int]) -> None:
 def test_the_last_start_is_the_length_of_the_text() -> None:
     assert list(build_columns([Row(NodeKind.SECTION, 1, "a", 3)], 10).starts) == [3, 10]
     assert list(build_columns([], 0).starts) == [0]
+
+
+def test_a_title_is_cut_in_the_paths_below_it_only_where_all_of_them_would_be_a_flood() -> None:
+    long = "word " * 20_000
+    rows = [Row(NodeKind.SECTION, 1, long, 0), *(Row(NodeKind.SECTION, 2, "b", n) for n in range(1, 600))]
+    flood, few = build_columns(rows, 600), build_columns(rows[:400], 400)
+    assert flood.path(0) == (long,)
+    above, own = flood.path(1)
+    assert (len(above) <= 1_000, above[:5], above[-1], own) == (True, "word ", "…", "b")
+    assert few.path(1) == (long, "b")

@@ -20,6 +20,14 @@ def test_an_id_is_the_hash_that_the_contract_names() -> None:
     assert hash_path("guide.md", ["Models", "Dropdown"], 2) == contract
 
 
+def test_an_id_below_long_titles_is_that_hash_too() -> None:
+    above = ("a" * 5_000, "\ud800", "b" * 700)
+    paths = [("a" * 5_000,), above, (*above, "c"), (*above, "c"), (*above, "d"), ("e",)]
+    assert make_ids("doc", paths) == [
+        hash_path("doc", path, n) for path, n in zip(paths, (0, 0, 0, 1, 0, 0), strict=True)
+    ]
+
+
 def test_known_ids_never_change() -> None:
     assert make_ids("", [("Guide",), ("Guide", "Set up"), ("Guide", "Set up")]) == ["4d91191f", "f4cfb86e", "8c446fcb"]
 

@@ -17,8 +17,12 @@ class FoundHeadings:
     contents: list[str] = field(default_factory=list)
     """Inline source, trimmed as markdown-it-py does; empty where that leaves nothing."""
 
+    unread: list[int] = field(default_factory=list)
+    """Rows whose content may not be their title as it stands, in order."""
+
     def add(self, level: int, offset: int, content: str) -> None:
-        """Append one heading."""
+        """Append one heading whose content is to be read."""
+        self.unread.append(len(self.levels))
         self.levels.append(level)
         self.offsets.append(offset)
         self.contents.append(content)

@@ -10,14 +10,23 @@ from functools import lru_cache
 
 _LINE = (
     r"(?:( {1,3})(?=[#`~<=\-])|(?=[#`~<=\-]))"
-    r"(?:(#{1,6})((?:[ \t][^\n]*)?)$|(`{3,}(?=[^`\n]*$)|~{3,})|(<)[A-Za-z/!?]|(=+|-+)[ \t]*$)"
+    r"(?:(#{1,6})((?:[ \t][^\n]*)?)$|(`{3,}(?=[^`\n]*$)|~{3,})|(<)[A-Za-z/!?]|(?<!\n\n)(=+|-+)[ \t]*$)"
 )
-INDENT, HASHES, REST, FENCE, HTML, UNDERLINE = range(1, 7)
-"""Groups of a candidate. The last one that took part tells its kind; without indent the first took no part."""
+_UNMARKED = r"[^\s|#\\`*_\[<&]"
+_HEADING = rf"#(#{{0,5}})[ \t]+({_UNMARKED}(?:[^\n|#\\`*_\[<&]*{_UNMARKED})?)[ \t]*$"
+_WHOLE_FENCE = r"```[^`\n|]*\n[^`]*+(?<=\n)`{3,}[ \t]*$"
+_CANDIDATE = rf"(?:{_HEADING}|{_WHOLE_FENCE}|{_LINE})"
+MORE_HASHES, TITLE, INDENT, HASHES, REST, FENCE, HTML, UNDERLINE = range(1, 9)
+"""Groups of a candidate. The last one that took part tells its kind; without indent that group took no part."""
 
-CANDIDATE = re.compile(rf"\n{_LINE}", re.MULTILINE)
-"""A line that could be a heading or hide one: ATX, fence, HTML block, or what underlines a heading."""
-FIRST_CANDIDATE = re.compile(_LINE, re.MULTILINE)
+CANDIDATE = re.compile(rf"\n{_CANDIDATE}", re.MULTILINE)
+"""A line that could be a heading or hide one: ATX, fence, HTML block, or what underlines a heading.
+
+What most of them are is decided by the pattern itself. With `TITLE` it is a heading at column 0 that no other block can
+take, and that group is its title as it stands. With no group at all it is a fence at column 0, to the end of the line
+that closes it.
+"""
+FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)
 """The same for a line without a line end before it."""
 
 _DELIMITER_ROW = re.compile(r"\n[ \t]*[|:\-][|:\- \t]*$", re.MULTILINE)
@@ -29,6 +38,9 @@ _PLAIN_AFTER_BLANK = re.compile(rf"\n\n(?={_PLAIN})")
 _PLAIN_START = re.compile(_PLAIN)
 _PROSE = re.compile(rf"(?:=[^\n|]*\n)?(?:{_PLAIN}[^\n|]*\n)*")
 _OUTDENTED = tuple(re.compile(rf"\n(?! {{{indent}}}| *\t|[ \t]*$)", re.MULTILINE) for indent in range(4))
+
+_KNOWN_LINE_MAX = 100
+"""Characters; what shorter lines with a tag begin is remembered, since the same ones come again and again."""
 
 TRIMMED = (
     "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f"
@@ -122,12 +134,19 @@ def match_html(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
 
     What ends it is None where that is a blank line.
     """
+    return _match_known_html(line) if len(line) <= _KNOWN_LINE_MAX else _match_html(line)
+
+
+def _match_html(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
     from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - often not needed
 
     for opening, closing, may_interrupt in HTML_SEQUENCES:
         if opening.search(line):
             return (None if closing.search("") else closing), may_interrupt
     return None
+
+
+_match_known_html = lru_cache(maxsize=1024)(_match_html)
 
 
 def has_interruption(text: str, start: int, stop: int) -> bool:

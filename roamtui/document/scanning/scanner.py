@@ -32,7 +32,9 @@ from roamtui.document.scanning.lines import (
     FIRST_CANDIDATE,
     HASHES,
     INDENT,
+    MORE_HASHES,
     REST,
+    TITLE,
     UNDERLINE,
     could_head_table,
     find_blank,
@@ -53,6 +55,7 @@ from roamtui.document.scanning.lines import (
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Iterable
 
 _SPAN_MAX = 1 << 20
 """Characters; spans that follow each other closely grow up to this, since each costs something by itself."""
@@ -72,7 +75,7 @@ class HeadingScanner:
         """
         self._text = text
         self._found = FoundHeadings()
-        self._first = self._at = self._base = start
+        self._at = self._base = start
         self._span_end = start
         self._span_min = 0
         self._no_table = -1
@@ -80,30 +83,40 @@ class HeadingScanner:
 
     def scan(self) -> FoundHeadings:
         """Return the headings."""
+        if self._at < len(self._text):
+            first = FIRST_CANDIDATE.match(self._text, self._at)
+            if not first or self._take_headings((first,)):
+                self._at = next_line(self._text, first.end() if first else self._at)
         while self._at < len(self._text):
-            if self._at == self._first:
-                first = FIRST_CANDIDATE.match(self._text, self._at)
-                if first:
-                    self._decide(first)
-                else:
-                    self._at = next_line(self._text, self._at)
-            else:
-                self._scan_on()
+            if self._take_headings(CANDIDATE.finditer(self._text, self._at - 1)):
+                break
         return self._found
 
-    def _scan_on(self) -> None:
-        """Take headings at column 0 as they come, up to the next candidate of another kind, and decide that."""
+    def _take_headings(self, candidates: Iterable[re.Match[str]]) -> bool:
+        """Take headings and fences at column 0 as they come, up to a candidate of another kind, and decide that.
+
+        Return whether there was none of another kind.
+        """
         found = self._found
-        for candidate in CANDIDATE.finditer(self._text, self._at - 1):
-            if candidate.lastindex != REST or candidate[INDENT] or "|" in candidate[REST]:
+        last = None
+        for candidate in candidates:
+            kind = candidate.lastindex
+            if kind == TITLE:
+                start, more = candidate.span(MORE_HASHES)
+                found.levels.append(more - start + 1)
+                found.offsets.append(start - 1)
+                found.contents.append(candidate[TITLE])
+            elif kind == REST and not candidate[INDENT] and "|" not in candidate[REST]:
+                found.add(len(candidate[HASHES]), candidate.start(HASHES), trim_heading(candidate[REST]))
+            elif kind is not None:
+                if last:
+                    self._base = last.end() + 1
                 self._decide(candidate)
-                return
-            start, hashes_end = candidate.span(HASHES)
-            found.levels.append(hashes_end - start)
-            found.offsets.append(start)
-            found.contents.append(trim_heading(candidate[REST]))
-            self._base = candidate.end() + 1
-        self._at = len(self._text)
+                return False
+            last = candidate
+        if last:
+            self._base = last.end() + 1
+        return True
 
     def _decide(self, candidate: re.Match[str]) -> None:
         indent = len(candidate[INDENT] or "")

@@ -46,15 +46,16 @@ class TitleReader:
 
     def read_all(self, found: FoundHeadings, text: str) -> list[str]:
         """Return the title of each heading found in `text`."""
+        titles = found.contents.copy()
         is_active = _ACTIVE.search
-        titles = [
-            (content.strip(" \t") if not is_active(content) else self._read_marked(content)) if content else ""
-            for content in found.contents
-        ]
-        if "" in found.contents:
-            for row, content in enumerate(found.contents):
-                if not content:
-                    titles[row] = read_blank_title(text, found.offsets[row], found.levels[row])
+        for row in found.unread:
+            content = titles[row]
+            if not content:
+                titles[row] = read_blank_title(text, found.offsets[row], found.levels[row])
+            elif is_active(content):
+                titles[row] = self._read_marked(content)
+            else:
+                titles[row] = content.strip(" \t")
         return titles
 
     def _read_marked(self, content: str) -> str:
