@@ -7,7 +7,6 @@ import os
 import re
 import stat
 import zipfile
-import zlib
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,9 +24,10 @@ from roamtui.sources.listing import (
     weigh_file,
 )
 from roamtui.sources.read import make_raw_text
+from roamtui.sources.zip_members import ENCRYPTED, FAILURES, is_bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from roamtui.sources.raw_text import RawText
@@ -37,8 +37,6 @@ ARCHIVE_BYTES_MAX = 200_000_000
 _MEMBERS_MAX = 200_000
 """Files of any kind in an archive."""
 _DRIVE = re.compile(r"^[A-Za-z]:")
-_ENCRYPTED = 1
-_FAILURES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 
 
 def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
@@ -54,12 +52,17 @@ def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
     archive = _open(path)
     members: dict[tuple[str, ...], zipfile.ZipInfo] = {}
     outside: list[str] = []
+    hidden: list[str] = []
     for info in archive.infolist():
         names = _split_name(info)
         if names is None:
             outside.append(ascii(info.filename)[:80])
         elif _is_document(info, names):
+            if names in members:
+                hidden.append(ascii(info.filename)[:80])
             members[names] = info
+    for names in sorted(members.keys() & _list_folders(members)):
+        hidden.append(ascii(members.pop(names).filename)[:80])
     if not members:
         raise SourceError(f"{path} holds no Markdown or text file. Name another archive, a folder or a file.")
     bytes_total = sum(info.file_size for info in members.values())
@@ -76,7 +79,10 @@ def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
         bytes_total=sum(weigh_file(info.filename, info.file_size) for info in members.values()),
         read=partial(_read_member, archive, by_key, kept_dir),
         files=dict.fromkeys(by_key, path),
-        notes=describe_left_out(outside, "names that lead out of the archive"),
+        notes=(
+            *describe_left_out(outside, "names that lead out of the archive"),
+            *describe_left_out(hidden, "names that another file or folder in it has too"),
+        ),
     )
 
 
@@ -88,7 +94,7 @@ def _open(path: Path) -> zipfile.ZipFile:
         archive = zipfile.ZipFile(io.BytesIO(path.read_bytes()))
     except zipfile.BadZipFile:
         raise SourceError(f"{path} is no zip archive, or a damaged one. Name another file.") from None
-    except _FAILURES as error:
+    except FAILURES as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise SourceError(f"{path} cannot be read: {reason}. Name another file.") from None
     if len(archive.infolist()) > _MEMBERS_MAX:
@@ -105,6 +111,11 @@ def _split_name(info: zipfile.ZipInfo) -> tuple[str, ...] | None:
     return None if ".." in names else names
 
 
+def _list_folders(members: Iterable[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    """Return the folders that hold members, each by its names."""
+    return {names[:depth] for names in members for depth in range(1, len(names))}
+
+
 def _is_document(info: zipfile.ZipInfo, names: tuple[str, ...]) -> bool:
     is_link = stat.S_ISLNK(info.external_attr >> 16)
     if info.is_dir() or is_link or not names or len(names) > DEPTH_MAX:
@@ -116,14 +127,16 @@ def _read_member(
     archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], kept_dir: Path | None, key: str
 ) -> RawText:
     info = members[key]
-    if info.flag_bits & _ENCRYPTED:
+    if info.flag_bits & ENCRYPTED:
         raise SourceError(f"{key} is encrypted. Unpack the archive and name the folder.")
+    if not is_bounded(info):
+        raise SourceError(f"{key} is packed in a way that is not read. Unpack the archive and name the folder.")
     if info.file_size > FILE_BYTES_MAX:
         raise SourceError(f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Unpack it and open it by itself.")
     try:
         with archive.open(info) as member:
             data = member.read(FILE_BYTES_MAX + 1)
-    except _FAILURES as error:
+    except FAILURES as error:
         raise SourceError(f"{key} cannot be unpacked: {error}. The archive may be damaged.") from None
     name = key.rpartition("/")[2]
     return make_raw_text(data, source=key, name=name, kept_dir=kept_dir)

@@ -46,6 +46,17 @@ def test_names_that_lead_out_are_left_out_with_a_note(tmp_path: Path) -> None:
     assert "'../up.md'" in listing.notes[0]
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_name_that_two_members_have_is_told(tmp_path: Path) -> None:
+    path = make_zip(tmp_path / "a.zip", {"a.md": "# Old\n", "b.md": "# File\n", "b.md/c.md": "# C\n"})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("a.md", "# New\n")
+    listing = list_archive(path)
+    assert keys(listing) == ["a.md", "b.md", "b.md/c.md"]
+    assert listing.read("a.md").text == "# New\n"
+    assert listing.notes == ("Left out: 'a.md', 'b.md' (names that another file or folder in it has too).",)
+
+
 def test_links_in_an_archive_are_left_out(tmp_path: Path) -> None:
     path = make_zip(tmp_path / "a.zip", {"a.md": "# A\n"})
     with zipfile.ZipFile(path, "a") as archive:
@@ -53,6 +64,18 @@ def test_links_in_an_archive_are_left_out(tmp_path: Path) -> None:
         link.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(link, "/etc/passwd")
     assert keys(list_archive(path)) == ["a.md"]
+
+
+@pytest.mark.parametrize(("method", "module"), [(zipfile.ZIP_BZIP2, "bz2"), (zipfile.ZIP_LZMA, "lzma")])
+def test_what_would_be_unpacked_whole_is_not_unpacked(tmp_path: Path, method: int, module: str) -> None:
+    pytest.importorskip(module)
+    path = make_zip(tmp_path / "a.zip", {"a.md": "# A\n"})
+    with zipfile.ZipFile(path, "a", method) as archive:
+        archive.writestr("b.md", "\n" * 10_000_000)
+    listing = list_archive(path)
+    with pytest.raises(SourceError, match=r"b\.md is packed in a way that is not read"):
+        listing.read("b.md")
+    assert listing.read("a.md").text == "# A\n"
 
 
 def test_an_archive_of_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

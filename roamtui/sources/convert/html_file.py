@@ -6,6 +6,7 @@ import codecs
 import re
 
 from roamtui.errors import SourceError
+from roamtui.sources.charsets import find_charset
 from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.html import convert_html
 
@@ -46,12 +47,10 @@ def decode_html(data: bytes) -> tuple[str, tuple[str, ...]]:
 
 def _check_encoding(name: str) -> str:
     """Return the encoding that a page names, else the one that browsers guess."""
-    try:
-        found = codecs.lookup(name).name
-        b"a".decode(found)
-    except (LookupError, ValueError):
+    found = find_charset(name)
+    if found is None or found in {"utf-8", "ascii", "iso8859-1"} or found.startswith("utf-16"):
         return _FALLBACK
-    return _FALLBACK if found in {"utf-8", "ascii", "iso8859-1"} or found.startswith(("utf-16", "utf-32")) else found
+    return found
 
 
 def _replace(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:

@@ -58,12 +58,6 @@ class KeptConversions:
             write_private_file(path, json.dumps(asdict(converted)).encode("utf-8"))
             drop_least_used(self._folder, "*.json", _BYTES_MAX)
 
-    def clear(self) -> None:
-        """Drop all that is kept."""
-        for path in self._folder.glob("*.json"):
-            with suppress(OSError):
-                path.unlink()
-
     def _path(self, data: bytes, wanted: Format) -> Path:
         digest = blake2b(data, digest_size=_DIGEST_SIZE, person=wanted.name.encode())
         digest.update(f"{__version__} {_VERSION}".encode())

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 from typing import Final
 
 from roamtui.errors import SourceError
+from roamtui.sources.zip_members import ENCRYPTED, FAILURES, is_bounded
 
 _PARTS_MAX: Final = 20_000
 _PART_BYTES_MAX: Final = 32_000_000
 _BYTES_MAX: Final = 200_000_000
 """Of all parts that are read, unpacked."""
-_ENCRYPTED: Final = 1
-_FAILURES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 
 
 class Package:
@@ -34,7 +32,7 @@ class Package:
         self._bytes_read = 0
         try:
             self._archive = zipfile.ZipFile(io.BytesIO(data))
-        except _FAILURES:
+        except FAILURES:
             raise SourceError(f"{name} is damaged or protected by a password. Save it anew without one.") from None
         parts = self._archive.infolist()
         if len(parts) > _PARTS_MAX:
@@ -54,13 +52,15 @@ class Package:
         part = self._parts.get(part_name)
         if part is None:
             return None
-        if part.flag_bits & _ENCRYPTED:
+        if part.flag_bits & ENCRYPTED:
             raise SourceError(f"{self.name} is protected by a password. Save it anew without one.")
+        if not is_bounded(part):
+            raise SourceError(f"{self.name} is packed in a way that is not read. Save it anew in its own program.")
         self._bytes_read += part.file_size
         if part.file_size > _PART_BYTES_MAX or self._bytes_read > _BYTES_MAX:
             raise SourceError(f"{self.name} unpacks to more than is read of one file. Divide it.")
         try:
             with self._archive.open(part) as stream:
                 return stream.read(_PART_BYTES_MAX + 1)
-        except _FAILURES:
+        except FAILURES:
             raise SourceError(f"{self.name} is damaged. Open it in its own program and save it anew.") from None

@@ -54,11 +54,6 @@ class CachedReply:
         """Return whether it may be used without asking the site again."""
         return self.fetched_at <= now < self.fresh_until
 
-    @property
-    def can_be_checked(self) -> bool:
-        """Whether the site can be asked if it has changed."""
-        return self.etag is not None or self.last_modified is not None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheSize:

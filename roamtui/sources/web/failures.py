@@ -20,6 +20,14 @@ class FetchError(SourceError):
         self.status = status
 
 
+class UnreachableError(FetchError):
+    """No connection to the site came about, so that another page of it need not be tried now."""
+
+
+class AddressRefusedError(FetchError):
+    """A host leads where it must not. What is kept of it is not shown either: it may have been another's."""
+
+
 class BodyTooLargeError(FetchError):
     """A body is longer than is taken in."""
 
@@ -66,14 +74,12 @@ def explain_failure(url: str, error: Exception, *, is_out_of_time: bool) -> Fetc
     import httpcore  # noqa: PLC0415 - loaded by the first fetch
 
     host = _host(url)
+    if isinstance(error, httpcore.ConnectTimeout | httpcore.ConnectError):
+        return UnreachableError(_explain_connecting(host, error))
     if is_out_of_time:
         reason = f"{url} took too long. Try again later."
-    elif isinstance(error, httpcore.ConnectTimeout | httpcore.PoolTimeout):
-        reason = f"{host} cannot be reached: no connection in time. Check the address and the network."
     elif isinstance(error, httpcore.TimeoutException):
         reason = f"{host} stopped answering. Try again later."
-    elif isinstance(error, httpcore.ConnectError):
-        reason = _explain_connecting(host, error)
     elif isinstance(error, httpcore.RemoteProtocolError) and "complete message body" in str(error):
         reason = f"{url} came incomplete. Try again."
     elif isinstance(error, httpcore.NetworkError):
@@ -83,9 +89,13 @@ def explain_failure(url: str, error: Exception, *, is_out_of_time: bool) -> Fetc
     return FetchError(reason)
 
 
-def _explain_connecting(host: str, error: httpcore.ConnectError) -> str:
+def _explain_connecting(host: str, error: httpcore.ConnectError | httpcore.ConnectTimeout) -> str:
     import ssl  # noqa: PLC0415 - loaded by httpcore
 
+    import httpcore  # noqa: PLC0415 - loaded by the first fetch
+
+    if isinstance(error, httpcore.ConnectTimeout):
+        return f"{host} cannot be reached: no connection in time. Check the address and the network."
     cause = error.args[0] if error.args else None
     if isinstance(cause, ssl.SSLCertVerificationError):
         reason = "".join(character for character in cause.verify_message if character.isprintable())

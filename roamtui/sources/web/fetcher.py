@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from roamtui.sources.web.address import is_same_site, origin_of, parse_address, resolve_link
 from roamtui.sources.web.cache import PageCache
 from roamtui.sources.web.exchange import PAGE_STATUSES, Exchange, Request
-from roamtui.sources.web.failures import FetchError, NotCachedError, OriginRefusedError, explain_status
+from roamtui.sources.web.failures import (
+    AddressRefusedError,
+    FetchError,
+    NotCachedError,
+    OriginRefusedError,
+    UnreachableError,
+    explain_status,
+)
 from roamtui.sources.web.options import DEFAULT_ACCEPT, FetchOptions
 from roamtui.sources.web.page import FetchedPage
 from roamtui.sources.web.politeness import PoliteExchange
-from roamtui.sources.web.replies import is_answer, is_kept, list_conditions, make_entry, renew_entry
+from roamtui.sources.web.replies import MISSING, is_answer, is_kept, list_conditions, make_entry, renew_entry
 from roamtui.sources.web.resolving import AddressBook, resolve_by_system
 from roamtui.sources.web.time_limit import TimeLimit
 
@@ -39,6 +46,20 @@ __all__ = [
     "OriginRefusedError",
 ]
 _DEFAULT_OPTIONS = FetchOptions()
+_FAILING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
+_UNREACHABLE_SECONDS = 30.0
+"""How long a site that could not be reached is not tried for what is kept of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The answer to one request."""
+
+    entry: CachedReply
+    is_from_cache: bool
+    """Whether the body was not transferred now."""
+    problem: str = ""
+    """Why the site itself gave no answer, empty where it did."""
 
 
 class Fetcher:
@@ -65,6 +86,8 @@ class Fetcher:
         self._options = options
         self._cache = None if cache_dir is None else PageCache(cache_dir, options.cache_bytes_max)
         self._time_limit = TimeLimit()
+        self._unreachable: dict[str, tuple[float, str]] = {}
+        """Origins to which no connection came about: when it was tried last, and why it failed."""
         book = AddressBook(resolve)
         self._exchange = Exchange(options, self._time_limit, book, dial=dial, ssl_context=ssl_context)
         self._sites = PoliteExchange(self._exchange, options, self._time_limit, self._cache)
@@ -95,15 +118,16 @@ class Fetcher:
         address = parse_address(url)
         if not grants.covers(address):
             raise OriginRefusedError(origin_of(address))
-        current = address
+        current, problem = address, ""
         with self._time_limit.within(self._options.total_seconds_max):
             for _ in range(self._options.redirects_max + 1):
                 allows_local = grants.may_be_local(current)
                 request = self._make_request(current, accept, allows_local=allows_local, report=report)
-                entry, is_from_cache = self._find(request, accept)
-                if entry.location is None:
-                    return self._make_page(address, entry, is_from_cache=is_from_cache)
-                current = _follow(current, entry.location, grants, follows_public=follows_public)
+                found = self._find(request, accept)
+                problem = problem or found.problem
+                if found.entry.location is None:
+                    return self._make_page(address, replace(found, problem=problem))
+                current = _follow(current, found.entry.location, grants, follows_public=follows_public)
         raise FetchError(
             f"{address} sends on and on, more than {self._options.redirects_max} times. Check the address."
         )
@@ -122,44 +146,64 @@ class Fetcher:
             report=report,
         )
 
-    def _make_page(self, url: str, entry: CachedReply, *, is_from_cache: bool) -> FetchedPage:
+    def _make_page(self, url: str, found: _Found) -> FetchedPage:
+        entry = found.entry
         if entry.status not in PAGE_STATUSES:
             raise explain_status(entry.url, entry.status)
+        day = time.strftime("%Y-%m-%d", time.localtime(entry.fetched_at))
         notes: tuple[str, ...] = ()
         if self._options.is_offline:
-            day = time.strftime("%Y-%m-%d", time.localtime(entry.fetched_at))
             notes = (f"The network is off: {entry.url} is shown as it was on {day}.",)
+        elif found.problem:
+            notes = (f"{found.problem} {entry.url} is shown as it was on {day}.",)
         return FetchedPage(
             url=url,
             final_url=entry.url,
             media_type=entry.media_type,
             charset=entry.charset,
             body=entry.body,
-            is_from_cache=is_from_cache,
+            is_from_cache=found.is_from_cache,
             notes=notes,
         )
 
-    def _find(self, request: Request, accept: str) -> tuple[CachedReply, bool]:
-        """Return the answer to a request without following it, and whether its body comes from the cache."""
+    def _find(self, request: Request, accept: str) -> _Found:
+        """Return the answer to a request without following it; what is kept, where the site fails."""
         known = None if self._cache is None else self._cache.load(request.url, accept)
         if self._options.is_offline:
             if known is None:
                 raise NotCachedError(request.url)
-            return known, True
-        if known is not None and known.is_fresh(time.time()):
-            return known, True
+            return _Found(known, is_from_cache=True)
+        if known is not None and known.is_fresh(time.time()) and not self._options.is_checking:
+            return _Found(known, is_from_cache=True)
+        try:
+            return self._ask(request, accept, known)
+        except FetchError as error:
+            if known is None or known.status in MISSING or not _is_failing(error):
+                raise
+            return _Found(known, is_from_cache=True, problem=str(error))
+
+    def _ask(self, request: Request, accept: str, known: CachedReply | None) -> _Found:
+        """Return the site's answer; that it has not changed is one.
+
+        Raises:
+            FetchError: It gave none.
+        """
+        origin = origin_of(request.url)
+        failed_at, failure = self._unreachable.get(origin, (0.0, ""))
+        if known is not None and failure and time.monotonic() - failed_at < _UNREACHABLE_SECONDS:
+            raise UnreachableError(failure)
         conditions = list_conditions(known)
         try:
             reply = self._sites.ask(replace(request, headers={**request.headers, **conditions}))
-        except FetchError as error:
-            if known is None:
-                raise
-            raise FetchError(f"{error} An older copy is kept: --no-network shows it.", status=error.status) from None
+        except UnreachableError as error:
+            self._unreachable[origin] = (time.monotonic(), str(error))
+            raise
+        self._unreachable.pop(origin, None)
         if known is not None and conditions and reply.status == HTTPStatus.NOT_MODIFIED:
-            return self._renew(known, reply), True
+            return _Found(self._renew(known, reply), is_from_cache=True)
         if not is_answer(reply):
             raise explain_status(request.url, reply.status)
-        return self._keep(request.url, accept, reply), False
+        return _Found(self._keep(request.url, accept, reply), is_from_cache=False)
 
     def _renew(self, known: CachedReply, reply: Reply) -> CachedReply:
         now = time.time()
@@ -178,6 +222,13 @@ class Fetcher:
         else:
             self._cache.drop(url, accept)
         return entry
+
+
+def _is_failing(error: FetchError) -> bool:
+    """Return whether a site fails for now. One that refuses a page, as to who must log in, does not."""
+    if isinstance(error, AddressRefusedError):
+        return False
+    return error.status is None or error.status in _FAILING or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def _follow(current: str, location: str, grants: Grants, *, follows_public: bool) -> str:

@@ -16,6 +16,8 @@ class FetchOptions:
 
     is_offline: bool = False
     """Whether the cache alone is used."""
+    is_checking: bool = False
+    """Whether sites are asked if a page has changed even where they said that it would not yet."""
     connect_seconds_max: float = 10.0
     read_seconds_max: float = 15.0
     """From one piece of an answer to the next."""

@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from roamtui.sources.web.address import bare_host
-from roamtui.sources.web.failures import FetchError
+from roamtui.sources.web.failures import AddressRefusedError, FetchError, UnreachableError
 from roamtui.sources.web.networks import Reach, find_reach, parse_ip
 
 if TYPE_CHECKING:
@@ -74,11 +74,11 @@ class AddressBook:
                     raise _refuse(host, address)
                 continue
             if reach is Reach.SPECIAL:
-                raise FetchError(f"{host} leads to {address}, where no site can be. Check its spelling.")
+                raise AddressRefusedError(f"{host} leads to {address}, where no site can be. Check its spelling.")
             with self._lock:
                 expected = self._reaches.setdefault(bare_host(host), reach)
             if reach is not expected:
-                raise FetchError(
+                raise AddressRefusedError(
                     f"{host} leads to the open internet and to this machine's network by turns ({address}). "
                     "That may be an attack, so it is not fetched."
                 )
@@ -97,15 +97,15 @@ class AddressBook:
         thread.start()
         thread.join(seconds_max)
         if not answers:
-            raise FetchError(f"The address of {host} was not found in time. Check the network, and try again.")
+            raise UnreachableError(f"The address of {host} was not found in time. Check the network, and try again.")
         if not answers[0]:
-            raise FetchError(f"There is no host {host}, or no network. Check its spelling and the connection.")
+            raise UnreachableError(f"There is no host {host}, or no network. Check its spelling and the connection.")
         return answers[0]
 
 
-def _refuse(host: str, address: Address) -> FetchError:
+def _refuse(host: str, address: Address) -> AddressRefusedError:
     shown = str(address)
-    return FetchError(
+    return AddressRefusedError(
         f"{host} leads to {shown}, which is no public address. Only an address that you type yourself may do that."
         if shown != host
         else f"{host} is no public address. Only an address that you type yourself may be one."

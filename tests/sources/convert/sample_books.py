@@ -20,12 +20,12 @@ _STYLES = {
 XML = '<?xml version="1.0" encoding="UTF-8"?>'
 
 
-def pack(parts: Mapping[str, str | bytes]) -> bytes:
-    """Return a zip archive of parts by name, the same each time."""
+def pack(parts: Mapping[str, str | bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return a zip archive of parts by name, packed by a method of `zipfile`, the same each time."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(name), content, method)
     return stream.getvalue()
 
 

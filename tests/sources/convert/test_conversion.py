@@ -14,9 +14,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.archive import list_archive
 from roamtui.sources.convert import child, conversion
 from roamtui.sources.convert.conversion import convert
-from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.formats import Format, find_format
-from roamtui.sources.convert.kept import KeptConversions
 from roamtui.sources.folder import list_folder
 from roamtui.sources.read import read_file, read_source
 from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
@@ -151,15 +149,6 @@ def test_what_took_long_is_kept_and_read_again(tmp_path: Path, monkeypatch: pyte
         kept.write_bytes(damaged)
         with pytest.raises(SourceError):
             convert(_PDF, "a.pdf", kept_dir=tmp_path / "kept")
-
-
-def test_what_is_kept_can_be_dropped(tmp_path: Path) -> None:
-    kept = KeptConversions(tmp_path / "kept")
-    kept.write(_PDF, Format.PDF, Converted(text="a"))
-    assert kept.read(_PDF, Format.PDF) == Converted(text="a")
-    assert kept.read(_PDF, Format.EPUB) is None
-    kept.clear()
-    assert kept.read(_PDF, Format.PDF) is None
 
 
 def _rename(notes: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import pytest
 
 from roamtui.errors import SourceError
@@ -102,6 +104,12 @@ def test_a_book_that_unpacks_to_too_much_is_refused(parts: dict[str, str], monke
     monkeypatch.setattr(package, "_BYTES_MAX", 8_000)
     with pytest.raises(SourceError, match="unpacks to more"):
         convert_epub(pack(make_epub_parts(parts)), "a.epub")
+
+
+def test_a_book_whose_parts_would_be_unpacked_whole_is_refused() -> None:
+    pytest.importorskip("bz2")
+    with pytest.raises(SourceError, match="packed in a way that is not read"):
+        convert_epub(pack(make_epub_parts(_CHAPTERS), zipfile.ZIP_BZIP2), "a.epub")
 
 
 def test_damaged_archives_are_refused_in_a_sentence() -> None:

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.sources.web.cache import CachedReply, PageCache
-from roamtui.sources.web.fetcher import FetchError, NotCachedError, OriginRefusedError
+from roamtui.sources.web.fetcher import DEFAULT_ACCEPT, FetchError, NotCachedError, OriginRefusedError
 from roamtui.sources.web.freshness import find_fresh_seconds, may_store
-from tests.fakes.hostile_server import Client, HostileServer, SeenRequest, answer, raw, redirect
-from tests.sources.web.fetching import grant, open_fetcher
+from tests.fakes.hostile_server import Client, FakeInternet, Handler, HostileServer, SeenRequest, answer, raw, redirect
+from tests.sources.web.fetching import approve, grant, open_fetcher
 
 URL = "https://docs.example/a"
 REPLY = CachedReply(
@@ -38,7 +38,7 @@ def _files(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.exists() else []
 
 
-def _check_by_etag(body: bytes, extra: tuple[tuple[str, str], ...] = ()) -> tuple[list[int], object]:
+def _check_by_etag(body: bytes, extra: tuple[tuple[str, str], ...] = ()) -> tuple[list[int], Handler]:
     """Return sent statuses, and a handler of a page with an ETag."""
     sent: list[int] = []
 
@@ -170,7 +170,7 @@ def test_several_programs_at_once_see_whole_entries(tmp_path: Path) -> None:
 
 def test_a_page_that_has_not_changed_is_not_transferred_again(tmp_path: Path) -> None:
     with HostileServer() as server:
-        sent, server.handlers["/a"] = _check_by_etag(b"words")  # type: ignore[assignment]
+        sent, server.handlers["/a"] = _check_by_etag(b"words")
         for is_again in (False, True, True):
             with open_fetcher(tmp_path) as fetcher:
                 page = fetcher.fetch(f"{server.origin}/a", grant(server))
@@ -190,7 +190,7 @@ def test_last_modified_serves_where_there_is_no_etag(tmp_path: Path) -> None:
 
 def test_a_fresh_page_is_not_asked_for_again(tmp_path: Path) -> None:
     with HostileServer() as server:
-        sent, server.handlers["/a"] = _check_by_etag(b"words", (("Cache-Control", "public, max-age=9999"),))  # type: ignore[assignment]
+        sent, server.handlers["/a"] = _check_by_etag(b"words", (("Cache-Control", "public, max-age=9999"),))
         with open_fetcher(tmp_path) as fetcher:
             for _ in range(3):
                 assert fetcher.fetch(f"{server.origin}/a", grant(server)).body == b"words"
@@ -257,15 +257,78 @@ def test_offline_uses_what_is_there_whatever_its_age(tmp_path: Path) -> None:
         assert len(server.requests) == seen
 
 
-def test_a_failure_says_that_an_older_copy_is_kept(tmp_path: Path) -> None:
-    with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
-        server.handlers["/a"] = answer(b"words")
-        fetcher.fetch(f"{server.origin}/a", grant(server))
-        server.handlers["/a"] = raw(b"no HTTP\r\n\r\n")
-        with pytest.raises(FetchError, match="An older copy is kept"):
-            fetcher.fetch(f"{server.origin}/a", grant(server))
-    with open_fetcher(tmp_path, is_offline=True) as fetcher:
-        assert fetcher.fetch(f"{server.origin}/a", grant(server)).body == b"words"
+@pytest.mark.parametrize(
+    ("failing", "reason"),
+    [
+        (raw(b"no HTTP\r\n\r\n"), "does not speak proper HTTP."),
+        (answer(status=500), "has a problem of its own (500)."),
+        (answer(status=503), "asks for fewer requests (503)."),
+        (raw(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf"), "came incomplete."),
+        (redirect("data:text/plain,x"), None),
+        (answer(status=403), None),
+        (answer(status=404), None),
+    ],
+)
+def test_a_site_that_fails_is_shown_as_it_was(tmp_path: Path, failing: Handler, reason: str | None) -> None:
+    with HostileServer() as server, open_fetcher(tmp_path, retries_max=0) as fetcher:
+        server.handlers |= {"/": redirect("/a"), "/a": answer(b"words")}
+        fetcher.fetch(server.origin, grant(server))
+        cache = PageCache(tmp_path, 10_000)
+        kept = cache.load(f"{server.origin}/a", DEFAULT_ACCEPT)
+        assert kept is not None
+        cache.save(replace(kept, fetched_at=946_728_000.0))
+        server.handlers["/a"] = failing
+        if reason is None:
+            with pytest.raises(FetchError):
+                fetcher.fetch(server.origin, grant(server))
+            return
+        page = fetcher.fetch(server.origin, grant(server))
+        assert (page.body, page.is_from_cache) == (b"words", True)
+        (note,) = page.notes
+        assert reason in note
+        assert note.endswith(f"{server.origin}/a is shown as it was on 2000-01-01.")
+        server.handlers["/a"] = answer(b"new words")
+        page = fetcher.fetch(server.origin, grant(server))
+        assert (page.body, page.notes) == (b"new words", ())
+
+
+def test_a_site_that_cannot_be_reached_is_tried_once_for_all_that_is_kept(tmp_path: Path) -> None:
+    internet, grants = FakeInternet(), grant("http://docs.example")
+    with HostileServer() as server, open_fetcher(tmp_path, internet) as fetcher:
+        internet.add("docs.example", server)
+        for name in ("a", "b"):
+            server.handlers[f"/{name}"] = answer(name.encode())
+            fetcher.fetch(f"http://docs.example/{name}", grants)
+    internet.servers.clear()
+    internet.dialled.clear()
+    with open_fetcher(tmp_path, internet) as fetcher:
+        pages = [fetcher.fetch(f"http://docs.example/{name}", grants) for name in ("a", "b")]
+        assert [page.body for page in pages] == [b"a", b"b"]
+        assert all("docs.example refuses the connection" in page.notes[0] for page in pages)
+        assert len(internet.dialled) == 1
+        with pytest.raises(FetchError, match="refuses the connection"):
+            fetcher.fetch("http://docs.example/c", grants)
+        assert len(internet.dialled) == 2
+
+
+def test_what_was_kept_of_a_typed_local_site_is_not_shown_to_who_only_approved_it(tmp_path: Path) -> None:
+    internet = FakeInternet()
+    with HostileServer() as server, open_fetcher(tmp_path, internet) as fetcher:
+        internet.add("inside.example", server, address="10.0.0.1")
+        server.handlers["/a"] = answer(b"secret")
+        assert fetcher.fetch("http://inside.example/a", grant("http://inside.example")).body == b"secret"
+        with pytest.raises(FetchError, match="no public address"):
+            fetcher.fetch("http://inside.example/a", approve("http://inside.example"))
+
+
+def test_a_page_that_is_read_again_is_asked_for_however_fresh_it_is(tmp_path: Path) -> None:
+    sent, handle = _check_by_etag(b"words", (("Cache-Control", "max-age=60"),))
+    with HostileServer() as server:
+        server.handlers["/a"] = handle
+        for is_checking in (False, False, True):
+            with open_fetcher(tmp_path, is_checking=is_checking) as fetcher:
+                assert fetcher.fetch(f"{server.origin}/a", grant(server)).body == b"words"
+    assert sent == [200, 304]
 
 
 def test_a_cached_redirect_is_checked_like_any_other(tmp_path: Path) -> None:
