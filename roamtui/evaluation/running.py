@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from roamtui.models.base import Model
     from roamtui.search.base import Searcher
 
-SCOPE_DOC = "doc"
 SCOPE_ALL = "all"
 _KEPT_DOCUMENTS = 64
 _FAILURES_MAX = 5

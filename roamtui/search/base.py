@@ -41,6 +41,9 @@ class Hit:
     heading."""
     why: str
     """How it was found, such as ``text rank 1 · title rank 3``."""
+    rival: float | None = None
+    """Best score by words of another section as a share of its own, above 1 where that one is better; None where
+    `score` says so itself. Fused ranks are too flat to tell how clear a hit is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +71,10 @@ class SearchOptions:
     """What the sentence that answers best adds, as a share of the best score, where it holds all that is asked for."""
     read: int = 20
     """Sections, the best so far, whose sentences are looked at; 0 for none."""
+    synonym_weight: float = 0.3
+    """Of everyday words that mean the same as a rare or missing one of the query, where that one is 1."""
+    glossary_loss: float = 0.3
+    """Share of its score that an entry of a glossary loses, unless its whole title is asked for."""
     topic_weight: float = 2.0
     """How much a section gains that lies inside what the conversation is about, where search is told of it."""
     candidates: int = 100

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from roamtui.search.sentences import find_opening
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 _BARE_LENGTH_MAX = 1_000
 """Characters; longer than that no bare heading is."""
+_QUOTED_TITLE = re.compile(r"[\W\d_]*[\"“”„«‘]")
+_GLOSSARY_STEMS = frozenset({"definit", "glossari", "terminolog", "acronym", "abbrevi"})
+_PART_STEMS = frozenset({"articl", "section", "chapter", "part", "annex", "appendix", "term", "defin", "interpret"})
+"""What the title of a glossary may hold beside its name."""
 _MATCHED_LENGTH = 20_000
 """Characters; a longer text is taken to hold a term, rather than read."""
 
@@ -23,6 +28,16 @@ def is_bare(index: SectionIndex, number: int) -> bool:
     """Whether a node's own text is nothing but its heading."""
     text = index.own_text(number)
     return len(text) <= _BARE_LENGTH_MAX and find_opening(text) is None
+
+
+def is_glossary_entry(index: SectionIndex, number: int) -> bool:
+    """Whether a node defines a term: its title stands in quotation marks, or that above it names a glossary."""
+    if _QUOTED_TITLE.match(index.title(number)):
+        return True
+    parent = index.parent(number)
+    above = index.title_stems(parent) if parent >= 0 else frozenset()
+    named = {word_stem for word_stem in above if not word_stem.isdigit()}
+    return bool(named & _GLOSSARY_STEMS) and named <= _GLOSSARY_STEMS | _PART_STEMS
 
 
 def demote_bare(index: SectionIndex, numbers: Sequence[int], query: Query) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -133,6 +134,7 @@ class FusedSearcher:
                 score=score,
                 snippet=make_snippet(_read_text(library, section_id), terms),
                 why=_describe(lists, section_id, joined.get(section_id), judged),
+                rival=find_rival(ranking.sections, section_id),
             )
             for section_id, score in zip(order[:limit], descending, strict=False)
         )
@@ -261,6 +263,13 @@ def measure_doubt(sections: Sequence[RankedSection]) -> float:
         return 1.0
     share = sections[:_DOUBT_RANK][-1].score / sections[0].score
     return max(_DOUBT_MIN, share**2)
+
+
+def find_rival(sections: Sequence[RankedSection], section_id: str) -> float:
+    """Return the best score by words of another section as a share of that of one; infinite where it has none."""
+    own = next((section.score for section in sections if section.section_id == section_id), 0.0)
+    other = next((section.score for section in sections if section.section_id != section_id), 0.0)
+    return other / own if own else math.inf
 
 
 def _list_inside(library: Library, within: str | None) -> frozenset[str] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.search.layout import Layout
 from roamtui.search.stem import stem
-from roamtui.search.store.parts import Part, find_parts, find_titles_above, join_context, title_of
+from roamtui.search.store.parts import Part, find_parts, find_titles_above, join_context, telling_title_of
 from roamtui.search.store.sections import SectionStore
 from roamtui.search.terms import STOP_WORDS, find_names, normalise, split_words
 
@@ -101,8 +101,8 @@ class SectionIndex:
         return self._layout.locate(number)[0]
 
     def title(self, number: int) -> str:
-        """Return the title of a node, empty where it is only the first words of a text without headings."""
-        return title_of(*self._layout.locate(number))
+        """Return the title of a node, with that above where it only counts; empty where a text has no headings."""
+        return telling_title_of(*self._layout.locate(number))
 
     def own_text(self, number: int) -> str:
         """Return the text of a node from its heading to the next heading."""

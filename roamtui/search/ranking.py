@@ -7,14 +7,16 @@ from collections import defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from roamtui.search.pruning import plan_search
+from roamtui.search.families import is_glossary_entry
+from roamtui.search.pruning import WEIGHED_MAX, plan_search
 from roamtui.search.query import make_piece
 from roamtui.search.sentences import best_sentences
 from roamtui.search.snippets import narrow_text
+from roamtui.search.synonyms import find_synonyms
 from roamtui.search.topics import favour_topics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from roamtui.search.base import SearchOptions
     from roamtui.search.index import SectionIndex
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 _PAGE_SCORES = 3
 _TERMS_MIN = 2
 """Terms of a query from which on sentences are looked at: one alone is answered by its sections."""
+_RARE_MAX = 10
+"""Sections up to which a word may be the asker's alone, so that others that mean the same are looked for."""
 
 
 def rank_by_text(
@@ -53,6 +57,7 @@ def rank_by_text(
     best = max(scores.values())
     scores = {number: score + best * _score_titles(index, number, query, options) for number, score in scores.items()}
     scores = _add_company(index, scores, options)
+    scores = _demote_glossary(index, scores, query, options)
     if topics:
         scores = favour_topics(scores, topics, index, query, options.topic_weight)
     if not topics or not query.leans_back:  # a follow-up is no whole question: no sentence need hold its words
@@ -102,7 +107,27 @@ def _score_words(index: SectionIndex, query: Query, options: SearchOptions, with
     if not found:
         search = plan_search(index, query, within)
         found = index.rank(search.expression, weights, within, options.candidates, rows=search.rows)
-    return dict(found)
+        found += _rank_by_synonyms(index, query, weights, within, options)
+    scores: dict[int, float] = defaultdict(float)
+    for number, score in found:
+        scores[number] += score
+    return dict(scores)
+
+
+def _rank_by_synonyms(
+    index: SectionIndex, query: Query, weights: Sequence[float], within: range, options: SearchOptions
+) -> list[tuple[int, float]]:
+    """Return what is found by words that mean the same as those that are rare among the sections.
+
+    In a large library every word is somebody's, and looking for many more of them would cost time.
+    """
+    if not options.synonym_weight or len(within) > WEIGHED_MAX:
+        return []
+    asked = [word for word in query.words if find_synonyms((word,))]
+    rare = [word for word in asked if len(index.list_matches(f'"{word}"', within, _RARE_MAX + 1)) <= _RARE_MAX]
+    expression = " OR ".join(f'"{word}"' for word in find_synonyms(rare))
+    found = index.rank(expression, weights, within, options.candidates)
+    return [(number, options.synonym_weight * score) for number, score in found]
 
 
 def _score_titles(index: SectionIndex, number: int, query: Query, options: SearchOptions) -> float:
@@ -111,6 +136,18 @@ def _score_titles(index: SectionIndex, number: int, query: Query, options: Searc
         title = 1.0  # where an identifier is a title, it is defined, not used
     path = measure_share(index.path_stems(number), query.stems)
     return options.title_share * title + options.path_share * path
+
+
+def _demote_glossary(
+    index: SectionIndex, scores: dict[int, float], query: Query, options: SearchOptions
+) -> dict[int, float]:
+    """Let entries of a glossary lose: full of a subject's words, they answer what they define and little else."""
+    return {
+        number: score * (1 - options.glossary_loss)
+        if is_glossary_entry(index, number) and not index.title_stems(number) <= query.stems
+        else score
+        for number, score in scores.items()
+    }
 
 
 def _add_company(index: SectionIndex, scores: dict[int, float], options: SearchOptions) -> dict[int, float]:

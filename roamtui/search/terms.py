@@ -20,12 +20,31 @@ TERMS_MAX = 64
 """A longer query is a pasted text; its first terms say enough, and each term costs time."""
 
 _ENGLISH = """
-a about am an and any are as at be been but by can could did do does for from had has have how i if in into is it its
-me my no not of on or our shall should so such than that the their them then there these they this those to us was we
-were what when where which while who whom whose why will with would you your e.g i.e
+a about am an and another any are as at be been both but by can certain could did do does each either etc for from had
+has have how i if in into is it its me my neither no not of on one ones or other others our per shall should so such
+than that the their them then there these they this those to us via was we were what when where whether which while who
+whom whose why will with would you your e.g i.e
 """
 STOP_WORDS = frozenset(_ENGLISH.split())
 """Words that say nothing of what is looked for."""
+_GERMAN = """
+aber als am an auch auf aus bei beim bin bis da damit dann das dass dem den denn der des die dies diese dieser dieses
+durch ein eine einem einen einer eines er es fur gibt hat habe haben ich ihr ihre im in ist kann konnen man mein meine
+mich mir mit muss mussen nach nicht oder ob seine sein sich sie sind so soll sollen uber um und uns unter vom von vor
+wann war waren warum was wegen welche welchem welchen welcher welches wem wen wenn wer werden wie wieviel wird wir wo
+wofur worden wurde zu zum zur
+"""
+_FRENCH = """
+a au aux avec ce ces cette comment dans de des du elle en est et il je la le les leur lui ma mais mes mon ne nous on ou
+par pas peut pour pourquoi qu quand que quel quelle quelles quels qui quoi sa se ses son sont sur un une vous y
+"""
+_SPANISH = """
+a al como con cual cuales cuando cuanto de del donde el ella en entre es esta este esto hay la las lo los mas me mi no
+o para pero por porque puede que quien se si sin sobre son su sus un una y
+"""
+_FOREIGN = tuple(frozenset(words.split()) for words in (_GERMAN, _FRENCH, _SPANISH))
+_FOREIGN_MIN = 2
+"""Words of another language alone that say which one a question is in."""
 
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 """Accents, points and vowel signs, which Python's ``\\w`` leaves out, and with them the scripts of India."""
@@ -122,13 +141,22 @@ def query_terms(text: str) -> tuple[str, ...]:
     Stop words go, unless the question has nothing else.
     """
     terms = dict.fromkeys(_find_terms(_QUANTITY.sub("how", normalise(text))))
-    content = [term for term in terms if term not in STOP_WORDS]
+    stopped = _find_stop_words(terms)
+    content = [term for term in terms if term not in stopped]
     return tuple((content or list(terms))[:TERMS_MAX])
 
 
 def asks_for_number(question: str) -> bool:
     """Return whether a question asks how much there is of something, in English."""
     return _QUANTITY.search(question) is not None
+
+
+def _find_stop_words(words: Iterable[str]) -> frozenset[str]:
+    """Return the stop words of the language that a question is in; English where it is not clearly another."""
+    words = frozenset(words)
+    best = max(_FOREIGN, key=lambda stopped: len(words & stopped))
+    foreign, english = len((words & best) - STOP_WORDS), len((words & STOP_WORDS) - best)
+    return best if foreign >= _FOREIGN_MIN and foreign > english else STOP_WORDS
 
 
 def _find_terms(text: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from roamtui.search.index import SectionIndex
 
+_ENDINGS = frozenset({"s", "es", "y", "ies", "d", "ed", "er", "ers", "or", "ors", "ee", "ees", "ing", "ings", "ion"})
 _LENGTH_MIN = 4
 """Shorter words are too like each other."""
 _SIMILARITY_MIN = 0.79
@@ -46,8 +47,9 @@ class TitleWords:
                 score_cutoff=_SIMILARITY_MIN,
                 limit=_CORRECTIONS_MAX,
             )
-            if similar:
-                corrections[word] = {found: likeness for found, likeness, _ in similar}
+            meant = {found: likeness for found, likeness, _ in similar if not is_other_form(word, found)}
+            if meant:
+                corrections[word] = meant
         return corrections
 
     def rank(self, words: Iterable[str], corrections: dict[str, dict[str, float]], within: range) -> list[int]:
@@ -82,3 +84,9 @@ class TitleWords:
 
     def _count_known(self, number: int, stems: set[str]) -> int:
         return len(self._index.title_stems(number) & stems)
+
+
+def is_other_form(word: str, other: str) -> bool:
+    """Return whether two words differ by their endings alone (``owners``, ``owning``): no slip made the other."""
+    start = next((place for place, pair in enumerate(zip(word, other, strict=False)) if pair[0] != pair[1]), 0)
+    return start >= _LENGTH_MIN and word[start:] in _ENDINGS and other[start:] in _ENDINGS

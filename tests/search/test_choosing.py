@@ -15,7 +15,7 @@ from roamtui.search.options import RetrievalOptions
 from tests.search.libraries import make_library
 
 HANDBOOK = make_library(
-    "# Fees\n\nFees fees.\n\n## Late fees\n\nLate fees of two.\n\n## Other\n\nNo fees here at all.\n"
+    "# Fees\n\nFees fees.\n\n## Late fees\n\nLate fees of two.\n\n## Paint\n\nNo fees here at all.\n"
 )
 
 
@@ -55,5 +55,5 @@ def test_limits_hold_in_every_mode() -> None:
 
 
 def test_weights_of_words_reach_keyword_search() -> None:
-    assert _find("other fees", heading_boost=50.0)[0] == "Other"
-    assert _find("other fees", heading_boost=0.0, candidates=1)[0] != "Late fees"
+    assert _find("paint fees", heading_boost=50.0)[0] == "Paint"
+    assert _find("paint fees", heading_boost=0.0, candidates=1)[0] != "Late fees"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from roamtui.document.library import Library
 from roamtui.errors import ModelError, UnknownSectionError
 from roamtui.search.base import RankedSection, Searcher, SearchMode
 from roamtui.search.choosing import make_searcher
-from roamtui.search.fused import SearchParts, measure_doubt
+from roamtui.search.fused import SearchParts, find_rival, measure_doubt
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import Rerank, RetrievalOptions
 from tests.fakes.hashed_embedder import HashedEmbedder
@@ -236,3 +237,11 @@ def test_no_words_make_the_vectors_and_ask_nobody() -> None:
 @pytest.mark.parametrize("query", ["", " ", '"', "§§§", "\x00\ud800", "a" * 20_000])
 def test_any_text_is_a_query(query: str) -> None:
     _make({"title_weight": 1.0, "neighbour_count": 2}).search(query)
+
+
+def test_a_rival_is_the_best_other_section_by_words() -> None:
+    sections = [RankedSection(section_id=name, score=score, why="") for name, score in (("a", 1.0), ("b", 0.4))]
+    assert find_rival(sections, "a") == 0.4
+    assert find_rival(sections, "b") == 2.5
+    assert find_rival(sections, "c") == math.inf
+    assert find_rival(sections[:1], "a") == 0.0

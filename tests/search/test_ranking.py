@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from roamtui.search.base import SearchOptions
+from roamtui.search.families import is_glossary_entry
 from roamtui.search.index import SectionIndex
 from roamtui.search.query import parse_query
 from roamtui.search.ranking import measure_share, rank_by_text
 from tests.search.libraries import make_folder, make_library
 
-_PLAIN = SearchOptions(title_share=0.0, path_share=0.0, parent_share=0.0, page_share=0.0)
+_PLAIN = SearchOptions(title_share=0.0, path_share=0.0, parent_share=0.0, page_share=0.0, synonym_weight=0.0)
 _FILLER = "".join(f"# Filler {number}\n\nNothing of note.\n\n" for number in range(8))
 
 
@@ -91,3 +92,28 @@ def test_words_in_one_sentence_go_before_words_apart() -> None:
 
     assert _rank(index, query, replace(_PLAIN, read=0)) != _rank(index, query, replace(_PLAIN, sentence_share=2.0))
     assert _rank(index, query, replace(_PLAIN, sentence_share=2.0))[0] == "Together"
+
+
+def test_an_entry_of_a_glossary_goes_after_what_it_is_used_in() -> None:
+    entry = "## Definitions\n\n### Ship\n\nShip fuel, ship engine, ship crew."
+    text = f"# A\n\n{entry}\n\n## Trips\n\nFuel and crew of a ship.\n"
+    index = SectionIndex(make_library(f"{text}\n{_FILLER.replace('# ', '## ')}"))
+    plain = replace(_PLAIN, glossary_loss=0.0)
+
+    assert _rank(index, "fuel and crew of engine", plain)[0] == "Ship"
+    assert _rank(index, "fuel and crew of engine", replace(plain, glossary_loss=0.9))[0] == "Trips"
+    assert _rank(index, "what is a ship with fuel", replace(plain, glossary_loss=0.9))[0] == "Ship"
+
+
+def test_a_quoted_title_is_an_entry_and_a_part_that_only_says_so_is_none() -> None:
+    text = '# A\n\n## 1.2 "Ship"\n\nIt floats.\n\n## Type definitions in code\n\n### Loops\n\nWhile.\n'
+    index = SectionIndex(make_library(text))
+    titles = {index.title(number): is_glossary_entry(index, number) for number in range(len(index))}
+    assert titles == {"A": False, '1.2 "Ship"': True, "Type definitions in code": False, "Loops": False}
+
+
+def test_a_title_that_only_counts_is_taken_with_the_one_above() -> None:
+    index = SectionIndex(
+        make_library("# A\n\n## 5 Late fees\n\n### 5.1\n\nTwo.\n\n### (iv)\n\nTen.\n\n### Go\n\nNow.\n")
+    )
+    assert [index.title(number) for number in range(2, 5)] == ["5.1 5 Late fees", "(iv) 5 Late fees", "Go"]

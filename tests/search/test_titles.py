@@ -25,6 +25,13 @@ def test_known_short_and_strange_words_are_left_alone() -> None:
     assert _TITLES.correct(["installed", "step", "pot", "guide2", "zebra"]) == {}
 
 
+def test_another_form_of_a_word_is_no_slip() -> None:
+    titles = TitleWords(SectionIndex(make_library("# Counterparts\n\nTwo copies.\n\n# Database\n\nRows.\n")))
+
+    assert titles.correct(["counterparty"]) == {}
+    assert list(titles.correct(["databsae"])["databsae"]) == ["database"]
+
+
 def test_titles_most_like_the_query_come_first() -> None:
     words = ["instalattion", "guide"]
     ranked = _TITLES.rank(words, _TITLES.correct(words), range(len(_INDEX)))

@@ -6,15 +6,23 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from roamtui.search.catalogue.entries import DocumentEntry
-from roamtui.search.lance.database import delete_rows, retry_conflicts
+from roamtui.search.lance.database import Database, delete_rows, retry_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from roamtui.search.lance.database import Database
-
 DOCUMENTS = "documents"
 SUMMARIES = "summaries"
+
+
+def open_catalogue(uri: str) -> LanceCatalogue:
+    """Return the catalogue in a LanceDB database.
+
+    Raises:
+        UsageError: LanceDB is not installed.
+        IndexLostError: The database cannot be opened.
+    """
+    return LanceCatalogue(Database(uri))
 
 
 class LanceCatalogue:

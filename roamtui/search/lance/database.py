@@ -6,6 +6,7 @@ import importlib.util
 import os
 import random
 import time
+import warnings
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import UsageError
+from roamtui.search.lance.failures import explain_failure
 from roamtui.search.store.sections import IndexLostError
 
 if TYPE_CHECKING:
@@ -20,11 +22,13 @@ if TYPE_CHECKING:
 
 _PACKAGE = "lancedb"
 _INSTALL = 'pip install "roamtui[lancedb]"'
+_CLOUD = "db://"
+_REGION_VARIABLE = "LANCEDB_REGION"
+_HOST_VARIABLE = "LANCEDB_HOST_OVERRIDE"
 _SEEN_AFTER = timedelta(seconds=2)
 """How long what another program wrote may stay unseen."""
 _KEPT_VERSIONS = timedelta(hours=1)
 """How long an older version of a table is kept, which another program may still be reading."""
-_REASON_LENGTH = 200
 _ASKED_AT_ONCE = 500
 _ATTEMPTS = 8
 """How often something is tried that another program may have come before."""
@@ -62,7 +66,7 @@ class Database:
         self.indexes: Any = lancedb.index
         """Classes of indexes."""
         with self.failing():
-            self._connection = lancedb.connect(self.uri, read_consistency_interval=_SEEN_AFTER)
+            self._connection = lancedb.connect(self.uri, read_consistency_interval=_SEEN_AFTER, **_find_cloud(self.uri))
 
     def open_table(self, name: str, fields: Iterable[tuple[str, Any]]) -> Any:  # noqa: ANN401 - LanceDB's own
         """Return a table, made with these columns where it is missing.
@@ -105,9 +109,9 @@ class Database:
                     return names
 
     def drop_table(self, name: str) -> None:
-        """Delete a table."""
+        """Delete a table that is there."""
         with self.failing():
-            self._connection.drop_table(name, ignore_missing=True)
+            self._connection.drop_table(name)
 
     def measure(self) -> int | None:
         """Return the bytes that the database takes on disk, None where it is no folder."""
@@ -126,9 +130,17 @@ class Database:
         try:
             yield
         except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
-            reason = shorten(plain_line(str(error).partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
+            reason = explain_failure(error, self.uri)
             shown = shorten(plain_line(self.uri), 80)
             raise IndexLostError(f"The index {shown} cannot be used: {reason}.", is_damaged=False) from error
+
+
+def _find_cloud(uri: str) -> dict[str, str]:
+    """Return where LanceDB's cloud is; its key LanceDB itself takes from the environment."""
+    if not uri.startswith(_CLOUD):
+        return {}
+    asked = {"region": os.environ.get(_REGION_VARIABLE), "host_override": os.environ.get(_HOST_VARIABLE)}
+    return {name: value for name, value in asked.items() if value}
 
 
 def retry_conflicts(write: Callable[[], None]) -> None:
@@ -189,4 +201,5 @@ def tidy_table(table: Any, indexes: Iterable[tuple[str, Any]]) -> None:  # noqa:
             stats = table.index_stats(made[column])
             is_behind |= stats is not None and stats.num_unindexed_rows > max(_UNINDEXED_MIN, _UNINDEXED_SHARE * count)
     if is_behind:
-        table.optimize(cleanup_older_than=_KEPT_VERSIONS)
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # the cloud tidies by itself, and says so
+            table.optimize(cleanup_older_than=_KEPT_VERSIONS)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 PREFIX = "vectors_"
 _EMBEDDED_AT_ONCE = 64
-_WRITTEN_AT_ONCE = 1_024
+_WRITTEN_AT_ONCE = 16_384
+"""A commit each, which is some requests to object storage; until then this machine keeps what was embedded."""
 _GROWTH = 8
 _FILTERED_MAX = 500
 """Chunks of which LanceDB is told to look at no others."""

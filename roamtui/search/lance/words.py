@@ -61,6 +61,7 @@ class LanceWordStore:
         self._bounds = (0, -1)
         """First and last row that is written."""
         self._counts: dict[str, int] = {}
+        self._has_stem: dict[str, bool] = {}
         self._title_words: list[str] | None = None
         self.summaries: Mapping[str, str] = LanceCatalogue(database).load_summaries()
 
@@ -76,6 +77,7 @@ class LanceWordStore:
         """
         with self._lock, self._database.failing():
             self._counts.clear()
+            self._has_stem.clear()
             self._title_words = None
             retry_conflicts(lambda: self._write(parts, tell))
             bases = {part.digest: find_base(part.digest) for part in parts}
@@ -131,8 +133,12 @@ class LanceWordStore:
     def has_stem(self, word_stem: str) -> bool:
         """Whether any row holds a word with this stem."""
         with self._lock, self._database.failing():
-            query = self._database.queries.MatchQuery(word_stem, WORDS)
-            return bool(self._search(query, self._bounds, 1))
+            if len(self._has_stem) > _COUNTS_KEPT:
+                self._has_stem.clear()
+            if word_stem not in self._has_stem:
+                query = self._database.queries.MatchQuery(word_stem, WORDS)
+                self._has_stem[word_stem] = bool(self._search(query, self._bounds, 1))
+            return self._has_stem[word_stem]
 
     def list_title_words(self) -> Sequence[str]:
         """Return the words of all titles that a mistyped one may have meant, sorted."""

@@ -21,13 +21,17 @@ if TYPE_CHECKING:
     from roamtui.document.document import Document
     from roamtui.search.layout import Layout
 
-_FORMAT = "1"
+_FORMAT = "2"
 """Rises when the same text gives other rows, so that files of an older roamtui are filled anew."""
 _ROWS_MAX = 5_000
 _WORD = re.compile(r"[^\W_]+")
+_ENUMERATOR = re.compile(r"[\W\d_]*(?:[a-z]|[ivxl]+)?[\W\d_]*", re.IGNORECASE)
+"""A title without a word of its own, such as ``5.8.1`` or ``(iv)``."""
 _MARKS = frozenset("_.:-+#@$")
 """One of them is in every identifier that is more than a word."""
 _BRACKETS = "()[]{}<>,;!?'\"`*|"
+_ABOVE_LENGTH_MAX = 200
+"""Characters of a title that count for what stands below it: one of 100 KB would be indexed with each section there."""
 
 
 class IndexRow(NamedTuple):
@@ -68,7 +72,7 @@ class Part:
             summary = find_row_summary(self.document, row, self.summaries)
             found = list(filter(None, map(names_by_run.__getitem__, own.split())))
             yield IndexRow(
-                space_out(normalise(title_of(self.document, row))),
+                space_out(normalise(telling_title_of(self.document, row))),
                 space_out(normalise(join_context(self.document, row, self.above))),
                 space_out(f"{own}\n{normalise(summary)}" if summary else own),
                 " ".join(names for names, _ in found),
@@ -133,11 +137,20 @@ def title_of(document: Document, row: int) -> str:
     return "" if columns.kinds[row] is NodeKind.TEXT else columns.titles[row]
 
 
+def telling_title_of(document: Document, row: int) -> str:
+    """Return the title of a row, with that of the row above where it only counts."""
+    title = title_of(document, row)
+    parent = document.columns.parents[row]
+    if parent < 0 or not title or not _ENUMERATOR.fullmatch(title):
+        return title
+    return f"{title} {title_of(document, parent)[:_ABOVE_LENGTH_MAX]}"
+
+
 def _list_titles(document: Document, row: int) -> list[str]:
     """Return the titles of a row and of those above it in its document, upwards."""
     titles = []
     while row >= 0:
-        titles.append(title_of(document, row))
+        titles.append(title_of(document, row)[:_ABOVE_LENGTH_MAX])
         row = document.columns.parents[row]
     return titles
 

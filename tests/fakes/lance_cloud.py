@@ -1,0 +1,187 @@
+"""LanceDB's cloud on loopback: the requests that its client makes, answered from tables in memory."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+import lancedb
+import lancedb.query
+import pyarrow as pa
+from lancedb.index import FTS
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+
+KEY = "key-of-tests"
+_DATABASE = "shelf"
+_VERSION = ("phalanx-version", "0.4.0")
+"""By it the client knows that it may send queries that are made of others."""
+_SIMPLE_TYPES = {"int64": "int64", "string": "string", "bool": "boolean"}
+
+
+class FakeLanceCloud:
+    """Holds one database while the block runs, for who shows the key."""
+
+    uri = f"db://{_DATABASE}"
+
+    def __init__(self) -> None:
+        self.database: Any = lancedb.connect("memory://")
+        self.paths: list[str] = []
+        """Of all requests, oldest first."""
+        server = self
+
+        class Handler(_Handler):
+            cloud = server
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Return the environment that leads here."""
+        return {"LANCEDB_API_KEY": KEY, "LANCEDB_HOST_OVERRIDE": f"http://127.0.0.1:{self._http.server_port}"}
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    cloud: FakeLanceCloud
+
+    @override
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+    def do_GET(self) -> None:
+        path = urlsplit(self.path).path
+        self.cloud.paths.append(path)
+        body = self._read_body()
+        if (self.headers.get("x-api-key"), self.headers.get("x-lancedb-database")) != (KEY, _DATABASE):
+            self._send(401, b'{"error": {"message": "The key is wrong."}}')
+            return
+        if path.endswith("/table/list"):
+            self._answer({"tables": self.cloud.database.list_tables().tables})
+            return
+        name, _, deed = path.removeprefix("/v1/table/").strip("/").partition("/")
+        if deed == "create":
+            data = pa.ipc.open_stream(body).read_all()
+            self.cloud.database.create_table(name, data, exist_ok=True)
+            self._answer({})
+        elif deed == "drop":
+            self.cloud.database.drop_table(name)
+            self._answer({})
+        elif name not in self.cloud.database.list_tables().tables:
+            self._send(404, b'{"error": {"message": "There is no such table."}}')
+        else:
+            self._work(self.cloud.database.open_table(name), deed, body)
+
+    def do_POST(self) -> None:
+        self.do_GET()
+
+    def _work(self, table: Any, deed: str, body: bytes) -> None:  # noqa: ANN401 - LanceDB's own
+        if deed == "insert":
+            table.add(pa.ipc.open_stream(body).read_all())
+            self._answer({"version": table.version})
+            return
+        asked = json.loads(body or b"{}")
+        if deed == "query":
+            found = _query(table, asked)
+            buffer = io.BytesIO()
+            with pa.ipc.new_file(buffer, found.schema) as file:
+                file.write_table(found)
+            self._send(200, buffer.getvalue(), "application/vnd.apache.arrow.file")
+            return
+        deeds: dict[str, Callable[[], object]] = {
+            "describe": lambda: _describe(table),
+            "count_rows": table.count_rows,
+            "delete": lambda: {"version": table.delete(asked["predicate"]).version},
+            "create_index": lambda: _index(table, asked),
+            "index/list": lambda: {"indexes": [_name_index(index.columns) for index in table.list_indices()]},
+        }
+        stats = {"num_indexed_rows": table.count_rows(), "num_unindexed_rows": 0, "index_type": "FTS"}
+        self._answer(stats if deed.endswith("/stats") else deeds[deed]())
+
+    def _read_body(self) -> bytes:
+        if self.headers.get("transfer-encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("content-length", "0")))
+        body = b""
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def _answer(self, value: object) -> None:
+        self._send(200, json.dumps(value).encode())
+
+    def _send(self, status: int, body: bytes, media_type: str = "application/json") -> None:
+        self.send_response(status)
+        for name, value in (_VERSION, ("content-type", media_type), ("content-length", str(len(body)))):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _describe(table: Any) -> object:  # noqa: ANN401 - LanceDB's own
+    fields = [{"name": field.name, "type": _describe_type(field.type), "nullable": True} for field in table.schema]
+    return {"table": table.name, "version": table.version, "schema": {"fields": fields}}
+
+
+def _describe_type(kind: Any) -> object:  # noqa: ANN401 - one of pyarrow's
+    if pa.types.is_fixed_size_list(kind):
+        item = {"name": "item", "type": {"type": "halffloat"}, "nullable": True}
+        return {"type": "fixed_size_list", "fields": [item], "length": kind.list_size}
+    return {"type": _SIMPLE_TYPES[str(kind)]}
+
+
+def _index(table: Any, asked: Mapping[str, Any]) -> object:  # noqa: ANN401 - LanceDB's own
+    assert asked["index_type"] == "FTS"
+    table.create_index(asked["column"], config=FTS(with_position=asked["with_position"], remove_stop_words=False))
+    return {}
+
+
+def _name_index(columns: list[str]) -> object:
+    return {"index_name": f"{columns[0]}_idx", "index_uuid": "1", "columns": columns, "status": "done"}
+
+
+def _query(table: Any, asked: Mapping[str, Any]) -> Any:  # noqa: ANN401 - LanceDB's own
+    if asked.get("full_text_query"):
+        search = table.search(_make_query(asked["full_text_query"]["query"]), query_type="fts")
+    elif asked["vector"]:
+        search = table.search(asked["vector"]).distance_type(asked["distance_type"])
+    else:
+        search = table.search()
+    if asked.get("filter"):
+        search = search.where(asked["filter"], prefilter=True)
+    if asked.get("columns"):
+        search = search.select(asked["columns"])
+    return search.limit(min(asked["k"], 1_000_000)).to_arrow()
+
+
+def _make_query(described: Mapping[str, Any]) -> Any:  # noqa: ANN401 - LanceDB's own
+    (kind, value) = next(iter(described.items()))
+    if kind == "match":
+        return lancedb.query.MatchQuery(value["terms"], value["column"])
+    if kind == "phrase":
+        return lancedb.query.PhraseQuery(value["terms"], value["column"])
+    occur = lancedb.query.Occur
+    parts = [(occur.SHOULD, part) for part in value["should"]] + [(occur.MUST, part) for part in value["must"]]
+    return lancedb.query.BooleanQuery([(sign, _make_query(part)) for sign, part in parts])

@@ -1,0 +1,194 @@
+"""An object store on loopback that speaks as much of S3 as LanceDB asks for; buckets are made by their first object."""
+
+from __future__ import annotations
+
+import re
+import threading
+from hashlib import md5
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Self
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import escape
+
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+_WRITTEN_AT = "2026-01-01T00:00:00.000Z"
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+class FakeObjectStore:
+    """Keeps objects in memory while the block runs. Signatures are not checked, but there must be one.
+
+    Args:
+        buckets: Names of the buckets that there are.
+    """
+
+    def __init__(self, *buckets: str) -> None:
+        self.objects: dict[str, bytes] = {}
+        """By bucket and key."""
+        self.buckets = set(buckets)
+        self.parts: dict[tuple[str, str], dict[int, bytes]] = {}
+        """Of uploads that are not complete, by path and number of the upload."""
+        self.requests: list[tuple[str, str]] = []
+        """Method and path of each request, oldest first."""
+        self.keys_seen: set[str] = set()
+        """Access keys that requests were signed with."""
+        self.lock = threading.Lock()
+        server = self
+
+        class Handler(_Handler):
+            store = server
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Return the environment that leads LanceDB here."""
+        return {
+            "AWS_ENDPOINT": f"http://127.0.0.1:{self._http.server_port}",
+            "AWS_ALLOW_HTTP": "true",
+            "AWS_ACCESS_KEY_ID": "key-of-tests",
+            "AWS_SECRET_ACCESS_KEY": "secret-of-tests",
+            "AWS_REGION": "eu-central-1",
+        }
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    store: FakeObjectStore
+
+    @override
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+    @override
+    def parse_request(self) -> bool:
+        """Read a request, and refuse it without a signature or a bucket."""
+        if not super().parse_request():
+            return False
+        address = urlsplit(self.path)
+        self.key = unquote(address.path).strip("/")
+        self.asked = {name: values[0] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
+        self.body = self.rfile.read(int(self.headers.get("content-length", "0")))
+        with self.store.lock:
+            self.store.requests.append((self.command, self.key))
+        signed = re.search(r"Credential=([^/]+)/", self.headers.get("authorization", ""))
+        if signed is None:
+            self._refuse(403, "AccessDenied")
+            return False
+        self.store.keys_seen.add(signed.group(1))
+        if self.key.partition("/")[0] not in self.store.buckets:
+            self._refuse(404, "NoSuchBucket")
+            return False
+        return True
+
+    def do_GET(self) -> None:
+        if "list-type" in self.asked:
+            self._list()
+            return
+        data = self.store.objects.get(self.key)
+        if data is None:
+            self._refuse(404, "NoSuchKey")
+            return
+        found = _RANGE.fullmatch(self.headers.get("range", ""))
+        if found is None:
+            self._send(200, data, etag=_make_etag(data))
+            return
+        first, last = found.groups()
+        start = int(first) if first else len(data) - int(last)
+        end = min(int(last) + 1, len(data)) if first and last else len(data)
+        self._send(206, data[start:end], etag=_make_etag(data), content_range=f"bytes {start}-{end - 1}/{len(data)}")
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_PUT(self) -> None:
+        with self.store.lock:
+            if "partNumber" in self.asked:
+                self.store.parts[self.key, self.asked["uploadId"]][int(self.asked["partNumber"])] = self.body
+            elif self.headers.get("if-none-match") == "*" and self.key in self.store.objects:
+                self._refuse(412, "PreconditionFailed")
+                return
+            else:
+                source = unquote(self.headers.get("x-amz-copy-source", "")).strip("/")
+                self.store.objects[self.key] = self.store.objects[source] if source else self.body
+        self._send(200, etag=_make_etag(self.body))
+
+    def do_DELETE(self) -> None:
+        with self.store.lock:
+            self.store.objects.pop(self.key, None)
+        self._send(204)
+
+    def do_POST(self) -> None:
+        with self.store.lock:
+            if "delete" in self.asked:
+                keys = re.findall(r"<Key>([^<]*)</Key>", self.body.decode())
+                for key in keys:
+                    self.store.objects.pop(f"{self.key}/{key}", None)
+                deleted = "".join(f"<Deleted><Key>{key}</Key></Deleted>" for key in keys)
+                reply = f"<DeleteResult>{deleted}</DeleteResult>"
+            elif "uploads" in self.asked:
+                number = str(len(self.store.parts))
+                self.store.parts[self.key, number] = {}
+                reply = f"<R><Bucket>b</Bucket><Key>k</Key><UploadId>{number}</UploadId></R>"
+            else:
+                parts = self.store.parts.pop((self.key, self.asked["uploadId"]))
+                self.store.objects[self.key] = b"".join(parts[number] for number in sorted(parts))
+                reply = '<R><Location>l</Location><Bucket>b</Bucket><Key>k</Key><ETag>"0"</ETag></R>'
+        self._send(200, reply.encode())
+
+    def _list(self) -> None:
+        prefix, delimiter = self.asked.get("prefix", ""), self.asked.get("delimiter", "")
+        folders, entries = set(), []
+        with self.store.lock:
+            objects = sorted(self.store.objects.items())
+        for path, data in objects:
+            bucket, _, key = path.partition("/")
+            if bucket != self.key or not key.startswith(prefix):
+                continue
+            head, found, _ = key[len(prefix) :].partition(delimiter) if delimiter else (key, "", "")
+            if found:
+                folders.add(f"<CommonPrefixes><Prefix>{escape(prefix + head + found)}</Prefix></CommonPrefixes>")
+            else:
+                size = f"<Size>{len(data)}</Size><ETag>{_make_etag(data)}</ETag>"
+                entries.append(
+                    f"<Contents><Key>{escape(key)}</Key><LastModified>{_WRITTEN_AT}</LastModified>{size}</Contents>"
+                )
+        listed = "".join([*entries, *sorted(folders)])
+        self._send(200, f"<ListBucketResult><IsTruncated>false</IsTruncated>{listed}</ListBucketResult>".encode())
+
+    def _refuse(self, status: int, code: str) -> None:
+        self._send(status, f"<Error><Code>{code}</Code><Message>{code}</Message></Error>".encode())
+
+    def _send(self, status: int, body: bytes = b"", *, etag: str = "", content_range: str = "") -> None:
+        self.send_response(status)
+        self.send_header("content-length", str(len(body)))
+        self.send_header("last-modified", "Thu, 01 Jan 2026 00:00:00 GMT")
+        for name, value in (("etag", etag), ("content-range", content_range)):
+            if value:
+                self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+
+def _make_etag(data: bytes) -> str:
+    return f'"{md5(data, usedforsecurity=False).hexdigest()}"'

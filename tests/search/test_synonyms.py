@@ -1,0 +1,44 @@
+"""Everyday words that mean the same, and how much they count."""
+
+from __future__ import annotations
+
+from roamtui.search.base import SearchOptions
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.stem import stem
+from roamtui.search.synonyms import _GROUPS, find_synonyms
+from tests.search.libraries import find_titles, make_library
+
+_FILLER = "".join(f"## Filler {number}\n\nNothing of note.\n\n" for number in range(8))
+_TERMS = make_library(
+    f"# Terms\n\n## Orders\n\nGoods are procured in May.\n\n## Ends\n\nEach side may terminate it.\n\n{_FILLER}"
+)
+
+
+def test_a_synonym_is_found_by_any_form_of_a_word() -> None:
+    assert "purchase" in find_synonyms(["buying"])
+    assert find_synonyms(["agreements", "contracts"]) == ()
+    assert find_synonyms(["getUserById", "gradient"]) == ()
+
+
+def test_every_group_holds_several_words_in_small_letters() -> None:
+    groups = [group.split() for group in _GROUPS.strip().splitlines()]
+    assert all(len({stem(word) for word in group}) > 1 for group in groups)
+    assert all(word.isascii() and word.islower() and word.isalpha() for group in groups for word in group)
+
+
+def test_what_says_it_in_other_words_is_found() -> None:
+    assert find_titles(_TERMS, "Who can cancel?") == ["Ends"]
+    assert find_titles(_TERMS, "buying")[0] == "Orders"
+    assert KeywordSearcher(_TERMS, SearchOptions(synonym_weight=0.0)).search("Who can cancel?") == ()
+
+
+def test_the_word_itself_goes_before_what_means_the_same() -> None:
+    library = make_library(f"# A\n\n## One\n\nA taxi waits.\n\n## Two\n\nA cab waits.\n\n{_FILLER}")
+    assert find_titles(library, "cab")[0] == "Two"
+    assert find_titles(library, "taxi")[0] == "One"
+
+
+def test_a_word_of_many_sections_stands_for_no_other() -> None:
+    cabs = "".join(f"## Cab {number}\n\nOne of our cabs.\n\n" for number in range(12))
+    library = make_library(f"# A\n\n{cabs}## Rank\n\nTaxi.\n")
+    assert "Rank" not in find_titles(library, "cab", limit=20)
