@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, cast
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.pages import list_needed_links
+from roamtui.conversation.plain_values import encode_value
 from roamtui.conversation.state import Batch, ConversationState, OpenSection
 from roamtui.conversation.transcript import (
     Citation,
@@ -57,10 +58,10 @@ def encode_state(state: ConversationState) -> dict[str, Any]:
         "prologue": state.transcript.prologue,
         "rebuilt_at": state.transcript.rebuilt_at,
         "history_from": state.transcript.history_from,
-        "open": [asdict(section) for section in state.open],
+        "open": encode_value(state.open),
         "unfolded": sorted(state.unfolded),
         "reading": state.reading,
-        "batches": [asdict(batch) for batch in state.batches],
+        "batches": encode_value(state.batches),
         "needs_rebuild": state.needs_rebuild or state.is_asking,
         "content_hash": state.library.content_hash,
         "documents": _hash_delivered(state),
@@ -77,7 +78,7 @@ def _hash_delivered(state: ConversationState) -> dict[str, str]:
 
 def encode_exchange(exchange: Exchange) -> dict[str, Any]:
     """Return an exchange as JSON values."""
-    return asdict(exchange)
+    return cast("dict[str, Any]", encode_value(exchange))
 
 
 def decode_conversation(row: Json, state: Json, exchanges: tuple[Exchange, ...]) -> SavedConversation:

@@ -141,6 +141,8 @@ class NodesLoaded:
     section_ids: tuple[str, ...]
     problems: tuple[tuple[str, str], ...] = ()
     """Those of them that could not be read, each with a sentence that says why."""
+    notes: tuple[str, ...] = ()
+    """What a person should know of the pages, such as that one is an older copy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

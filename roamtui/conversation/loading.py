@@ -72,7 +72,9 @@ def grow(state: ConversationState, documents: Mapping[str, Document]) -> tuple[C
     new = {node_id: document for node_id, document in documents.items() if can_load(before, node_id)}
     library = before.graft_all(new)
     problems = tuple((node_id, document.problem) for node_id, document in new.items() if document.problem)
-    event = NodesLoaded(section_ids=tuple(new), problems=problems)
+    pages = [document for node_id, document in new.items() if _is_link(before, node_id)]
+    notes = tuple(dict.fromkeys(note for page in pages for note in page.notes))
+    event = NodesLoaded(section_ids=tuple(new), problems=problems, notes=notes)
     moved = _find_moved(before, library)
     return replace(_move_ids(state, moved) if moved else state, library=library), event
 

@@ -53,10 +53,13 @@ def reload_state(state: ConversationState, library: Library) -> tuple[Conversati
     before = state.library
     reading = state.reading if state.reading is not None and state.reading in library else None
     state = replace(state, library=library, reading=reading)
-    if before.content_hash == library.content_hash and all(node_id in library for node_id in state.open_ids):
-        return state, ()
     hashes = {document.key: document.content_hash for document in before.documents}
-    return _match_sections(state, _find_unchanged(hashes, library))
+    unchanged = _find_unchanged(hashes, library)
+    delivered = {span.doc for section in state.open for span in section.deliveries}
+    is_same = before.content_hash == library.content_hash and delivered <= unchanged
+    if is_same and all(node_id in library for node_id in state.open_ids):
+        return state, ()
+    return _match_sections(state, unchanged)
 
 
 def _find_unchanged(hashes: Mapping[str, str], library: Library) -> frozenset[str]:

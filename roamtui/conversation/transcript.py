@@ -115,7 +115,8 @@ class Citation:
     def place(self) -> str:
         """Where it stands in words, such as ``p. 12, lines 3-5``."""
         page = f"p. {self.page}, " if self.page is not None else ""
-        return f"{page}lines {self.start_line}-{self.end_line}"
+        is_one = self.start_line == self.end_line
+        return f"{page}line {self.start_line}" if is_one else f"{page}lines {self.start_line}-{self.end_line}"
 
     @property
     def is_verified(self) -> bool:

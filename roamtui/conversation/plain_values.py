@@ -1,0 +1,35 @@
+"""Values of dataclasses to what JSON has, for the disk and for the model's process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
+
+_PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
+"""What most values are: a transcript has thousands, and `dataclasses.asdict` copies each."""
+
+
+def encode_value(value: object) -> object:
+    """Return `value` as JSON has it: dataclasses as objects, tuples as lists."""
+    kind: type = type(value)
+    if kind in _PLAIN_TYPES:
+        return value
+    names = _name_fields(kind)
+    if names is not None:
+        plain: dict[str, object] = {}
+        for name in names:
+            item = getattr(value, name)
+            plain[name] = item if type(item) in _PLAIN_TYPES else encode_value(item)
+        return plain
+    if isinstance(value, Mapping):
+        return {str(name): encode_value(item) for name, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [encode_value(item) for item in value]
+    return value
+
+
+@lru_cache(maxsize=256)
+def _name_fields(kind: type) -> tuple[str, ...] | None:
+    """Return the names of a dataclass's fields, None for every other type."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
