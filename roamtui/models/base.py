@@ -72,7 +72,7 @@ class ModelStopped:
     """The reply is whole. Always the last event."""
 
     reason: str
-    """`stop`, `tool_calls` or `length`."""
+    """`stop`, `tool_calls`, `length` where the model may write no more at once, `filtered` where a provider objects."""
     thinking: str = ""
     """The provider's thinking blocks as JSON, to be stored with the step."""
 

@@ -1,7 +1,8 @@
-"""Which environment variables hold the keys of which provider."""
+"""Which environment variables hold secrets, and which of them the keys of which provider."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,6 +33,16 @@ PROVIDER_TITLES: Mapping[str, str] = {
     "vertex_ai": "Vertex AI",
 }
 """Providers as people write them."""
+
+_SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?\d*(?:_|\Z)", re.IGNORECASE)
+_SECRET_LENGTH_MIN = 8
+"""Anything shorter is a switch, not a secret, and would take words out of texts."""
+
+
+def find_secrets(environ: Mapping[str, str]) -> frozenset[str]:
+    """Return the values of variables that are named like secrets: no file and no message may hold them."""
+    values = (value.strip() for name, value in environ.items() if _SECRET_NAME.search(name))
+    return frozenset(value for value in values if len(value) >= _SECRET_LENGTH_MIN)
 
 
 def find_key_name(provider: str, environ: Mapping[str, str]) -> str | None:

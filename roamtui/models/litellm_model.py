@@ -42,6 +42,8 @@ class LitellmModel:
         self._worker = worker or WorkerProcess(environ)
         self._owns_worker = worker is None
         self._can_call_tools: bool | None = None
+        self._is_beyond_cap = False
+        self._is_described = False
         self._window_tokens = self._options.window_tokens
         if self._window_tokens is None and name.startswith(("ollama/", "ollama_chat/")):
             self._window_tokens = OLLAMA_WINDOW_TOKENS
@@ -61,10 +63,20 @@ class LitellmModel:
         """Whether it has tool calls; None where unknown, and until `start` or `describe` has ended."""
         return self._can_call_tools
 
+    @property
+    def is_beyond_cap(self) -> bool:
+        """Whether there is a spending cap that cannot hold, as the price is unknown; False until `start` has ended."""
+        return self._is_beyond_cap
+
     async def start(self) -> None:
-        """Start the process and learn the window's size, in seconds; what fails here is told by the first request."""
-        with suppress(ModelError):
-            await self.describe()
+        """Start the process and learn the window's size, in seconds; what fails here is told by the first request.
+
+        Once that is known this does nothing, even if the process was ended since: a question that waits for it here is
+        not on the screen yet.
+        """
+        if not self._is_described:
+            with suppress(ModelError):
+                await self.describe()
 
     async def describe(self) -> Description:
         """Return what is known of the model without asking its provider.
@@ -75,8 +87,11 @@ class LitellmModel:
         found = await self._worker.describe(self._build_job(Request(messages=())))
         if isinstance(found, Fault):
             raise _build_error(found)
+        self._is_described = True
         self._window_tokens = found.window_tokens
         self._can_call_tools = found.can_call_tools
+        is_free = found.provider == "ollama_chat"
+        self._is_beyond_cap = self._options.has_spending_cap and found.input_usd is None and not is_free
         return found
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:

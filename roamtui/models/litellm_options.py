@@ -17,19 +17,22 @@ class LitellmOptions:
     output_tokens_max: int | None = None
     """Longest reply, None for the provider's default and at most 8,192 where a number must be sent."""
     connect_seconds: float = 10.0
-    """Patience for a connection, where the provider's client tells it apart from the rest."""
+    """Patience for a connection."""
     first_token_seconds: float = 120.0
     """Patience until the first word, thought or call."""
     gap_seconds: float = 60.0
     """Patience between two pieces of a reply."""
-    cancel_seconds: float = 0.1
-    """Patience for the end of a cancelled reply; after it the process is ended."""
+    cancel_seconds: float = 0.08
+    """Patience for the end of a cancelled reply; after it the process is ended, so that all takes less than 100 ms."""
     retries_max: int = 3
     """How often a passing fault is answered by sending the request again."""
     retry_wait_seconds: float = 1.0
     """Wait before the first retry, doubled for each that follows, where the provider names none."""
     retry_wait_seconds_max: float = 60.0
     """A provider that asks for a longer wait is not waited for."""
+
+    has_spending_cap: bool = False
+    """Whether the person set one, so that a price that nobody knows is worth a word."""
 
     def plan_retry(self, asked_seconds: float | None, retries: int) -> float | None:
         """Return how long to wait before a request is sent again, None where that is no use.

@@ -13,6 +13,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from roamtui.models.worker.completion import stream_completion
+from roamtui.models.worker.connecting import LimitedLoop, connect_seconds
 from roamtui.models.worker.embedding import (
     EmbedJob,
     compute_vectors,
@@ -103,6 +104,7 @@ class LitellmWorker:
 
     async def _try_to_work(self, number: int, operation: str, job: Job | EmbedJob) -> None:
         assert self._loading is not None
+        connect_seconds.set(job.options.connect_seconds)
         try:
             litellm = await asyncio.shield(self._loading)
         except Exception as error:  # noqa: BLE001 -- an import may fail in any way
@@ -176,7 +178,8 @@ def main() -> None:
     inward, outward = _take_pipes()
     prepare_environment(os.environ)
     try:
-        asyncio.run(LitellmWorker(inward, outward, os.environ).run())
+        with asyncio.Runner(loop_factory=LimitedLoop) as runner:
+            runner.run(LitellmWorker(inward, outward, os.environ).run())
     except BrokenPipeError:
         os._exit(0)
 

@@ -7,13 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from roamtui.models.keys import find_secrets
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MASK = "[redacted]"
-_SECRET_ENDINGS = ("_API_KEY", "_TOKEN", "_SECRET", "_ACCESS_KEY", "_PASSWORD")
-_SECRET_LENGTH_MIN = 8
-"""Anything shorter is a switch, not a secret, and would take words out of texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +24,7 @@ class Secrets:
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Secrets:
         """Return the values of variables that are named like secrets."""
-        values = {
-            form
-            for name, value in environ.items()
-            if f"_{name}".upper().endswith(_SECRET_ENDINGS) and len(value.strip()) >= _SECRET_LENGTH_MIN
-            for form in _list_forms(value.strip())
-        }
+        values = {form for value in find_secrets(environ) for form in _list_forms(value)}
         return cls(tuple(sorted(values, key=lambda value: (-len(value), value))))
 
     def redact(self, value: object) -> object:

@@ -43,6 +43,8 @@ class ScriptedReply:
     """0 holds back the whole reply."""
     usage: Usage | None = None
     """What is reported; None for an estimate."""
+    reason: str = "stop"
+    """Why it ends where it makes no calls."""
 
 
 Reply = ScriptedReply | Callable[[Request], ScriptedReply]
@@ -135,7 +137,7 @@ def _finish(reply: ScriptedReply, request: Request, number: int) -> Iterator[Mod
         raise reply.error
     yield UsageReported(reply.usage or _estimate_usage(reply, request))
     thinking = json.dumps([{"type": "thinking", "thinking": reply.thinking}]) if reply.thinking else ""
-    yield ModelStopped("tool_calls" if calls else "stop", thinking)
+    yield ModelStopped("tool_calls" if calls else reply.reason, thinking)
 
 
 def _estimate_usage(reply: ScriptedReply, request: Request) -> Usage:

@@ -44,10 +44,14 @@ class ToolFallbackModel:
 
     @property
     def note(self) -> str:
-        """That it is asked in words, once that is known from the start."""
-        if self._model.can_call_tools is not False:
-            return ""
-        return f"{self.name} has no tool calls, so it is told in words how to open sections. Expect more wrong turns."
+        """What a person should know of it, once it is started: that it is asked in words, that its price is unknown."""
+        notes = []
+        if self._model.can_call_tools is False:
+            words = f"{self.name} has no tool calls, so it is told in words how to open sections."
+            notes.append(f"{words} Expect more wrong turns.")
+        if self._model.is_beyond_cap:
+            notes.append(f"The price of {self.name} is not known here, so the spending cap cannot hold it.")
+        return " ".join(notes)
 
     async def start(self) -> None:
         """Start what asks it, and learn what is known of it."""

@@ -4,7 +4,8 @@
     a8a96034 b9e8ef5c
     ```
 
-`open` and `close` take ids, `search` a query in each line.
+`open` and `close` take ids, `search` a query in each line. The names of the tools will do for these words, and so will
+a call on a line of its own, ``expand_sections(["a8a96034"])``: the outline says it like that.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ TOOL_WORDS: Mapping[str, str] = {
     "collapse_sections": "close",
 }
 """The word after the backticks, by the name of the tool."""
-_TOOLS = {word: tool for tool, word in TOOL_WORDS.items()}
-_SEARCH = "search"
+_TOOLS = {word: tool for tool, word in TOOL_WORDS.items()} | {tool: tool for tool in TOOL_WORDS}
+_SEARCH = "search_sections"
+_CALL = re.compile(rf"[ \t`]*({'|'.join(TOOL_WORDS)})\((.*)\)[ \t`;]*", re.DOTALL)
+_CALL_STARTS = tuple(f"{tool}(" for tool in TOOL_WORDS)
+_QUERY = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _OPENING = re.compile(rf"[ \t]*`{{3,}}[ \t]*({'|'.join(_TOOLS)})(?:[ \t]+(.*))?[ \t]*", re.IGNORECASE)
-_PARTIAL_OPENING = re.compile(r"[ \t]*(?:`{1,2}|`{3,}[ \t]*([A-Za-z]*)(?:[ \t].*)?)?")
+_PARTIAL_OPENING = re.compile(r"[ \t]*(?:`{1,2}|`{3,}[ \t]*([A-Za-z_]*)(?:[ \t].*)?)?")
 _TICKS = "```"
 _SEPARATORS = re.compile(r"[\s\[\]{}(),;\"'`*]+")
 _ENDS_OF_WORDS = ".:-#"
@@ -101,7 +105,11 @@ class FenceReader:
     def _take_line(self, line: str, end: str) -> str:
         is_mid_line, self._is_mid_line = self._is_mid_line, False
         opening = None if is_mid_line else _OPENING.fullmatch(line)
-        if opening is not None:
+        call = None if is_mid_line or self._word else _CALL.fullmatch(line)
+        if call is not None:
+            self._word, self._body = call[1], [_read_call(call[1], call[2])]
+            self._close()
+        elif opening is not None:
             if self._word:
                 self._close()
             self._word = opening[1].lower()
@@ -126,7 +134,7 @@ class FenceReader:
         arguments = _read_object("\n".join(body))
         if arguments is not None:
             self.wishes.append(Wish(tool=tool, arguments=arguments))
-        elif self._word == _SEARCH:
+        elif tool == _SEARCH:
             queries = [line for line in body if line] or [""]
             self.wishes += [Wish(tool=tool, arguments={"query": query}) for query in queries]
         else:
@@ -143,11 +151,22 @@ class FenceReader:
 
     def _may_open(self) -> bool:
         """Return whether the line that is not whole yet may become the first of a block."""
-        found = None if self._is_mid_line else _PARTIAL_OPENING.fullmatch(self._pending)
+        if self._is_mid_line:
+            return False
+        start = self._pending.lstrip(" \t`")
+        if any(start.startswith(call) or call.startswith(start) for call in _CALL_STARTS):
+            return True
+        found = _PARTIAL_OPENING.fullmatch(self._pending)
         if found is None:
             return False
         word = (found[1] or "").lower()
         return any(known.startswith(word) for known in _TOOLS)
+
+
+def _read_call(tool: str, arguments: str) -> str:
+    """Return what stands between the brackets of a call as the body of a block: of a search its query alone."""
+    found = _QUERY.search(arguments) if tool == _SEARCH and _read_object(arguments) is None else None
+    return arguments if found is None else found[1] or found[2] or ""
 
 
 def _read_object(text: str) -> Mapping[str, object] | None:

@@ -21,9 +21,9 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from roamtui.conversation.plain_values import encode_value
 from roamtui.errors import UsageError
 from roamtui.models.redacting import Secrets
-from roamtui.models.worker.jobs import encode_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

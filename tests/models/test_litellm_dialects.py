@@ -9,22 +9,28 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from roamtui.conversation.transcript import ToolCall
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelStopped, TextDelta, ThinkingDelta, UsageReported
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.litellm_options import LitellmOptions
+from tests.fakes.anthropic_server import FakeAnthropicServer
 from tests.fakes.http_server import Ending, FakeReply
-from tests.fakes.openai_server import openai_error
+from tests.fakes.ollama_server import FakeOllamaServer
+from tests.fakes.openai_server import FakeOpenAIServer, openai_error
 from tests.models.asking import CALLS, OPTIONS, answer_calls, collect, join_text, list_calls, make_request
 
 if TYPE_CHECKING:
     from roamtui.models.worker.process import WorkerProcess
-    from tests.fakes.anthropic_server import FakeAnthropicServer
-    from tests.fakes.ollama_server import FakeOllamaServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CACHED = {"type": "ephemeral"}
+SERVERS: dict[str, type[FakeOpenAIServer | FakeAnthropicServer | FakeOllamaServer]] = {
+    "openai": FakeOpenAIServer,
+    "anthropic": FakeAnthropicServer,
+    "ollama_chat": FakeOllamaServer,
+}
 
 
 @pytest.fixture
@@ -63,7 +69,9 @@ async def test_anthropic_is_told_what_to_cache(claude: LitellmModel, anthropic_s
         ("tool_result", call.id) for call in calls
     ]
     assert results[-1]["cache_control"] == CACHED
-    assert "cache_control" not in json.dumps(after["messages"][:-1])
+    assert "cache_control" not in json.dumps(results[:-1])
+    assert after["messages"][0] == before["messages"][0], "the end of the request before is marked again"
+    assert json.dumps(after).count("cache_control") == 3
     uses = [block for block in after["messages"][1]["content"] if block["type"] == "tool_use"]
     assert [use["input"] for use in uses] == [json.loads(arguments) for _, arguments in CALLS]
 
@@ -108,6 +116,33 @@ async def test_anthropic_prompt_that_is_too_long(claude: LitellmModel, anthropic
     with pytest.raises(ModelError) as caught:
         await collect(claude)
     assert caught.value.overflow
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "reason"),
+    [
+        ("openai/gpt-4.1-mini", "length", "length"),
+        ("openai/gpt-4.1-mini", "content_filter", "filtered"),
+        ("anthropic/claude-sonnet-4-5", "max_tokens", "length"),
+        ("anthropic/claude-sonnet-4-5", "refusal", "filtered"),
+        ("ollama_chat/llama3.1", "length", "length"),
+    ],
+)
+async def test_a_reply_that_was_cut_off_says_why(worker: WorkerProcess, name: str, said: str, reason: str) -> None:
+    with SERVERS[name.partition("/")[0]](FakeReply(text="Half an ans", reason=said)) as server:
+        events = await collect(LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker))
+    assert join_text(events) == "Half an ans"
+    assert events[-1] == ModelStopped(reason)
+
+
+@pytest.mark.parametrize("name", ["openai/gpt-4.1-mini", "anthropic/claude-sonnet-4-5", "ollama_chat/llama3.1"])
+async def test_whatever_a_model_said_can_be_sent_back(worker: WorkerProcess, name: str) -> None:
+    said = ("[" * 9_999, '{"limit": NaN}', '{"limit": 1e999}', '{"query": "\\ud83d"}', '{"query": "\ud83d"}', '{"a', "")
+    calls = tuple(ToolCall(id=f"call_{i}", name="do it!" * i, arguments=text) for i, text in enumerate(said))
+    request = answer_calls(make_request("A \ud83d?"), calls)
+    with SERVERS[name.partition("/")[0]](FakeReply(text="Fine.")) as server:
+        model = LitellmModel(name, api_base=server.url, options=OPTIONS, worker=worker)
+        assert join_text(await collect(model, request)) == "Fine."
 
 
 @pytest.mark.parametrize("ending", [Ending.CUT, Ending.UNFINISHED])

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import socket
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -103,6 +104,11 @@ async def fail(model: LitellmModel) -> ModelError:
             400,
             openai_error(f"Bad \x1b[31mthing\n with {OPENAI_KEY}."),
             "HOST refused the request (400): Bad ␛[31mthing with ***; choose another model with --model.",
+        ),
+        (
+            418,
+            {"detail": "No tea."},
+            "HOST refused the request (418): No tea; choose another model with --model.",
         ),
     ],
 )
@@ -217,6 +223,23 @@ async def test_a_fault_reported_within_a_reply_is_tried_again(worker: WorkerProc
         assert error.retryable
         assert "cannot answer now" in str(error)
         assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize(
+    "name", ["openai/x", "anthropic/claude-sonnet-4-5", "ollama_chat/llama3.1", "mistral/mistral-large-latest"]
+)
+async def test_a_server_that_takes_no_connection_is_given_up_soon(worker: WorkerProcess, name: str) -> None:
+    options = LitellmOptions(connect_seconds=0.2, first_token_seconds=60)
+    with ExitStack() as stack:
+        full = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(8):
+            waiting = stack.enter_context(socket.socket())
+            waiting.settimeout(0)
+            waiting.connect_ex(full.getsockname())
+        address = f"127.0.0.1:{full.getsockname()[1]}"
+        error = await fail(LitellmModel(name, api_base=f"http://{address}", options=options, worker=worker))
+    assert str(error).endswith(" does not answer; check the network and ask again.")
+    assert error.retryable
 
 
 @pytest.mark.parametrize("name", ["openai/x", "anthropic/claude-sonnet-4-5", "ollama_chat/llama3.1"])

@@ -8,6 +8,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, Request, Retrying
 from roamtui.models.choose import find_note, start_model
 from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.litellm_options import LitellmOptions
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.models.tool_fallback import ToolFallbackModel
 from roamtui.models.worker.process import WorkerProcess
@@ -44,6 +45,17 @@ async def test_litellm_knows_of_some_that_they_have_none(
     assert (await model.describe()).can_call_tools is can_call_tools
     note = f"{name} has no tool calls, so it is told in words how to open sections. Expect more wrong turns."
     assert find_note(model) == (note if can_call_tools is False else "")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_told"), [("openai/gpt-4.1-mini", False), ("openai/my-own-model", True), ("ollama_chat/gemma3", False)]
+)
+async def test_a_cap_that_cannot_hold_is_told(worker: WorkerProcess, name: str, *, is_told: bool) -> None:
+    options = LitellmOptions(has_spending_cap=True)
+    model = ToolFallbackModel(LitellmModel(name, options=options, worker=worker))
+    await start_model(model)
+    told = f"The price of {name} is not known here, so the spending cap cannot hold it."
+    assert find_note(model) == (told if is_told else "")
 
 
 async def test_a_model_that_is_known_to_have_none_is_asked_in_words(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SECTIONS_MAX = 4
 TOKENS_MAX = 2_800
 """Estimated tokens of section text for one question, the first section and small ones apart."""
-_SMALL_TOKENS = 1_400
+_SMALL_TOKENS = 2_000
 """A section of at most this much is opened whatever the others cost."""
 _BLOCK_TOKENS_MAX = 4_000
 """What opening one section costs at most: a page."""
@@ -49,6 +49,8 @@ def choose_sections(reading: Reading) -> tuple[str, ...]:
     closed = reading.given_ids | reading.asked_ids
     if reading.found:
         return _take_hits(reading, closed)
+    if reading.within_id is not None:
+        return () if reading.within_id in closed else (reading.within_id,)
     ranked = rank_outline(reading.outline, query_terms(make_query(reading)))
     return tuple(section_id for section_id in ranked if section_id not in closed)[:SECTIONS_MAX]
 
@@ -56,7 +58,7 @@ def choose_sections(reading: Reading) -> tuple[str, ...]:
 def _take_hits(reading: Reading, closed: frozenset[str]) -> tuple[str, ...]:
     chosen: list[str] = []
     tokens = 0
-    for hit in reading.found[:SECTIONS_MAX]:
+    for hit in [hit for hit in reading.found if not _is_bare(hit)][:SECTIONS_MAX]:
         cost = _estimate_cost(hit)
         if hit.section_id in closed or hit.section_id in chosen:
             continue
@@ -65,6 +67,11 @@ def _take_hits(reading: Reading, closed: frozenset[str]) -> tuple[str, ...]:
         chosen.append(hit.section_id)
         tokens += cost
     return tuple(chosen)
+
+
+def _is_bare(hit: Found) -> bool:
+    """Return whether opening a hit would show nothing but its heading."""
+    return not hit.snippet.strip() and not hit.descendants
 
 
 def _estimate_cost(hit: Found) -> int:

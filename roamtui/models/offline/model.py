@@ -10,8 +10,9 @@ from roamtui.conversation.transcript import ToolCall, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
 from roamtui.models.offline.choosing import choose_sections, is_follow_up, make_query
+from roamtui.models.offline.links import choose_links
 from roamtui.models.offline.reading import Reading, read_messages
-from roamtui.models.offline.writing import is_answered_by_start, is_covered_by_given, write_answer
+from roamtui.models.offline.writing import is_answered, is_answered_by_start, is_covered_by_given, write_answer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 NAME = "offline"
 _WINDOW_TOKENS = 128_000
 _HITS = 8
+_STEPS_MAX = 6
+"""Calls for one question: search and open, then twice again where that opened pages to search in."""
 
 
 class OfflineModel:
@@ -60,15 +63,25 @@ class OfflineModel:
 
 def _choose_call(reading: Reading, tools: set[str]) -> tuple[str, dict[str, object]] | None:
     """Return the next call, None where it is time to answer."""
-    if not reading.question.strip() or reading.has_expanded:
+    if not reading.question.strip() or len(reading.steps) >= _STEPS_MAX:
         return None
     if not reading.has_searched and is_follow_up(reading.question) and is_covered_by_given(reading):
         return None
     if not reading.has_searched and reading.started_ids and is_answered_by_start(reading):
         return None
-    if "search_sections" in tools and not reading.has_searched:
+    if "search_sections" in tools and (not reading.has_searched or reading.has_new_page):
         return "search_sections", {"query": make_query(reading), "limit": _HITS}
-    section_ids = choose_sections(reading)
-    if "expand_sections" in tools and section_ids:
-        return "expand_sections", {"section_ids": list(section_ids)}
-    return None
+    if "expand_sections" not in tools:
+        return None
+    section_ids: tuple[str, ...] = ()
+    if not reading.steps or reading.steps[-1] == "search_sections":
+        section_ids = choose_sections(reading)
+    if not section_ids and _may_open_links(reading):
+        section_ids = choose_links(reading.links, reading.question, reading.asked_ids | reading.given_ids)
+    return ("expand_sections", {"section_ids": list(section_ids)}) if section_ids else None
+
+
+def _may_open_links(reading: Reading) -> bool:
+    """Return whether pages may be opened at a venture: once for a question that nothing at hand answers."""
+    has_tried = any(link.section_id in reading.asked_ids for link in reading.links)
+    return bool(reading.links) and not has_tried and reading.within_id is None and not is_answered(reading)

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role
+from roamtui.models.offline.links import find_links
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from roamtui.models.offline.links import Link
 
 _HEAD = r"^\[(?P<id>[0-9a-f]{8})\] (?P<path>.+) \((?:p\. \d+, )?lines (?P<first>\d+)-(?P<last>\d+)\)$"
 _GIVEN = re.compile(
@@ -22,6 +25,8 @@ _HIT = re.compile(
     r"^\d+\. \[([0-9a-f]{8})\] (.*) \((?:(?:optional, )?(?:\+([\d,]+), )?~([\d.]+[kMG]?)|page[^)\n]*)\)\n   (.*)$",
     re.MULTILINE,
 )
+_PAGE_HIT = re.compile(r"^\d+\. \[([0-9a-f]{8})\] .* \(page[^)\n]*\)$", re.MULTILINE)
+_ID_ARGUMENT = re.compile(r"[0-9a-f]{8}")
 _PAGE_TOKENS = 1_000
 """What a page is taken for that was not fetched yet."""
 _OUTLINE_LINE = re.compile(
@@ -31,6 +36,9 @@ _OUTLINE_LINE = re.compile(
     re.MULTILINE,
 )
 _ID = re.compile(r"\[([0-9a-f]{8})\]")
+_WITHIN = re.compile(
+    r"^\(The question is about \[(?P<id>[0-9a-f]{8})\] (?P<path>.+) and what lies below it:", re.MULTILINE
+)
 _UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
 
@@ -64,6 +72,7 @@ class Reading:
     outline: tuple[tuple[str, str], ...]
     """Id and line of each section of the outline."""
     given: tuple[Given, ...]
+    """What can be quoted: of that section alone, where there is one."""
     given_ids: frozenset[str]
     """Ids whose text was given, also inside others."""
     asked_ids: frozenset[str]
@@ -71,8 +80,16 @@ class Reading:
     found: tuple[Found, ...]
     has_searched: bool
     has_expanded: bool
+    links: tuple[Link, ...] = ()
+    """Pages of the outline that were not fetched when it was made."""
+    steps: tuple[str, ...] = ()
+    """Names of the tools that this question called, in order."""
+    has_new_page: bool = False
+    """Whether the last call opened a page, below which search may find more now."""
     started_ids: frozenset[str] = frozenset()
     """Ids of the sections that search opened with this question."""
+    within_id: str | None = None
+    """The section that the question is about, None for the whole document."""
 
 
 def read_messages(messages: Sequence[Message]) -> Reading:
@@ -85,25 +102,46 @@ def read_messages(messages: Sequence[Message]) -> Reading:
     results = {message.tool_call_id: message.text for message in since if message.role is Role.TOOL}
     searches = [results.get(call.id, "") for call in calls if call.name == "search_sections"]
     expansions = [call for call in calls if call.name == "expand_sections"]
-    given = tuple(section for text in texts for section in _find_given(text))
+    given = [section for text in texts for section in _find_given(text)]
+    within = _find_within(messages[last].text) if questions else None
+    links = find_links(messages[questions[0]].text) if questions else ()
+    pages = {link.section_id for link in links} | set(_PAGE_HIT.findall("\n".join(searches)))
+    last_ids = _ID_ARGUMENT.findall(calls[-1].arguments) if calls and calls[-1].name == "expand_sections" else []
     inside = (found for text in texts for line in _INSIDE.findall(text) for found in _ID.findall(line))
     return Reading(
         question=_read_question(messages[last].text) if questions else "",
         earlier_questions=tuple(_read_question(messages[index].text) for index in questions[:-1]),
         outline=_find_outline(messages[questions[0]].text) if questions else (),
-        given=given,
+        within_id=within["id"] if within else None,
+        given=tuple(_keep_within(given, within["path"]) if within else given),
         given_ids=frozenset((*(section.section_id for section in given), *inside)),
         started_ids=frozenset(_find_started(messages[last].text) if questions else ()),
-        asked_ids=frozenset(found for call in expansions for found in re.findall(r"[0-9a-f]{8}", call.arguments)),
-        found=tuple(found for text in searches for found in _find_hits(text)),
+        asked_ids=frozenset(found for call in expansions for found in _ID_ARGUMENT.findall(call.arguments)),
+        found=tuple(_find_hits(searches[-1])) if searches else (),
         has_searched=bool(searches),
         has_expanded=bool(expansions),
+        links=links,
+        steps=tuple(call.name for call in calls),
+        has_new_page=not pages.isdisjoint(last_ids),
     )
 
 
 def _find_started(text: str) -> list[str]:
     _, mark, opened = text.rpartition(FOUND_LEAD)
     return [section.section_id for section in _find_given(opened)] if mark else []
+
+
+def _find_within(text: str) -> re.Match[str] | None:
+    """Return where a message says which section its question is about."""
+    preface, _, _ = text.rpartition(f"\n\n{QUESTION_START}")
+    notes = [*_WITHIN.finditer(preface)]
+    return notes[-1] if notes else None
+
+
+def _keep_within(given: Sequence[Given], path: str) -> list[Given]:
+    """Return the sections at a path or below it, else those that may hold it."""
+    inside = [section for section in given if f"{section.path} > ".startswith(f"{path} > ")]
+    return inside or [section for section in given if path.startswith(f"{section.path} > ")]
 
 
 def _read_question(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.models.offline.choosing import is_follow_up
 from roamtui.search.sentences import best_sentences, find_opening
+from roamtui.search.synonyms import find_synonyms
 from roamtui.search.terms import asks_for_number, find_terms, query_terms
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _START_COVERAGE_MIN = 0.55
 """Share of the question's weight in one section below which it searches on, although search has opened sections."""
 _SECTION_SHARE = 0.2
 """What a section that holds all words of the question adds to each of its sentences."""
+_SYNONYM_SHARE = 0.5
+"""What another word counts that means the same as one that no open section holds, where that one would be 1."""
 _PATH_WEIGHT = 0.6
 """What a word in a section's path is worth, where one in the sentence is worth 1."""
 _RANK_LOSS = 0.08
@@ -60,7 +63,7 @@ def write_answer(reading: Reading) -> str:
     if not terms:
         return f"Please ask a question about the document, in words that it may contain.\n\n{_LABEL}"
     candidates = _rank_candidates(reading, terms)
-    if max((candidate.match for candidate in candidates), default=0.0) < _MATCH_MIN:
+    if not _has_match(candidates):
         return _say_not_found(reading, terms)
     best = candidates[0]
     chosen = [best]
@@ -71,6 +74,11 @@ def write_answer(reading: Reading) -> str:
             chosen.append(candidate)
     lines = [f"{_lead(candidate)} {_quote(candidate.quote)} [{candidate.section.section_id}]." for candidate in chosen]
     return "\n\n".join([*lines, _LABEL])
+
+
+def is_answered(reading: Reading) -> bool:
+    """Return whether what is open answers the question."""
+    return _has_match(_rank_candidates(reading, query_terms(reading.question)))
 
 
 def is_covered_by_given(reading: Reading) -> bool:
@@ -88,17 +96,24 @@ def is_answered_by_start(reading: Reading) -> bool:
     return max((candidate.coverage for candidate in candidates), default=0.0) >= _START_COVERAGE_MIN
 
 
+def _has_match(candidates: Sequence[_Candidate]) -> bool:
+    return max((candidate.match for candidate in candidates), default=0.0) >= _MATCH_MIN
+
+
 def _rank_candidates(reading: Reading, terms: Sequence[str]) -> list[_Candidate]:
     sections = _choose_given(reading)
     ranks = {hit.section_id: rank for rank, hit in enumerate(reading.found)}
     weights = _weigh_terms(terms, reading)
     total = sum(weights.values())
+    meant = _list_synonyms(terms, sections)
+    weights |= {synonym: _SYNONYM_SHARE * weights[term] for synonym, term in meant.items()}
+    terms = tuple(weights)
     wants_number = asks_for_number(reading.question)
     candidates = []
     for section in sections:
         in_path = {term for _, term in find_terms(section.path, terms)}
         in_section = in_path | {term for _, term in find_terms(section.text, terms)}
-        coverage = sum(weights[term] for term in in_section) / total
+        coverage = sum({meant.get(term, term): weights[term] for term in in_section}.values()) / total
         loss = 1 / (1 + _RANK_LOSS * ranks.get(section.section_id, len(ranks)))
         for start, end, sentence_score in _find_sentences(section.text, terms, weights):
             quote = section.text[start:end]
@@ -108,6 +123,13 @@ def _rank_candidates(reading: Reading, terms: Sequence[str]) -> list[_Candidate]
             score = match * _NUMBER_GAIN if wants_number and _NUMBER.search(quote) else match
             candidates.append(_Candidate(section=section, quote=quote, match=match, score=score, coverage=coverage))
     return sorted(candidates, key=lambda candidate: -candidate.score)
+
+
+def _list_synonyms(terms: Sequence[str], sections: Sequence[Given]) -> dict[str, str]:
+    """Return words that mean the same as terms that no section holds, each with its term."""
+    held = {term for section in sections for _, term in find_terms(f"{section.path}\n{section.text}", terms)}
+    meant = {synonym: term for term in terms if term not in held for synonym in find_synonyms((term,))}
+    return {synonym: term for synonym, term in meant.items() if synonym not in terms}
 
 
 def _find_sentences(text: str, terms: Sequence[str], weights: Mapping[str, float]) -> list[tuple[int, int, float]]:

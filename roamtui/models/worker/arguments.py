@@ -1,8 +1,13 @@
-"""A job as the arguments of litellm's `acompletion`."""
+"""A job as the arguments of litellm's `acompletion`.
+
+Whatever a model has said goes back in a form that every provider takes: one message that cannot be sent would end the
+conversation for good.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from roamtui.conversation.transcript import Message, Role, ToolCall
@@ -17,6 +22,10 @@ _OUTPUT_TOKENS_MAX = 8_192
 """Anthropic wants a number: long enough for any answer with quotes, short enough for small rate limits."""
 _OUTPUT_TOKENS_UNKNOWN = 4_096
 """What every Anthropic model can write."""
+_BRACKETS_MAX = 200
+"""In a call's arguments; ours have three, and parsers give up on some hundred within each other."""
+_NAME_LENGTH_MAX = 64
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _CACHE = {"type": "ephemeral"}
 
 
@@ -59,18 +68,29 @@ def _build_tool(tool: ToolSpec) -> dict[str, Any]:
 def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[str, Any]]:
     built = [_build_message(message, provider) for message in messages]
     if provider == "anthropic" and built:
-        # A mark on the system text covers the tools too; one on the end lets the next request read all of this.
-        for message in {id(m): m for m in (built[0], built[-1])}.values():
-            _mark_cacheable(message)
+        # The mark on the system text covers the tools too.
+        for index in {0, _find_end_before(messages), len(built) - 1}:
+            _mark_cacheable(built[index])
     return built
 
 
+def _find_end_before(messages: tuple[Message, ...]) -> int:
+    """Return the index of the message with which the request before this one ended, 0 where there was none.
+
+    Its mark is where that request was written to the cache. From the mark at the end Anthropic looks back 20 blocks for
+    it, and a step with many calls has more.
+    """
+    replies = (index for index in reversed(range(len(messages))) if messages[index].role is Role.ASSISTANT)
+    return max(0, next(replies, 0) - 1)
+
+
 def _build_message(message: Message, provider: str) -> dict[str, Any]:
-    built: dict[str, Any] = {"role": message.role.value, "content": message.text}
+    text = _replace_surrogates(message.text)
+    built: dict[str, Any] = {"role": message.role.value, "content": text}
     if message.role is Role.TOOL:
         built["tool_call_id"] = message.tool_call_id
     if message.tool_calls:
-        built["content"] = message.text or None
+        built["content"] = text or None
         built["tool_calls"] = [_build_call(call) for call in message.tool_calls]
     if message.thinking and provider == "anthropic":
         built["thinking_blocks"] = json.loads(message.thinking)
@@ -78,17 +98,30 @@ def _build_message(message: Message, provider: str) -> dict[str, Any]:
 
 
 def _build_call(call: ToolCall) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": _repair_arguments(call.arguments)}
+    name = _NO_NAME.sub("_", call.name)[:_NAME_LENGTH_MAX]
+    function = {"name": name or "unnamed", "arguments": _repair_arguments(_replace_surrogates(call.arguments))}
     return {"id": call.id, "type": "function", "function": function}
+
+
+def _replace_surrogates(text: str) -> str:
+    """Return text that UTF-8 can hold: halves of characters are joined, or replaced where the other half is missing."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _repair_arguments(arguments: str) -> str:
     """Return a JSON object in any case: most providers refuse a history that holds broken arguments."""
+    return arguments if _is_object(arguments) else json.dumps({"invalid_arguments": arguments})
+
+
+def _is_object(arguments: str) -> bool:
+    if arguments.count("{") + arguments.count("[") > _BRACKETS_MAX:
+        return False
     try:
-        is_object = isinstance(json.loads(arguments), dict)
-    except ValueError:
-        is_object = False
-    return arguments if is_object else json.dumps({"invalid_arguments": arguments})
+        value = json.loads(arguments)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict)
 
 
 def _mark_cacheable(message: dict[str, Any]) -> None:

@@ -68,6 +68,6 @@ def _begins_call(call: _PartialCall, new_id: str | None, new_name: str | None) -
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True

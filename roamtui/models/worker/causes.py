@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_MESSAGE = re.compile(r"""["'](?:message|error)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")
+_MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)\b(?: - |: )\s*)+")
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from roamtui.models.worker.targets import Target
 
 _CLOSE_SECONDS = 2.0
+_REASONS = {"length": "length", "content_filter": "filtered"}
+"""Why a reply ended before its end, by litellm's names."""
 
 
 async def stream_completion(litellm: Any, job: Job, target: Target) -> AsyncGenerator[ModelEvent, None]:  # noqa: ANN401
@@ -132,7 +134,7 @@ class _Reply:
             yield CallMade(call)
         if self._usage is not None:
             yield UsageReported(_build_usage(self._usage, is_counted=_has_counted(stream)))
-        reason = "tool_calls" if calls else "length" if self._reason == "length" else "stop"
+        reason = "tool_calls" if calls else _REASONS.get(self._reason, "stop")
         yield ModelStopped(reason, self._thinking.finish())
 
 

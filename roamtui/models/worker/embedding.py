@@ -7,9 +7,10 @@ from array import array
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from roamtui.conversation.plain_values import encode_value
 from roamtui.document.plain import plain_line, shorten
 from roamtui.models.litellm_options import LitellmOptions
-from roamtui.models.worker.jobs import Fault, encode_value
+from roamtui.models.worker.jobs import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.plain import plain_line, shorten
 from roamtui.models.worker.causes import find_detail, find_host, find_status, find_wait_seconds, walk_causes
+from roamtui.models.worker.connecting import is_connection_timeout
 from roamtui.models.worker.jobs import Fault
 from roamtui.models.worker.redaction import redact_secrets
 
@@ -149,7 +150,7 @@ def _explain_connection(case: _Case) -> Fault | None:
 def _explain_silence(case: _Case) -> Fault | None:
     """Explain why a connection came to nothing."""
     again = "check the network and ask again"
-    if case.has("ConnectTimeout", "ConnectionTimeoutError"):
+    if case.has("ConnectTimeout", "ConnectionTimeoutError") or any(map(is_connection_timeout, case.chain)):
         return Fault(reason=f"{case.where} does not answer", advice=again, is_retryable=True)
     if case.has("ReadTimeout", "WriteTimeout", "PoolTimeout", TimeoutError):
         return Fault(reason=f"{case.where} took too long", advice=f"ask again or {_CHOOSE}", is_retryable=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, assert_never, cast
+from typing import TYPE_CHECKING, Any, assert_never, cast
 
+from roamtui.conversation.plain_values import encode_value
 from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 from roamtui.models.base import (
     CallMade,
@@ -21,6 +19,9 @@ from roamtui.models.base import (
     UsageReported,
 )
 from roamtui.models.litellm_options import LitellmOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,31 +77,9 @@ class Description:
 JobEvent = ModelEvent | Fault
 
 
-_PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
-"""What most values are: a transcript has thousands."""
-
-
 def encode_job(job: Job) -> dict[str, Any]:
     """Return `job` as plain values."""
     return cast("dict[str, Any]", encode_value(job))
-
-
-def encode_value(value: object) -> object:
-    """Return `value` as JSON has it: dataclasses as objects, tuples as lists."""
-    if type(value) in _PLAIN_TYPES:
-        return value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {name: encode_value(getattr(value, name)) for name in _name_fields(type(value))}
-    if isinstance(value, Mapping):
-        return {str(name): encode_value(item) for name, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [encode_value(item) for item in value]
-    return value
-
-
-@lru_cache(maxsize=256)
-def _name_fields(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def decode_job(data: Mapping[str, Any]) -> Job:

@@ -56,14 +56,16 @@ class Talk:
     opened: tuple[str, ...] = ()
     """Titles that the last question opened."""
 
-    async def ask(self, question: str) -> QuestionAnswered:
-        """Ask and return how it ended."""
+    async def ask(self, question: str, within: str | None = None) -> QuestionAnswered:
+        """Ask, about the section of a title where there is one, and return how it ended."""
         library = self.agent.session.state.library
         opened: list[str] = []
         self.searches = 0
-        async for event in self.agent.ask(question):
+        section_id = next((i for i in library.walk() if library.title_of(i) == within), None)
+        async for event in self.agent.ask(question, within=section_id):
             if isinstance(event, SectionsExpanded):
-                opened += [library.title_of(section_id) for section_id in event.opened_ids]
+                newest = self.agent.session.state.library
+                opened += [newest.title_of(section_id) for section_id in event.opened_ids]
             self.searches += isinstance(event, SectionsSearched)
             if isinstance(event, QuestionAnswered):
                 self.answer = event

@@ -54,6 +54,17 @@ async def test_without_search_the_outline_shows_the_way() -> None:
     assert "forty days" in answer.answer
 
 
+async def test_a_question_about_a_section_is_answered_from_it_alone() -> None:
+    talk = make_talk()
+    answer = await talk.ask("How much does it cost?", within="Tickets")
+    assert {citation.path[1] for citation in answer.citations} == {"Tickets"}
+    answer = await talk.ask("When does the last boat leave?", within="Bicycles")
+    assert answer.stopped is Stopped.NOT_FOUND
+    assert talk.opened in ((), ("Bicycles",))
+    answer = await talk.ask("When does the last boat leave?", within="Timetable")
+    assert '"The last boat leaves at ten in the evening."' in answer.answer
+
+
 async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
     answer = await make_talk().ask("Who composed the national anthem of Norway?")
     assert answer.stopped is Stopped.NOT_FOUND

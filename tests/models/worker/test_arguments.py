@@ -66,6 +66,14 @@ def test_length_of_the_reply(target: Target, option: int | None, expected: int |
         ('{"section_ids": [', {"invalid_arguments": '{"section_ids": ['}),
         ('"text"', {"invalid_arguments": '"text"'}),
         ("", {"invalid_arguments": ""}),
+        ("[" * 9_999, {"invalid_arguments": "[" * 9_999}),
+        ('{"a":' * 300 + "1" + "}" * 300, {"invalid_arguments": '{"a":' * 300 + "1" + "}" * 300}),
+        ('{"limit": NaN}', {"invalid_arguments": '{"limit": NaN}'}),
+        ('{"limit": 1e999}', {"invalid_arguments": '{"limit": 1e999}'}),
+        ('{"limit": ' + "9" * 5_000 + "}", {"invalid_arguments": '{"limit": ' + "9" * 5_000 + "}"}),
+        ('{"query": "\\ud83d"}', {"invalid_arguments": '{"query": "\\ud83d"}'}),
+        ('{"query": "\\ud83d\\ude00"}', {"query": "\N{GRINNING FACE}"}),
+        ('{"query": "\ud83d"}', {"query": "\N{REPLACEMENT CHARACTER}"}),
     ],
 )
 def test_arguments_sent_back_are_always_an_object(arguments: str, sent: dict[str, object]) -> None:
@@ -73,6 +81,28 @@ def test_arguments_sent_back_are_always_an_object(arguments: str, sent: dict[str
     messages = build(OPENAI, answer_calls(make_request(), (call,)))["messages"]
     assert isinstance(messages, list)
     assert json.loads(messages[2]["tool_calls"][0]["function"]["arguments"]) == sent
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("expand_sections", "expand_sections"),
+        ("functions.expand sections", "functions_expand_sections"),
+        ("é" * 99, "_" * 64),
+        ("", "unnamed"),
+    ],
+)
+def test_names_sent_back_are_names_to_every_provider(name: str, sent: str) -> None:
+    call = ToolCall(id="a", name=name, arguments="{}")
+    messages = build(OPENAI, answer_calls(make_request(), (call,)))["messages"]
+    assert isinstance(messages, list)
+    assert messages[2]["tool_calls"][0]["function"]["name"] == sent
+
+
+def test_text_sent_back_is_text_to_every_provider() -> None:
+    messages = build(OPENAI, make_request("A \ud83d\ude00 and a \ud83d."))["messages"]
+    assert isinstance(messages, list)
+    assert messages[1]["content"] == "A \N{GRINNING FACE} and a \N{REPLACEMENT CHARACTER}."
 
 
 def test_thinking_goes_back_to_anthropic_alone() -> None:

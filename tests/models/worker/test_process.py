@@ -70,6 +70,16 @@ async def test_a_closed_process_is_started_again() -> None:
     await worker.close()
 
 
+async def test_a_model_that_is_known_waits_for_no_process() -> None:
+    model, worker = make_model("well")
+    await model.start()
+    assert worker.pid is not None
+    assert model.window_tokens == 9_000
+    await worker.close()
+    await model.start()
+    assert worker.pid is None
+
+
 async def test_a_model_leaves_a_shared_process_alone() -> None:
     model, worker = make_model("well")
     await collect(model)
