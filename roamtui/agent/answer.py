@@ -7,42 +7,49 @@ from typing import TYPE_CHECKING
 from roamtui.agent.citations import check_citations
 from roamtui.agent.prompt import NOT_FOUND_START
 from roamtui.conversation.questions import Outcome
-from roamtui.conversation.transcript import Citation, Stopped, Usage
+from roamtui.conversation.transcript import Citation, Stopped
 from roamtui.outline.labels import name_path
 
 if TYPE_CHECKING:
+    from roamtui.agent.progress import Progress
     from roamtui.conversation.state import ConversationState
     from roamtui.search.base import Searcher
 
 _NEAREST = 3
 _NO_ANSWER = "The model ended without an answer. Ask again, or choose another model."
+_NO_ANSWERS = {
+    "length": "The model used up its reply without an answer. Ask for something narrower, or choose another model.",
+    "filtered": "The provider refused to answer this. Ask in other words, or choose another model.",
+}
+_CUT_NOTES = {
+    "length": "(The answer is cut off here: the model may write no more at once. Ask it to go on.)",
+    "filtered": "(The answer is cut off here: the provider refused the rest. Ask in other words.)",
+}
 _TOO_DEAR = "The next step could pass the spending cap of this conversation. Raise max_cost_usd, or start a new one."
 _NO_ANSWER_AT_LIMIT = "The model used all its steps without an answer. Ask for something narrower, or ask again."
 
 
-def complete_answer(
-    state: ConversationState, text: str, stopped: Stopped, usage: Usage, searcher: Searcher | None
-) -> Outcome:
+def complete_answer(state: ConversationState, progress: Progress, searcher: Searcher | None) -> Outcome:
     """Return the outcome of an exchange whose model has said its last words.
 
     Args:
         state: Holds the exchange under way and what was delivered.
-        text: The model's text of the last step.
-        stopped: How the loop ended.
-        usage: Of all steps.
+        progress: Holds these words, how the loop ended and what it cost.
         searcher: Finds the nearest sections where nothing was found.
     """
-    answer = text.strip()
+    answer, stopped, usage = progress.last_words().strip(), progress.stopped, progress.usage
     if stopped is Stopped.COST:
         return Outcome(answer=answer, stopped=stopped, usage=usage, error=_TOO_DEAR)
     if not answer:
         if stopped is Stopped.STEP_LIMIT:
             return Outcome(answer="", stopped=stopped, usage=usage, error=_NO_ANSWER_AT_LIMIT)
-        return Outcome(answer="", stopped=Stopped.ERROR, usage=usage, error=_NO_ANSWER)
+        error = _NO_ANSWERS.get(progress.reply.reason, _NO_ANSWER)
+        return Outcome(answer="", stopped=Stopped.ERROR, usage=usage, error=error)
     citations = check_citations(answer, state)
     if is_not_found(answer):
-        answer = f"{answer}\n\n{_list_places(state, searcher)}".rstrip()
-        return Outcome(answer=answer, stopped=Stopped.NOT_FOUND, usage=usage, citations=citations)
+        answer, stopped = f"{answer}\n\n{_list_places(state, searcher)}".rstrip(), Stopped.NOT_FOUND
+    if progress.reply.reason in _CUT_NOTES:
+        answer = f"{answer}\n\n{_CUT_NOTES[progress.reply.reason]}"
     return Outcome(answer=answer, stopped=stopped, usage=usage, citations=citations)
 
 

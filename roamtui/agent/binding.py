@@ -1,6 +1,7 @@
 """Reads the citations of an answer: its marks and quotes, its sentences, and which mark a quote may belong to.
 
-A quote binds to an id in its own sentence, the nearest before it first, else after it.
+A quote binds to an id in its own sentence, the nearest before it first, else after it. What follows a colon, such as
+the items of a list, belongs to the sentence before the colon where it has no ids of its own.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from roamtui.agent.marks import MARK, MARKED_ID
 from roamtui.agent.quotation import Quotation, find_quotations
 
 if TYPE_CHECKING:
@@ -18,11 +21,10 @@ if TYPE_CHECKING:
 
 _CANDIDATES_MAX = 8
 """Marks on each side of a quote that are looked at."""
-_SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
-_MARK = re.compile(rf"\[[\"'`§\s]*{_SECTION}[\"'`\s]*(?:[,;][\"'`§\s]*{_SECTION}[\"'`\s]*)*\]")
-_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
-_MARKS_AT_END = re.compile(rf"\s*({_MARK.pattern}\s*)+[.!?]?\Z")
-_MARKS_AFTER = rf"(?:\s*+{_MARK.pattern})*+"
+_MARKS_AT_END = re.compile(rf"\s*({MARK.pattern}\s*)+[.!?]?\Z")
+_BEFORE_WHAT_FOLLOWS = re.compile(r":[*_ \t]*\Z")
+_ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
+_MARKS_AFTER = rf"(?:\s*+{MARK.pattern})*+"
 _CLOSERS = r"[\"'”’»)\]」』*_]*+"
 _SENTENCE_END = re.compile(
     rf"(?:(?<!\b[^\W\d_])[.…]++|[!?]++){_CLOSERS}(?P<marks>{_MARKS_AFTER})\s++(?![\[(]?[a-zß-öø-ÿ\d])"
@@ -54,6 +56,8 @@ class ParsedAnswer:
     """Indexes of marks."""
     first_quotes: Mapping[int, int]
     """Offset of the first quote of each sentence that has one."""
+    introductions: Mapping[int, int]
+    """The sentence with a colon that another one follows or is an item of."""
 
     def rank_marks(self, quote: Quotation) -> list[int]:
         """Return the marks of a quote's sentence: those before it, nearest first, then those after it.
@@ -62,6 +66,8 @@ class ParsedAnswer:
         """
         sentence = bisect_right(self.sentence_ends, quote.start)
         own = self.marks_by_sentence.get(sentence, ())
+        if not own and sentence in self.introductions:
+            own = self.marks_by_sentence.get(self.introductions[sentence], ())
         if not own:
             return []
         split = bisect_right(own, quote.start, key=lambda index: self.marks[index].start)
@@ -78,9 +84,9 @@ def read_answer(answer: str) -> ParsedAnswer:
     ends = [match.end() for match in _SENTENCE_END.finditer(answer) if _ends_sentence(match, quotes, starts)]
     marks = [
         Mark(section.group(), match.start(), bisect_right(ends, match.start()))
-        for match in _MARK.finditer(answer)
+        for match in MARK.finditer(answer)
         if _find_around(match.start(), quotes, starts) is None
-        for section in _ID.finditer(match.group())
+        for section in MARKED_ID.finditer(match.group())
     ]
     marks_by_sentence: dict[int, list[int]] = defaultdict(list)
     for index, mark in enumerate(marks):
@@ -88,7 +94,21 @@ def read_answer(answer: str) -> ParsedAnswer:
     first_quotes: dict[int, int] = {}
     for start in starts:
         first_quotes.setdefault(bisect_right(ends, start), start)
-    return ParsedAnswer(quotes, marks, ends, marks_by_sentence, first_quotes)
+    return ParsedAnswer(quotes, marks, ends, marks_by_sentence, first_quotes, _find_introductions(answer, ends))
+
+
+def _find_introductions(answer: str, ends: Sequence[int]) -> dict[int, int]:
+    """Return which sentences belong to an earlier one that ends with a colon: the next one, and items of a list."""
+    introductions: dict[int, int] = {}
+    introduction: int | None = None
+    for sentence, (start, end) in enumerate(pairwise((0, *ends, len(answer)))):
+        if introduction is not None and (introduction == sentence - 1 or _ITEM.match(answer, start, end)):
+            introductions[sentence] = introduction
+        elif introduction is not None:
+            introduction = None
+        if _BEFORE_WHAT_FOLLOWS.search(answer[start:end].rstrip()):
+            introduction = sentence
+    return introductions
 
 
 def _find_around(position: int, quotes: Sequence[Quotation], starts: Sequence[int]) -> Quotation | None:
@@ -116,4 +136,4 @@ def _cut_marks(quote: Quotation, answer: str) -> Quotation:
 def _is_part_of_mark(quote: Quotation, answer: str) -> bool:
     """Return whether the quotation marks stand around an id, as in a list of a tool call."""
     before = answer[max(0, quote.start - 3) : quote.start].rstrip()
-    return _ID.fullmatch(quote.text) is not None and before.endswith(("[", ",", ";"))
+    return MARKED_ID.fullmatch(quote.text) is not None and before.endswith(("[", ",", ";"))

@@ -37,9 +37,10 @@ def check_citations(answer: str, state: ConversationState) -> tuple[Citation, ..
             index, citation = _choose(quote, candidates, parsed.marks, state)
             used.add(index)
             found.append((quote.start, citation))
-    quoted = {(parsed.marks[index].section_id, parsed.marks[index].sentence) for index in used}
+    told = {(parsed.marks[index].section_id, parsed.marks[index].sentence) for index in used}
     for mark in parsed.marks:
-        if (mark.section_id, mark.sentence) not in quoted:
+        if (mark.section_id, mark.sentence) not in told:
+            told.add((mark.section_id, mark.sentence))
             found.append((mark.start, _describe(mark.section_id, None, QuoteState.NO_QUOTE, None, state)))
     return tuple(citation for _, citation in sorted(found, key=lambda pair: pair[0]))
 

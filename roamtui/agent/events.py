@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.events import ConversationEvent
+from roamtui.conversation.transcript import Stopped
 
 if TYPE_CHECKING:
-    from roamtui.conversation.transcript import Citation, Stopped, Usage
+    from roamtui.conversation.transcript import Citation, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +109,12 @@ class QuestionAnswered:
     steps: int
     error: str = ""
     """One plain sentence where `stopped` is `error`."""
+
+    @property
+    def is_unproven(self) -> bool:
+        """Whether this is an answer without a single quote, so that nothing of it could be checked."""
+        is_answer = self.stopped in (Stopped.ANSWERED, Stopped.STEP_LIMIT) and bool(self.answer)
+        return is_answer and all(citation.quote is None for citation in self.citations)
 
 
 AgentEvent = (

@@ -27,7 +27,11 @@ _PROPOSE = (
     "You see the outline of a document. Write three short questions that a reader could ask and that the document most "
     "likely answers, from three different places in it: one question a line, nothing else."
 )
-_QUESTION_WORDS = ("how", "what", "why", "when", "where", "who", "which", "can", "does", "do", "is", "are", "may")
+_VERBS = frozenset(
+    ["is", "are", "was", "were", "do", "does", "did", "can", "may", "must", "should", "will", "has", "have"]
+)
+_ASKING = frozenset(["how", "what", "why", "when", "where", "who", "which"])
+_AFTER_HOW = frozenset(["to", "much", "many", "long", "often", "far"])
 
 
 def propose_questions(library: Library) -> tuple[str, ...]:
@@ -60,9 +64,15 @@ def _best_title(library: Library, top_id: str, count_max: int) -> str:
 
 
 def _ask_about(title: str) -> str:
-    if title.endswith("?") or title.lower().split(" ")[0] in _QUESTION_WORDS:
-        return title if title.endswith("?") else f"{title}?"
-    return f"What does it say about “{title}”?"
+    if title.endswith("?"):
+        return title
+    return f"{title}?" if _is_question(title) else f"What does it say about “{title}”?"
+
+
+def _is_question(title: str) -> bool:
+    """Return whether a question mark makes a question of it: of "What is late", not of "What we lend"."""
+    first, second = (*title.lower().split(" "), "", "")[:2]
+    return first in _VERBS or (first in _ASKING and second in _VERBS) or (first == "how" and second in _AFTER_HOW)
 
 
 async def ask_model_for_questions(model: Model, library: Library, *, budget_tokens: int) -> tuple[str, ...]:

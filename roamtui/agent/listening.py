@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from roamtui.agent.events import AgentEvent, AnswerStreamed, RetryScheduled, ThinkingStreamed
-from roamtui.agent.progress import Progress, give_own_id
 from roamtui.models.base import (
     CallMade,
     Model,
@@ -20,6 +20,9 @@ from roamtui.models.base import (
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+
+    from roamtui.agent.progress import Progress
+    from roamtui.conversation.transcript import ToolCall
 
 
 async def listen(model: Model, request: Request, progress: Progress) -> AsyncGenerator[AgentEvent, None]:
@@ -39,12 +42,23 @@ async def listen(model: Model, request: Request, progress: Progress) -> AsyncGen
                 case ThinkingDelta(text):
                     yield ThinkingStreamed(text=text)
                 case CallMade(call):
-                    reply.calls.append(give_own_id(call, call_ids))
+                    reply.calls.append(_give_own_id(call, call_ids))
                 case UsageReported(usage):
+                    reply.usage = usage
                     progress.usage += usage
                 case Retrying(reason, wait_seconds):
                     yield RetryScheduled(reason=reason, wait_seconds=wait_seconds)
-                case ModelStopped(thinking=thinking):
-                    reply.thinking = thinking
+                case ModelStopped(reason, thinking):
+                    reply.reason, reply.thinking = reason, thinking
                 case _:
                     assert_never(event)
+
+
+def _give_own_id(call: ToolCall, taken: set[str]) -> ToolCall:
+    """Return a call whose id no other call of the conversation has; some servers number those of each reply anew."""
+    number, call_id = 1, call.id
+    while not call_id or call_id in taken:
+        number += 1
+        call_id = f"{call.id or 'call'}_{number}"
+    taken.add(call_id)
+    return call if call_id == call.id else replace(call, id=call_id)

@@ -6,8 +6,9 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from roamtui.agent.answer import complete_answer
-from roamtui.agent.approval import sum_cost
+from roamtui.agent.cost import sum_cost
 from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked, ReminderSent, StepStarted, ToolFinished
+from roamtui.agent.gauge import TokenGauge
 from roamtui.agent.listening import listen
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.progress import Progress, Reply
@@ -57,6 +58,7 @@ class Agent:
         """The conversation that may pass the spending cap."""
         self._outline: tuple[Library, int, str] | None = None
         """The outline that was made last, with the library and the budget that it was made for."""
+        self._gauge = TokenGauge()
         self._tools = make_tools(session.state.library, has_search=searcher is not None)
 
     async def ask(self, question: str, *, within: str | None = None) -> AsyncIterator[AgentEvent]:
@@ -81,7 +83,7 @@ class Agent:
             self.searcher.refresh(library)
         progress = Progress()
         await start_model(self.model)
-        self.session.fit_window(self.model.window_tokens)
+        self.session.fit_window(self._gauge.find_window(self.model))
         number = self.session.state.question_number + 1
         is_saved = False
         try:
@@ -91,9 +93,7 @@ class Agent:
                 async with aclosing(self._roam(progress)) as events:
                     async for event in events:
                         yield event
-                outcome = complete_answer(
-                    self.session.state, progress.last_words(), progress.stopped, progress.usage, self.searcher
-                )
+                outcome = complete_answer(self.session.state, progress, self.searcher)
             except ModelError as error:
                 outcome = Outcome(
                     answer=progress.last_words(), stopped=Stopped.ERROR, usage=progress.usage, error=str(error)
@@ -151,12 +151,13 @@ class Agent:
     async def _step(self, progress: Progress, *, allow_calls: bool) -> AsyncGenerator[AgentEvent, None]:
         """Send one request. Room is made before one that does not fit, and once more where the model still says so."""
         request = self._make_request(allow_calls=allow_calls)
-        if not has_room(request, self.model.window_tokens):
+        if not has_room(request, self._gauge.find_window(self.model)):
             for change in await self.session.make_room(self._brief()):
                 yield change
             request = self._make_request(allow_calls=allow_calls)
         for may_repair in (True, False):
             progress.reply = Reply()
+            asked = self.model.name
             yield StepStarted(number=progress.steps, input_tokens=estimate_request(request))
             try:
                 async with aclosing(listen(self.model, request, progress)) as events:
@@ -168,6 +169,7 @@ class Agent:
                 if not (error.overflow and may_repair):
                     raise
             else:
+                self._gauge.learn(asked, request, progress.reply.usage)
                 return
             for change in await self.session.make_room(self._brief()):
                 yield change
@@ -187,7 +189,7 @@ class Agent:
         return True
 
     def _brief(self, within: str | None = None, found: tuple[str, ...] = ()) -> Briefing:
-        window = self.model.window_tokens
+        window = self._gauge.find_window(self.model)
         return Briefing(
             system=SYSTEM,
             outline=self._make_outline(self.options.outline_budget(window)),
@@ -217,7 +219,7 @@ class Agent:
         """Run the calls of a reply in order, then record them with their results as one step."""
         reply = progress.reply
         progress.is_running_calls = True
-        room = find_room(self._make_request(allow_calls=True), self.model.window_tokens)
+        room = find_room(self._make_request(allow_calls=True), self._gauge.find_window(self.model))
         for index, call in enumerate(reply.calls):
             if index >= self.options.calls_max:
                 reply.results.append(f"{LIMIT_REACHED}: at most {self.options.calls_max} calls a step")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from roamtui.agent.prompt import CALL_NOT_RUN, LIMIT_REACHED
 from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse, Usage
@@ -16,6 +16,10 @@ class Reply:
     calls: list[ToolCall] = field(default_factory=list)
     results: list[str] = field(default_factory=list)
     thinking: str = ""
+    reason: str = ""
+    """Why it ended, as `ModelStopped` has it."""
+    usage: Usage | None = None
+    """Of this reply alone, None until it is reported."""
 
     def make_step(self) -> Step:
         """Return calls and results as one value; a call that was not run says so."""
@@ -64,13 +68,3 @@ class Progress:
     def interrupted_step(self) -> Step | None:
         """Return the step whose calls were being run, None between steps."""
         return self.reply.make_step() if self.is_running_calls else None
-
-
-def give_own_id(call: ToolCall, taken: set[str]) -> ToolCall:
-    """Return a call whose id no other call of the conversation has; some servers number those of each reply anew."""
-    number, call_id = 1, call.id
-    while not call_id or call_id in taken:
-        number += 1
-        call_id = f"{call.id or 'call'}_{number}"
-    taken.add(call_id)
-    return call if call_id == call.id else replace(call, id=call_id)

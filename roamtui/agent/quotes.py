@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from array import array
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _ALIKE = str.maketrans(
     {
@@ -25,13 +30,15 @@ _MARK = re.compile(
     r"|\*+|`+|~~|\"|'"  # emphasis, code, quotation marks
     r"|(?:(?<=[\n\r])|\A)(?:[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-+][ \t]+))+"  # marks at the start of a line
     r"|(?P<number>(?:(?<=[\n\r])|\A)[ \t>]*\d{1,9}[.)][ \t]+)"
-    r"|(?<![^\W_])_+|_+(?![^\W_])"  # underscores that are no part of a word
+    r"|(?<![^\W_])(?<![^\W_]\\)_+|_+(?![^\W_])"  # underscores that are no part of a word, escaped or not
     r"|[\u00ad\u200b-\u200d\ufeff]"  # what cannot be seen
     r"|\|"
 )
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": " "}
 _GAP = re.compile(r"\s*(?:\[(?:…|\.{3})\]|…|\.{3,4})\s*")
-_EDGE = " \t\n.,;:!?-"
+_EDGE = " \t\n.,;:!?-\\"
+_JOINED = re.compile(r"[\u0300-\u036f\u3099\u309a\ufb00-\ufb06]")
+"""Accents that stand for themselves, and ligatures, as files of some systems and PDFs have them."""
 _LENGTH_MIN = 2
 """Letters or digits; less proves nothing."""
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -58,7 +65,8 @@ def find_quote(quote: str, text: str) -> Match | None:
     """Return where `quote` stands in `text`, None where it does not.
 
     A quote with an ellipsis is found where its parts follow one another. A quote that would begin or end inside a
-    number is another number, so it is not found.
+    number is another number, and one that would begin inside a word can say the opposite ("legal" of "illegal"), so
+    these are not found.
     """
     if sum(character.isalnum() for character in quote) < _LENGTH_MIN:
         return None
@@ -76,9 +84,8 @@ def _find_exact(quote: str, text: str) -> int:
     found = text.find(quote)
     while found >= 0:
         end = found + len(quote)
-        is_cut_before = quote[0].isdigit() and text[found - 1 : found].isdigit()
         is_cut_after = quote[-1].isdigit() and text[end : end + 1].isdigit()
-        if not is_cut_before and not is_cut_after:
+        if not is_cut_after and not _is_one_word(text[found - 1 : found], quote[0]):
             return found
         found = text.find(quote, found + 1)
     return -1
@@ -98,7 +105,13 @@ def _find_parts(quote: str, text: str, *, has_numbers: bool) -> Match | None:
             return None
         first = found if first < 0 else first
         position = found + len(part)
-    return Match(normal.offsets[first], normal.offsets[position - 1] + 1, is_exact=False)
+    return Match(normal.offsets[first], _skip_accents(text, normal.offsets[position - 1] + 1), is_exact=False)
+
+
+def _skip_accents(text: str, end: int) -> int:
+    while end < len(text) and unicodedata.combining(text[end]):
+        end += 1
+    return end
 
 
 def _find_whole(part: str, text: str, start: int) -> int:
@@ -119,7 +132,7 @@ def _is_one_word(left: str, right: str) -> bool:
 _WORD_OR_SPACE = re.compile(r"(?P<word>\S+)|\s+")
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def normalise(text: str, *, has_numbers: bool = False) -> _Normal:
     """Return `text` without marks and with single spaces, and where each of its characters came from.
 
@@ -152,9 +165,24 @@ def _append(text: str, start: int, characters: list[str], offsets: array[int]) -
     """Add words as they are, and one space for each run of white space."""
     for part in _WORD_OR_SPACE.finditer(text):
         begin = start + part.start()
-        if part.lastgroup == "word":
-            characters.append(part.group())
+        word = part.group()
+        if part.lastgroup == "word" and _JOINED.search(word):
+            for piece, offset in _compose(word):
+                characters.append(piece)
+                offsets.extend([begin + offset] * len(piece))
+        elif part.lastgroup == "word":
+            characters.append(word)
             offsets.extend(range(begin, start + part.end()))
         elif not (characters and characters[-1] == " "):
             characters.append(" ")
             offsets.append(begin)
+
+
+def _compose(word: str) -> Iterator[tuple[str, int]]:
+    """Yield each letter of a word in one piece with its accents, a ligature as its letters, and where it stands."""
+    begin = 0
+    for end in range(1, len(word) + 1):
+        if end == len(word) or not unicodedata.combining(word[end]):
+            letter = word[begin:end]
+            yield unicodedata.normalize("NFKC" if "\ufb00" <= letter[0] <= "\ufb06" else "NFC", letter), begin
+            begin = end

@@ -21,9 +21,10 @@ ANSWER_REMINDER = "Your reply was empty. Answer the question now, or open the se
 def find_reminder(state: ConversationState, progress: Progress) -> str:
     """Return what to tell the model after a reply without calls, an empty string where the reply stands.
 
-    A model is reminded once a question. What it said without having read anything is left alone.
+    A model is reminded once a question. What it said without having read anything is left alone, and so is a reply that
+    its provider refused.
     """
-    if progress.has_reminded:
+    if progress.has_reminded or progress.reply.reason == "filtered":
         return ""
     text = progress.reply.text.strip()
     if not text:

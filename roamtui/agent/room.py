@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from roamtui.document.tokens import estimate_tokens
@@ -19,6 +18,8 @@ _TOOL_TOKENS = 120
 _STEP_SHARE = 0.5
 _TEXTS_REMEMBERED = 8_192
 """More than the messages of a long conversation."""
+_ESTIMATES: dict[tuple[int, int], int] = {}
+"""Tokens by hash and length of a text."""
 
 
 def estimate_request(request: Request) -> int:
@@ -30,10 +31,18 @@ def estimate_request(request: Request) -> int:
     return texts + _TOOL_TOKENS * len(request.tools)
 
 
-@lru_cache(maxsize=_TEXTS_REMEMBERED)
 def _estimate_text(text: str) -> int:
-    """Return the estimated tokens of a message; most of a request is what the one before it was."""
-    return estimate_tokens(text)
+    """Return the estimated tokens of a message; most of a request is what the one before it was.
+
+    What is remembered is a number for each text, not the text: those of earlier conversations are let go of.
+    """
+    key = (hash(text), len(text))
+    tokens = _ESTIMATES.get(key)
+    if tokens is None:
+        if len(_ESTIMATES) >= _TEXTS_REMEMBERED:
+            _ESTIMATES.clear()
+        tokens = _ESTIMATES[key] = estimate_tokens(text)
+    return tokens
 
 
 def find_room(request: Request, window_tokens: int | None) -> int:

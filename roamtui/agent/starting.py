@@ -63,7 +63,7 @@ async def find_start(
 
 def choose_start(state: ConversationState, hits: Sequence[Hit]) -> tuple[str, ...]:
     """Return the first hits that are worth opening at once: none where the second is nearly as good as the first."""
-    if not hits or (len(hits) > 1 and hits[1].score > SHARE_MAX * hits[0].score):
+    if not hits or _measure_rival(hits) > SHARE_MAX:
         return ()
     chosen: list[str] = []
     left = _TOKENS_MAX
@@ -73,3 +73,10 @@ def choose_start(state: ConversationState, hits: Sequence[Hit]) -> tuple[str, ..
             chosen.append(hit.section_id)
             left -= cost
     return tuple(chosen)
+
+
+def _measure_rival(hits: Sequence[Hit]) -> float:
+    """Return how near the next best section comes to the first hit, by words where other lists had a say too."""
+    if hits[0].rival is not None:
+        return hits[0].rival
+    return hits[1].score / hits[0].score if len(hits) > 1 else 0.0

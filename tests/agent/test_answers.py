@@ -75,6 +75,27 @@ async def test_a_model_that_says_nothing_is_an_error_in_a_sentence() -> None:
         assert last.error == "The model ended without an answer. Ask again, or choose another model."
 
 
+async def test_an_answer_that_was_cut_off_says_so() -> None:
+    agent = make_agent()
+    (fees,) = ids(agent, "Fees")
+    half = f'It costs "2 euros a day" [{fees}], but'
+    model_of(agent).add_replies(expanding(fees), ScriptedReply(text=half, reason="length"))
+    last = await answer(agent)
+    assert last.stopped is Stopped.ANSWERED
+    assert (
+        last.answer == f"{half}\n\n(The answer is cut off here: the model may write no more at once. Ask it to go on.)"
+    )
+    assert [citation.is_verified for citation in last.citations] == [True]
+
+
+async def test_a_refused_answer_is_not_asked_for_again() -> None:
+    agent = make_agent([ScriptedReply(reason="filtered"), saying("must not be asked for")])
+    last = await answer(agent)
+    assert (last.stopped, last.answer) == (Stopped.ERROR, "")
+    assert last.error == "The provider refused to answer this. Ask in other words, or choose another model."
+    assert len(model_of(agent).requests) == 1
+
+
 async def test_a_draft_is_the_answer_where_nothing_better_follows() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.start_mode import ConfidentStart
+from roamtui.agent.starting import choose_start
 from roamtui.agent.tracing import TracedAgent
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import SectionsExpanded
@@ -179,3 +181,11 @@ async def test_a_recording_starts_as_it_did(start: ConfidentStart, tmp_path: Pat
         final = [event async for event in replayed.ask(question)][-1]
         assert isinstance(final, QuestionAnswered)
         assert final.error == ""
+
+
+def test_fused_ranks_are_as_clear_as_the_words_behind_them() -> None:
+    state = Session.start(LIBRARY).state
+    flat = [Hit(section_id=IDS[name], score=0.016, snippet="", why="") for name in ("Herons", "Owls")]
+    assert choose_start(state, flat) == ()
+    assert choose_start(state, [replace(flat[0], rival=0.8), flat[1]]) == (IDS["Herons"], IDS["Owls"])
+    assert choose_start(state, [replace(flat[0], rival=0.81), flat[1]]) == ()

@@ -22,6 +22,20 @@ def test_headings_become_questions() -> None:
     assert questions == ("How do I join?", "What does it say about “Fees”?", "What does it say about “Locks”?")
 
 
+@pytest.mark.parametrize(
+    ("title", "question"),
+    [
+        ("Who we are", "What does it say about “Who we are”?"),
+        ("What is late", "What is late?"),
+        ("How to join", "How to join?"),
+        ("Can I swim", "Can I swim?"),
+        ("When", "What does it say about “When”?"),
+    ],
+)
+def test_a_question_mark_is_added_where_that_makes_a_question(title: str, question: str) -> None:
+    assert propose_questions(make_library(f"# T\n\n## {title}\n\nWords.\n")) == (question,)
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "# \n", "## Overview\n", "just words\n"])
 def test_a_document_without_telling_headings_gives_none(text: str) -> None:
     assert propose_questions(make_library(text)) == ()

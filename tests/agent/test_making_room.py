@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
 
 from roamtui.agent.room import estimate_request
 from roamtui.conversation.commands import PinSections
 from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.shrinking import DROPPED
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.errors import ModelError
+from roamtui.models.base import Request
 from roamtui.models.scripted import ScriptedReply
 from tests.agent.asking import WORDS, Desk, assert_valid, make_desk
 
@@ -97,6 +101,26 @@ async def test_no_request_passes_a_small_window(window: int) -> None:
         await desk.ask(f"{title}, please?", opening(desk, title), quoting(desk, title, quote))
     assert all(estimate_request(request) <= window for request in desk.model.requests)
     assert all(event.stopped is Stopped.ANSWERED for event in desk.events[-1:])  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("source", ["provider", "estimate"])
+async def test_what_the_provider_counts_corrects_what_we_estimate(source: str) -> None:
+    """A model with tokens half as long as ours: no request after the first can pass its window."""
+    desk = make_desk(window_tokens=12_000)
+    counted: list[int] = []
+
+    def count(reply: ScriptedReply) -> Callable[[Request], ScriptedReply]:
+        def answer(request: Request) -> ScriptedReply:
+            counted.append(2 * estimate_request(request))
+            return replace(reply, usage=Usage(input_tokens=counted[-1], output_tokens=9, source=source))
+
+        return answer
+
+    for title, quote in [("Herons", "forty grams"), ("Owls", "270 degrees"), ("Swifts", "while it flies")] * 8:
+        answer = count(quoting(desk, title, f"{quote}{' and more' * 60}"))
+        await desk.ask(f"{title}, {'please' * 60}?", count(opening(desk, title)), answer)
+    assert (max(counted) <= 12_000) is (source == "provider")
+    assert_valid(desk.sent)
 
 
 async def test_a_long_history_is_left_out_and_said() -> None:

@@ -19,11 +19,11 @@ def test_any_piece_of_a_text_is_found_exactly_in_it(start: int, end: int) -> Non
     quote = _TEXT[start:end].strip()
     assume(sum(character.isalnum() for character in quote) >= 2)
     place = _TEXT.index(quote, start)
-    cuts_number = (_TEXT[place - 1 : place].isdigit() and quote[0].isdigit()) or (
-        quote[-1].isdigit() and _TEXT[place + len(quote) : place + len(quote) + 1].isdigit()
-    )
+    before = _TEXT[place - 1 : place]
+    begins_inside_word = before.isascii() and before.isalnum() and quote[0].isalnum()
+    ends_inside_number = quote[-1].isdigit() and _TEXT[place + len(quote) : place + len(quote) + 1].isdigit()
     match = find_quote(quote, _TEXT)
-    if not cuts_number:
+    if not begins_inside_word and not ends_inside_number:
         assert match is not None
         assert match.is_exact
         assert _TEXT[match.start : match.end] == quote
@@ -69,6 +69,14 @@ def test_normal_text_knows_where_each_character_came_from(text: str) -> None:
         ("欧元 每", "两欧元\n每天", True),
         ("Übung *eins*", "Vorübung eins", False),
         ("a b", "a\n\n\nb", True),
+        ("legal to copy", "It is illegal to copy.", False),
+        ("costs 12 eur", "It costs 12 euros.", True),
+        ("欧元 每", "两欧元每天", False),
+        ("欧元每", "两欧元每天", True),
+        ("a snake_case name", "a snake\\_case name", True),
+        ("Gebühr für die", "Die Gebu\u0308hr\nfu\u0308r die", True),
+        ("Gebuhr", "Die Gebu\u0308hr", False),
+        ("file office", "The \ufb01le of\ufb01ce", True),
         ("no - yes", "no – yes", True),
         ("no yes", "no – yes", False),
         ("do not pay", "do pay", False),
@@ -103,3 +111,10 @@ def test_an_ellipsis_spans_all_its_parts() -> None:
     match = find_quote("one thing … another thing", text)
     assert match is not None
     assert text[match.start : match.end] == "one thing, and another thing"
+
+
+def test_letters_that_are_written_otherwise_are_found_whole() -> None:
+    text = "Die Gebu\u0308hr fa\u0308llt an: e\ufb03cient cafe\u0301!"
+    match = find_quote("Gebühr  fällt an: efficient café", text)
+    assert match is not None
+    assert text[match.start : match.end] == "Gebu\u0308hr fa\u0308llt an: e\ufb03cient cafe\u0301"

@@ -22,6 +22,7 @@ async def test_an_answer_without_a_quote_brings_one_reminder() -> None:
     assert [event.text for event in desk.events if isinstance(event, ReminderSent)] == [CITE_REMINDER]
     assert answer.answer == cited.text
     assert answer.citations[0].is_verified
+    assert not answer.is_unproven
     assert [message.text for message in desk.sent[-2:]] == [PLAIN.text, CITE_REMINDER]
     assert_valid(desk.sent)
 
@@ -30,6 +31,7 @@ async def test_the_second_answer_without_a_quote_is_taken() -> None:
     desk = make_desk()
     answer = await desk.ask("What do herons eat?", opening(desk), PLAIN, PLAIN)
     assert (answer.answer, answer.citations, answer.stopped) == (PLAIN.text, (), Stopped.ANSWERED)
+    assert answer.is_unproven
     assert desk.model.replies_left == 0
 
 
@@ -44,6 +46,7 @@ async def test_not_found_needs_no_quote() -> None:
     desk = make_desk()
     answer = await desk.ask("What do emus eat?", opening(desk), ScriptedReply(text="Not found: there are no emus."))
     assert answer.stopped is Stopped.NOT_FOUND
+    assert not answer.is_unproven
     assert len(desk.model.requests) == 2
 
 
@@ -52,6 +55,7 @@ async def test_an_empty_reply_brings_a_reminder_then_an_honest_error() -> None:
     answer = await desk.ask("What do herons eat?", ScriptedReply(), ScriptedReply(text="  "))
     assert answer.stopped is Stopped.ERROR
     assert "without an answer" in answer.error
+    assert not answer.is_unproven
     assert desk.sent[-1].text == ANSWER_REMINDER
     assert_valid(desk.sent)
 

@@ -20,13 +20,17 @@ from roamtui.agent.tracing import TracedAgent
 from roamtui.conversation.events import SaveFailed
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Usage
+from roamtui.document.web_sources import open_named
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Request, Retrying
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.models.trace import TraceWriter
+from roamtui.search.base import SearchMode
+from roamtui.search.keyword import make_searcher
 from tests.agent.asking import DOCUMENT
 from tests.agent.recording import Turn, make_library, make_replies, record, replay, talk
+from tests.fakes.site import FakeSite
 
 LIBRARY = make_library()
 IDS = {LIBRARY.title_of(section_id): section_id for section_id in LIBRARY.walk()}
@@ -62,6 +66,38 @@ async def test_a_replay_gives_the_same_events(path: Path) -> None:
     assert any("ReminderSent" in event for event in recorded[0])
     assert any("forty grams" in event and "verified" not in event for event in recorded[0])
     assert await replay(path, TALK) == recorded
+
+
+async def test_a_replay_fetches_and_searches_as_it_did(path: Path) -> None:
+    pages = {"/a.md": "# A\n\nWords of a heron.\n", "/b.md": "# B\n\nWords of an owl.\n"}
+    links = "# Site\n\n## Docs\n\n- [A](/a.md)\n- [B](/b.md)\n- [Gone](/gone.md)\n"
+    with FakeSite({"/llms.txt": links, **pages}) as site:
+        library, loader = open_named([site.url("/llms.txt")])
+        ids = [section_id for section_id in library.walk() if library.title_of(section_id) in ("A", "B", "Gone")]
+        search = ScriptedReply(calls=(("search_sections", {"query": "heron"}),))
+        replies = (
+            ScriptedReply(calls=(("expand_sections", {"section_ids": ids}),)),
+            search,
+            ScriptedReply(text=f'It says "Words of a heron" [{ids[0]}].'),
+        )
+        turns = (Turn(question="Which bird?", replies=replies),)
+        writer = TraceWriter(path, {})
+        session = Session.start(library, loader=loader)
+        searcher = make_searcher(library, SearchMode.KEYWORD)
+        traced = await talk(TracedAgent(session, ScriptedModel(replies), searcher, writer=writer), turns)
+        writer.close()
+        library, loader = open_named([site.url("/llms.txt")])
+        session = Session.start(library, loader=loader)
+        searcher = make_searcher(library, SearchMode.KEYWORD)
+        replayed = await talk(Agent(session, RecordedModel(path, {}), searcher), turns)
+    assert _without_progress(replayed) == _without_progress(traced)
+    assert [status in str(traced) for status in ("OPENED", "FAILED", "NodesLoaded", "SectionsSearched")] == [True] * 4
+    assert session.state.transcript.exchanges[0].citations[0].is_verified
+
+
+def _without_progress(told: list[list[str]]) -> list[list[str]]:
+    """Leave out how far the fetching was: pages come side by side, in any order."""
+    return [[event for event in events if not event.startswith("LoadingProgressed")] for events in told]
 
 
 async def test_a_trace_says_what_it_is_of(path: Path) -> None:

@@ -34,8 +34,6 @@ class ToolOutcome:
     finished: ToolFinished
     events: tuple[AgentEvent, ...] = ()
     """What happened meanwhile, in order."""
-    tokens: int = 0
-    """Estimated tokens of section text that it delivered."""
 
 
 class Tool(Protocol):
@@ -74,6 +72,16 @@ def read_ids(arguments: Mapping[str, object]) -> tuple[str, ...]:
         if isinstance(value, list | dict):
             return tuple(_flatten(value))
     return ()
+
+
+def read_number(value: object, *, default: int, low: int, high: int) -> int:
+    """Return a number that a model gives in any form, kept within limits; `default` where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return default
+    try:
+        return max(low, min(high, int(value)))
+    except (ValueError, OverflowError):
+        return default
 
 
 def _flatten(value: object) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.agent.events import ToolFinished, ToolResult
 from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
-from roamtui.agent.tools.base import ToolContext, ToolOutcome
+from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_number
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
     OPENING_LENGTH,
@@ -52,8 +52,8 @@ class DocumentsTool:
         files = list_files(library)
         if not files:
             return ToolOutcome(text=_describe_single(library), finished=ToolFinished(tool=NAME))
-        start = _read_number(arguments.get("offset"), default=0, low=0, high=len(files))
-        limit = _read_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
+        start = read_number(arguments.get("offset"), default=0, low=0, high=len(files))
+        limit = read_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
         shown = files[start : start + limit]
         if not shown:
             text = f"There are {len(files)} documents, none after {start}."
@@ -86,12 +86,3 @@ def _describe_single(library: Library) -> str:
     count = len(library)
     sections = f"{count} section{'' if count == 1 else 's'}"
     return f"This is one document: {defuse(library.title)} ({sections}). Its outline names all of them."
-
-
-def _read_number(value: object, *, default: int, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return default
-    try:
-        return max(low, min(high, int(value)))
-    except (ValueError, OverflowError):
-        return default

@@ -50,14 +50,12 @@ class ExpandTool:
         events: list[AgentEvent] = []
         results: list[ToolResult] = []
         texts: list[str] = []
-        tokens = 0
         async for event in context.session.dispatch(command):
             events.append(event)
             if isinstance(event, SectionsExpanded):
                 results += [ToolResult(id=result.id, status=result.status) for result in event.results]
                 texts += [result.text for result in event.results]
-                tokens += sum(result.tokens for result in event.results)
         if ignored:
             texts.append(f"({len(ignored)} more ids were not opened: at most {IDS_MAX} a call.)")
         finished = ToolFinished(tool=NAME, section_ids=ids, results=tuple(results))
-        return ToolOutcome(text="\n\n".join(texts), finished=finished, events=tuple(events), tokens=tokens)
+        return ToolOutcome(text="\n\n".join(texts), finished=finished, events=tuple(events))

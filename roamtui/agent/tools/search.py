@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.agent.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
 from roamtui.agent.prompt import SEARCH_DESCRIPTION
-from roamtui.agent.tools.base import ToolContext, ToolOutcome
+from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_number
 from roamtui.document.plain import plain_line
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import defuse, describe_size_briefly, find_opening, name_node, name_path
@@ -70,7 +70,7 @@ class SearchTool:
             place = "the section that the question is about" if asked_within else "the whole document"
             note = f'("{within[:40]}" is no section id, so {place} was searched.)'
             within = asked_within
-        limit = _read_limit(arguments.get("limit"))
+        limit = read_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
         wants_documents = _read_text(arguments, "kind") == _DOCUMENT and self._has_documents
         count = min(_SECTIONS_MAX, limit * SECTIONS_PER_DOCUMENT) if wants_documents else limit
         earlier = _list_turns(context)
@@ -133,12 +133,3 @@ def _find_asked_section(context: ToolContext) -> str | None:
 def _read_text(arguments: Mapping[str, object], key: str) -> str:
     value = arguments.get(key)
     return value.strip() if isinstance(value, str) else ""
-
-
-def _read_limit(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return LIMIT_DEFAULT
-    try:
-        return max(1, min(LIMIT_MAX, int(value)))
-    except (ValueError, OverflowError):
-        return LIMIT_DEFAULT
