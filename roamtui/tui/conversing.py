@@ -160,6 +160,10 @@ class Conversing:
                 self._dispatcher.show(event)
             return True
 
+    def note(self, text: str) -> None:
+        """Say in the conversation what a person should know."""
+        self._dispatcher.note(text)
+
     def show(self, event: AgentEvent) -> None:
         """Show something that happened before anything was asked."""
         self._dispatcher.show(event)

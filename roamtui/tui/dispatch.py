@@ -189,6 +189,8 @@ class EventDispatcher:
     def _show_loaded(self, event: NodesLoaded) -> None:
         self._show_state("")
         self._tree.tell_growth(event.section_ids)
+        for note in event.notes[:_PROBLEMS_SHOWN]:
+            self._chat.add_notice(note)
         for _, reason in event.problems[:_PROBLEMS_SHOWN]:
             self._chat.add_notice(reason, NoticeKind.WARNING)
         if len(event.problems) > _PROBLEMS_SHOWN:

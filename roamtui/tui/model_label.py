@@ -26,6 +26,6 @@ def label_model(name: str) -> ModelLabel:
         return ModelLabel(
             name=name,
             short_note="no language model",
-            note="no key, no network: it finds and quotes sentences, it does not reason.",
+            note="no key, no network; it quotes, and does not reason.",
         )
     return ModelLabel(name=plain_line(name), short_note="", note="gets your questions and the sections it opens.")

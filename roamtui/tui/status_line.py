@@ -13,6 +13,7 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.plain import plain_line
 from roamtui.document.tokens import format_tokens
 from roamtui.tui.actions import Scope, show_key
+from roamtui.tui.hints import draw_hint
 from roamtui.tui.usage_words import describe_usage
 
 if TYPE_CHECKING:
@@ -124,26 +125,37 @@ class HintLine(Widget):
         super().__init__(id="hint-line")
         self._keys = keys
         self._scope = Scope.INPUT
+        self._enter = ""
 
-    def show_scope(self, scope: Scope) -> None:
-        """Show the keys of another scope."""
-        if scope is not self._scope:
-            self._scope = scope
+    def show_scope(self, scope: Scope, *, enter: str = "") -> None:
+        """Show the keys of another scope.
+
+        Args:
+            scope: Where the focus is.
+            enter: What `enter` does in a field there, in our own words: letters are typed into it, and are no keys.
+        """
+        if (scope, enter) != (self._scope, self._enter):
+            self._scope, self._enter = scope, enter
             self.refresh()
 
     @override
     def render(self) -> Content:
         right = self._join(Scope.GLOBAL, self.size.width)
-        left = self._join(self._scope, self.size.width - right.cell_length - len(_HINT_GAP))
+        room = self.size.width - right.cell_length - len(_HINT_GAP)
+        left = self._draw_field() if self._enter else self._join(self._scope, room)
         gap = self.size.width - left.cell_length - right.cell_length
         return left + " " * max(0, gap) + right
+
+    def _draw_field(self) -> Content:
+        step_out = self._keys.show_first("global.step_out")
+        return Content(_HINT_GAP).join((draw_hint("enter", self._enter), draw_hint(step_out, "leave")))
 
     def _join(self, scope: Scope, width: int) -> Content:
         """Return the hints of a scope that fit."""
         line = Content()
         for action in self._keys.within(scope):
             if action.is_hinted and action.keys:
-                hint = Content.assemble((show_key(action.keys[0]), "bold $accent"), " ", action.label.lower())
+                hint = draw_hint(show_key(action.keys[0]), action.label.lower())
                 longer = line + _HINT_GAP + hint if line else hint
                 if longer.cell_length > width:
                     break

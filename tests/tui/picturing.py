@@ -10,14 +10,18 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation.approval import Approval
 from roamtui.conversation.store import Store
+from roamtui.errors import ModelError
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.base import SearchMode
 from roamtui.search.keyword import make_searcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
+from roamtui.tui.screens.confirm import ConfirmScreen
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.find import FindScreen
+from roamtui.tui.screens.prompt import PromptScreen
 from tests.tui.driving import EXAMPLES, app_of, ask, expand, find_id, make_app, make_context, wait_until
 
 Scene = Callable[[Pilot[Any]], Awaitable[None]]
@@ -99,6 +103,38 @@ async def show_conversations(pilot: Pilot[None]) -> None:
     await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count == len(questions))
     await pilot.press("j", "d")
     await pilot.pause()
+
+
+async def show_renaming(pilot: Pilot[None]) -> None:
+    """Show the title of a conversation being changed."""
+    await show_conversations(pilot)
+    await pilot.press("r")
+    await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, PromptScreen))
+    app_of(pilot).screen.query_one(Input).cursor_blink = False
+    await pilot.pause()
+
+
+def show_approval(approval: Approval) -> Scene:
+    """Return a scene in which the person is asked to approve of something."""
+
+    async def show(pilot: Pilot[None]) -> None:
+        app = app_of(pilot)
+        await pilot.pause()
+        app.main.run_worker(app.main.session.approver.approve(approval))
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await pilot.pause()
+
+    return show
+
+
+async def show_failure(pilot: Pilot[None]) -> None:
+    """Show a question that the model failed to answer."""
+    model = app_of(pilot).app_context.agent.model
+    assert isinstance(model, ScriptedModel)
+    reason = "openai/gpt-x refused the key in OPENAI_API_KEY. Set a valid one, or choose another model by f2."
+    model.add_replies(ScriptedReply(text="The stone", error=ModelError(reason)))
+    await ask(pilot, "And of the stone oven?")
+    assert app_of(pilot).main.session.state.transcript.exchanges[-1].error
 
 
 def make_searching_app(theme: str) -> RoamApp:

@@ -203,6 +203,26 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
         assert app.is_running
 
 
+class SlowModel(ScriptedModel):
+    """Takes for ever to start."""
+
+    async def start(self) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_a_question_that_is_stopped_before_it_began_is_back_in_its_box() -> None:
+    app = make_app()
+    app.app_context.agent.model = SlowModel()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = app.main
+        screen.question_box.fill(QUESTION)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: screen.is_asking and not screen.question_box.text)
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: screen.question_box.text == QUESTION)
+        assert screen.session.state.transcript.exchanges == ()
+
+
 async def test_a_second_question_waits_for_the_first_and_is_not_lost() -> None:
     gate = asyncio.Event()
     app = make_app([ScriptedReply(text="Forty.", gate=gate)])

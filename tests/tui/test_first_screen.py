@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from roamtui.models.offline.model import OfflineModel
 from roamtui.models.scripted import ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, FirstContext, TuiOptions
@@ -38,7 +39,7 @@ async def test_outline_and_welcome_stand_before_the_agent_is_made() -> None:
         await wait_until(pilot, lambda: EXAMPLES[0] in screen_text(app))
     assert len(seen) == 1
     assert "▸ Ovens" in seen[0]
-    assert "proves its answer with quotes" in seen[0]
+    assert "A model reads the outline" in seen[0]
     assert EXAMPLES[0] not in seen[0]
 
 
@@ -63,6 +64,21 @@ async def test_late_examples_are_in_the_history_of_the_box() -> None:
         await wait_until(pilot, lambda: EXAMPLES[0] in screen_text(app))
         await pilot.press("up")
         assert app.main.question_box.text == EXAMPLES[0]
+
+
+async def test_all_that_it_teaches_is_in_view_on_a_usual_terminal() -> None:
+    examples = ("What does it say about “Who we are”?", "What does it say about “Fees”?", "When is the starter fed?")
+    context = make_context(options=TuiOptions(examples=examples))
+    context.agent.model = OfflineModel()
+    app = RoamApp(context)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_until(pilot, lambda: "does not reason" in screen_text(app))
+        assert "chooses another." in screen_text(app)
+        assert app.main.chat_log.max_scroll_y == 0
+        await pilot.resize_terminal(80, 20)
+        await wait_until(pilot, lambda: screen_text(app).count("Larch Lane Bakery") == 2)
+        await pilot.resize_terminal(80, 24)
+        await wait_until(pilot, lambda: app.main.chat_log.max_scroll_y == 0)
 
 
 async def test_late_notes_are_told() -> None:

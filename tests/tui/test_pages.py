@@ -78,9 +78,11 @@ async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site
         await pilot.press("j", "enter")
         reader = app.main.reader_pane.reader
         await wait_until(pilot, lambda: "There is no page" in reader.selected_or_section_text())
+        await wait_until(pilot, lambda: "✗ Fees" in screen_text(app))
         site.pages["/fees.md"] = FEES
         await pilot.press("1", "enter")
         await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Fees"))
+        await wait_until(pilot, lambda: "✗ Fees" not in screen_text(app))
 
 
 async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:

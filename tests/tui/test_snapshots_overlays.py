@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.conversation.approval import CostApproval, OriginApproval
 from roamtui.conversation.store import Store
 from tests.tui.picturing import (
     LARGE,
@@ -15,9 +16,12 @@ from tests.tui.picturing import (
     make_still_app,
     name_size,
     press,
+    show_approval,
     show_conversations,
+    show_failure,
     show_found,
     show_hits,
+    show_renaming,
     show_search,
 )
 
@@ -55,6 +59,29 @@ class TestOverlays:
         monkeypatch.setattr("roamtui.tui.conversation_list._show_time", lambda _moment: "2026-01-02 03:04")
         app = make_still_app(theme, store=Store(tmp_path / "conversations.sqlite3"))
         assert snap_compare(app, terminal_size=size, run_before=show_conversations)
+
+    def test_approval(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        urls = ("https://docs.example.org/guides/ovens/stone.md", "https://docs.example.org/guides/ovens/deck.md")
+        wanted = OriginApproval(host="docs.example.org", origin="https://docs.example.org", urls=urls)
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_approval(wanted))
+
+    def test_approval_of_cost(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        wanted = CostApproval(spent_usd=0.482, cap_usd=0.5)
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_approval(wanted))
+
+    def test_renaming(
+        self, snap_compare: Compare, theme: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("roamtui.tui.conversation_list._show_time", lambda _moment: "2026-01-02 03:04")
+        app = make_still_app(theme, store=Store(tmp_path / "conversations.sqlite3"))
+        assert snap_compare(app, terminal_size=size, run_before=show_renaming)
+
+    def test_failure(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_failure)
+
+    def test_palette(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
+        keys = press("ctrl+p", *"conv")
+        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=keys)
 
     def test_confirmation(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
         keys = press("escape", "E", "G", "k", "3", "l", "l", "o")

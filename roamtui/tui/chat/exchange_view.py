@@ -143,6 +143,8 @@ def describe_ending(event: QuestionAnswered) -> Content:
         parts.append(Content.styled(f"✗ {event.error}", "$error"))
     if ending := _ENDINGS[event.stopped]:
         parts.append(Content.styled(ending, "$warning"))
+    if event.is_unproven:
+        parts.append(Content.styled("no quotes, so nothing was checked", "$warning"))
     if event.steps:
         parts.append(Content("1 step" if event.steps == 1 else f"{event.steps} steps"))
     if event.usage.input_tokens or event.usage.output_tokens:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from roamtui.agent.marks import MARK, MARKED_ID
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_PART = r"[0-9a-f]{8}(?::[\dc.]+)?"
-_MARK = re.compile(rf"\[(?:§\s*)?({_PART}(?:\s*[,;]\s*{_PART})*)\]")
-_SPLIT = re.compile(r"\s*[,;]\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +23,8 @@ class Mark:
 
 def find_marks(text: str) -> Iterator[Mark]:
     """Yield the citation marks of `text` in order."""
-    for match in _MARK.finditer(text):
-        ids = tuple(dict.fromkeys(part.partition(":")[0] for part in _SPLIT.split(match.group(1))))
+    for match in MARK.finditer(text):
+        ids = tuple(dict.fromkeys(MARKED_ID.findall(match.group())))
         yield Mark(match.start(), match.end(), ids)
 
 

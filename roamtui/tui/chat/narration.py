@@ -61,7 +61,21 @@ def narrate_expansion(event: SectionsExpanded, state: ConversationState) -> Iter
     for result in event.results:
         by_status.setdefault(result.status, []).append(result.section_id or result.id)
     for status, ids in by_status.items():
-        yield _narrate_status(status, list(dict.fromkeys(ids)), state.library)
+        known = list(dict.fromkeys(ids))
+        if status is ExpandStatus.ALREADY_OPEN:
+            yield from _narrate_open(known, by_status.get(ExpandStatus.OPENED, []), state.library)
+        else:
+            yield _narrate_status(status, known, state.library)
+
+
+def _narrate_open(ids: list[str], opened: list[str], library: Library) -> Iterator[Activity]:
+    """Yield which sections came with those just opened, since they are part of them, and which were open before."""
+    part = [section_id for section_id in ids if not set(opened).isdisjoint(library.ancestors(section_id))]
+    before = [section_id for section_id in ids if section_id not in part]
+    if part:
+        yield Activity("◆", "part of these", name_sections(part, library))
+    if before:
+        yield _narrate_status(ExpandStatus.ALREADY_OPEN, before, library)
 
 
 def _narrate_status(status: ExpandStatus, ids: list[str], library: Library) -> Activity:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from textual.content import Content
@@ -15,6 +16,8 @@ from roamtui.tui.chat.targets import SectionTarget, Target, link_target
 from roamtui.tui.chat.wrapping import wrap
 
 _QUOTE_LENGTH = 140
+_LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
+"""A link of Markdown; in a quote its words are enough, as in the answer."""
 _INDENT = 3
 _VERDICT_GAP = "  "
 _VERDICTS = {
@@ -73,7 +76,7 @@ def _lay_out_citation(citation: Citation, title: str, width: int) -> list[Conten
     if citation.page is not None:
         parts.append(Content.styled(f"p. {citation.page}", "$muted"))
     if citation.quote:
-        quote = shorten(plain_line(citation.quote), _QUOTE_LENGTH)
+        quote = shorten(_LINK.sub(r"\1", plain_line(citation.quote)), _QUOTE_LENGTH)
         parts.append(Content.styled(f"“{quote}”", "italic"))
     lines = wrap(Content.styled(" · ", "$muted").join(parts), width)
     verdict = Content.styled(*_VERDICTS[citation.state])

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from roamtui.tui.model_label import ModelLabel
 
 _WHAT = (
-    "A model reads the outline beside this, opens the sections it needs, and proves its answer with quotes."
-    " What it opens stays open for your next question."
+    "A model reads the outline, opens the sections it needs, and proves its answer with quotes."
+    " What it opens stays open for the next question."
 )
 _LESSONS = (
     ("input.send", "asks your question"),
@@ -38,6 +38,7 @@ class Welcome(ContentView):
     def __init__(self, title: str, examples: tuple[str, ...], model: ModelLabel, keys: Keys) -> None:
         super().__init__(id="welcome")
         self._document_title = strip_anchor(plain_line(title))
+        self._has_title = False
         self._examples = examples
         self._model = model
         self._keys = keys
@@ -46,6 +47,12 @@ class Welcome(ContentView):
     @override
     def targets(self) -> tuple[Target, ...]:
         return tuple(ExampleTarget(question) for question in self._examples)
+
+    def show_title(self, *, has_title: bool) -> None:
+        """Say of which document this is, where the first line of the screen does not."""
+        if has_title != self._has_title:
+            self._has_title = has_title
+            self.change()
 
     def show_examples(self, examples: tuple[str, ...]) -> None:
         """Propose other questions."""
@@ -59,8 +66,10 @@ class Welcome(ContentView):
 
     @override
     def lay_out(self, width: int) -> Content:
-        lines = wrap(Content.styled(self._document_title, "bold $primary"), width)
-        lines += [Content(), *wrap(Content(_WHAT), width), Content()]
+        lines = []
+        if self._has_title:
+            lines += [*wrap(Content.styled(self._document_title, "bold $primary"), width), Content()]
+        lines += [*wrap(Content(_WHAT), width), Content()]
         lines += self._lay_out_keys(width)
         if self._examples:
             lines += [Content(), Content.styled("Try", "bold $muted")]

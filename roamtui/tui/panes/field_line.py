@@ -28,10 +28,16 @@ class FieldLine(Horizontal):
     }
     """
 
-    def __init__(self, label: str) -> None:
-        """Make a closed line; `label` is our own words."""
+    def __init__(self, label: str, enter: str) -> None:
+        """Make a closed line.
+
+        Args:
+            label: Our own words before the field.
+            enter: What `enter` does in it, in our own words.
+        """
         super().__init__()
         self._label = label
+        self.enter = enter
         self._input = Input()
 
     @property

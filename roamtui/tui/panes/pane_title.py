@@ -39,12 +39,15 @@ class PaneTitle(Widget):
         super().__init__()
         self._pane = pane
         self._hidden: frozenset[Pane] = frozenset()
-        self._note = ""
+        self._notes: tuple[str, ...] = ()
 
-    def show_note(self, note: str) -> None:
-        """Show `note` at the right, cut at its start; it must be safe for the screen."""
-        if note != self._note:
-            self._note = note
+    def show_note(self, *notes: str) -> None:
+        """Show the first of `notes` that fits at the right, else the last one cut at its start.
+
+        They must be safe for the screen.
+        """
+        if notes != self._notes:
+            self._notes = notes
             self.refresh()
 
     def show_hidden(self, panes: frozenset[Pane]) -> None:
@@ -58,10 +61,19 @@ class PaneTitle(Widget):
         tabs = [self._draw_tab(pane) for pane in Pane if pane is self._pane or pane in self._hidden]
         left = Content(" ").join(tabs)
         room = self.size.width - left.cell_length - 1
-        if not self._note or room < _NOTE_WIDTH_MIN:
+        note = self._choose_note(room - _NOTE_GAP)
+        if not note:
             return left.truncate(self.size.width)
-        note = _cut_start(self._note, room - _NOTE_GAP)
         return left + " " * (room - note.cell_length) + note
+
+    def _choose_note(self, room: int) -> Content:
+        contents = [Content(note) for note in self._notes if note]
+        fitting = next((content for content in contents if content.cell_length <= room), None)
+        if fitting is not None:
+            return fitting
+        if not contents or room < _NOTE_WIDTH_MIN:
+            return Content()
+        return _cut_start(contents[-1].plain, room)
 
     def _draw_tab(self, pane: Pane) -> Content:
         number, name = PANE_TITLES[pane]

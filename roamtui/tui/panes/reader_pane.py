@@ -57,7 +57,7 @@ class ReaderPane(Vertical):
         self._bindings = keys.bindings(Scope.READER)
         self.title_line = PaneTitle(Pane.READER)
         """Its first line."""
-        self._search = FieldLine("search")
+        self._search = FieldLine("search", enter="back to the text")
         self._library: Library | None = None
         self._back: list[str] = []
         self._is_following = False

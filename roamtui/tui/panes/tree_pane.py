@@ -16,6 +16,7 @@ from roamtui.tui.commands import (
     unfold_ancestors,
 )
 from roamtui.tui.layout import Pane
+from roamtui.tui.node_names import describe_size, name_above
 from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.outline_keys import OutlineKeys
 from roamtui.tui.panes.pane_title import PaneTitle
@@ -76,8 +77,8 @@ class TreePane(OutlineKeys):
         self._wanted_id: str | None = None
         self.title_line = PaneTitle(Pane.TREE)
         """Its first line."""
-        self._filter = FieldLine("filter")
-        self._search = FieldLine("search")
+        self._filter = FieldLine("filter", enter="walk the matches")
+        self._search = FieldLine("search", enter="first match")
         self._hits = HitWalk()
 
     @override
@@ -169,7 +170,7 @@ class TreePane(OutlineKeys):
             hits = await asyncio.to_thread(self._hits.search, library, pattern)
             if self._search.is_open:
                 self._hits = hits
-                self.title_line.show_note(hits.describe())
+                self.title_line.show_note(*hits.describe())
                 if must_go:
                     self._go_to_hit(0)
 
@@ -178,19 +179,24 @@ class TreePane(OutlineKeys):
     def _go_to_hit(self, direction: int) -> None:
         section_id = self._hits.step(self.outline.lines.tree, self.outline.cursor_id, direction)
         if section_id is not None:
-            self.title_line.show_note(self._hits.describe())
+            self.title_line.show_note(*self._hits.describe())
             self.go_to(section_id)
             self.post_message(self.HitChosen(section_id))
 
     def _show_note(self, matches: int | None = None) -> None:
         if matches is not None:
-            self.title_line.show_note("1 match" if matches == 1 else f"{matches} matches")
+            self.title_line.show_note("1 match" if matches == 1 else f"{matches:,} matches")
             return
         if self._search.is_open and self._search.value.strip():
-            self.title_line.show_note(self._hits.describe())
+            self.title_line.show_note(*self._hits.describe())
             return
-        count = len(self._state.library)
-        self.title_line.show_note("1 section" if count == 1 else f"{count:,} sections")
+        place = name_above(self._state.library, self.outline.cursor_id)
+        self.title_line.show_note(*((place,) if place else describe_size(self._state.library)))
+
+    @on(OutlineTree.CursorMoved)
+    def _show_place(self) -> None:
+        if not (self._filter.is_open or self._search.is_open):
+            self._show_note()
 
     @on(Input.Changed)
     def _filter_titles(self, event: Input.Changed) -> None:

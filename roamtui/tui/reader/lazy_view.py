@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from roamtui.tui.reader.line_strips import Marking, Overlay, ReaderPalette, make_strip
 from roamtui.tui.reader.styles import STYLE_NAMES, STYLES, read_palette
+from roamtui.tui.scrollbar_picture import move_scrollbar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -170,8 +171,9 @@ class LazyView(ScrollView):
 
     @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
+        move_scrollbar(self, new_value)
         if round(old_value) != round(new_value):
+            self.refresh(self.size.region)
             self._settle(is_upward=new_value < old_value)
 
     @override

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from roamtui.document.titles import strip_anchor
 from roamtui.tui.reader.code_runs import colour_code
 from roamtui.tui.reader.inline_runs import read_inline
 from roamtui.tui.reader.line import Emphasis, Line, Look, Role, Run, make_run, measure_runs
@@ -115,7 +116,10 @@ class MarkdownLayout:
 
     def _add_heading(self, token: Token, children: list[Token]) -> None:
         role = _HEADINGS.get(token.tag, Role.H4)
-        lines = wrap_runs(read_inline(children, Look(role), self.links), self._room)
+        runs = read_inline(children, Look(role), self.links)
+        if runs:
+            runs[-1] = Run(strip_anchor(runs[-1].text), runs[-1].look)
+        lines = wrap_runs(runs, self._room)
         stroke = _UNDERLINES.get(role)
         if stroke:
             lines.append([Run(stroke * max(measure_runs(line) for line in lines), Look(Role.RULE))])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual import events, on
 from typing_extensions import override
 
+from roamtui.tui.node_names import name_place
 from roamtui.tui.reader import messages
 from roamtui.tui.reader.chunk_lines import ChunkReader
 from roamtui.tui.reader.lazy_lines import LazyLines, Place
@@ -14,7 +15,7 @@ from roamtui.tui.reader.lazy_view import LazyView
 from roamtui.tui.reader.line_strips import Overlay
 from roamtui.tui.reader.link_walk import LinkPlace, find_link, find_link_at, find_link_line
 from roamtui.tui.reader.markings import ChunkMarkings
-from roamtui.tui.reader.stretch import Stretch, find_stretch, name_library, name_node
+from roamtui.tui.reader.stretch import Stretch, find_stretch, name_library
 from roamtui.tui.reader.text_search import TextSearch
 
 if TYPE_CHECKING:
@@ -158,12 +159,12 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
         return self._stretch.text if self._stretch else ""
 
     def breadcrumb(self) -> str:
-        """Return the titles from the top down to the section in view, on one line."""
+        """Return the titles down to the section in view, on one line; the document's own title only for itself."""
         section_id = self.section_in_view()
         if self._library is None or section_id is None or section_id not in self._library:
             return name_library(self._library) if self._library else ""
         path = (*self._library.ancestors(section_id), section_id)
-        return " › ".join(name_node(self._library, one) for one in path)
+        return name_place(self._library, path) or name_library(self._library)
 
     @override
     def markings_at(self, place: Place) -> list[tuple[int, int, Overlay]]:

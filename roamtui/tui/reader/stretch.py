@@ -10,7 +10,7 @@ from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.document.plain import plain_line
-from roamtui.document.titles import strip_anchor
+from roamtui.tui.node_names import name_node
 from roamtui.tui.reader.chunks import Chunk, split_chunks, split_lines
 
 if TYPE_CHECKING:
@@ -89,15 +89,6 @@ def _say_instead(library: Library, section_id: str) -> str:
 def _has_own_text(library: Library, section_id: str) -> bool:
     document, row = library.locate(section_id)
     return document.columns.kinds[row] in (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.TEXT)
-
-
-def name_node(library: Library, section_id: str) -> str:
-    """Return a node's title on one line, or words in its place where it has none."""
-    title = strip_anchor(plain_line(library.title_of(section_id)))
-    if title:
-        return title
-    document, row = library.locate(section_id)
-    return "(opening text)" if document.columns.kinds[row] is NodeKind.PREAMBLE else "(untitled)"
 
 
 def name_library(library: Library) -> str:

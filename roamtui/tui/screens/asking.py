@@ -19,6 +19,7 @@ from roamtui.tui.screens.next_question import Aim, NextQuestion
 from roamtui.tui.screens.panes import PanesScreen
 
 if TYPE_CHECKING:
+    from roamtui.conversation.transcript import Transcript
     from roamtui.tui.context import FirstContext
     from roamtui.tui.conversing import Conversing
     from roamtui.tui.keys import Keys
@@ -32,6 +33,8 @@ class AskingScreen(PanesScreen):
         super().__init__(first, keys)
         self._problems = problems
         self._asking: Worker[None] | None = None
+        self._asked: tuple[str, Transcript] | None = None
+        """The question under way, and the transcript before it."""
         self._next = NextQuestion(self.question_box, self.status_line)
 
     @cached_property
@@ -94,6 +97,7 @@ class AskingScreen(PanesScreen):
         self._start_asking(event.question, self._next.take())
 
     def _start_asking(self, question: str, aim: Aim) -> None:
+        self._asked = question, self.session.state.transcript
         asking = self._conversing.ask(question, instead_of=aim.instead_of, within=aim.within)
         self._asking = self.run_worker(asking, group="asking", exit_on_error=False)
 
@@ -148,6 +152,16 @@ class AskingScreen(PanesScreen):
     def _tell_failure(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self.chat_log.add_notice(describe_failure(event.worker.error), NoticeKind.ERROR)
+        if event.worker is self._asking and event.worker.is_finished:
+            self._give_back_question()
+
+    def _give_back_question(self) -> None:
+        """Put a question that was stopped before it began back where it was typed."""
+        if self._asked is not None:
+            question, before = self._asked
+            self._asked = None
+            if self.session.state.transcript is before and not self.question_box.text:
+                self.question_box.fill(question)
 
     @override
     def action_step_out(self) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NO_OFFERS = (
     "Nothing else is usable here yet. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama; any"
-    " model of litellm can be named with --model."
+    " model of litellm can be named with --model. esc leaves."
 )
 
 

@@ -31,8 +31,8 @@ class ConfirmScreen(ModalScreen[bool]):
         align: center middle;
         background: $background 60%;
         & > Vertical {
-            width: auto;
-            max-width: 80%;
+            width: 64;
+            max-width: 94%;
             height: auto;
             max-height: 80%;
             padding: 1 2;

@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from roamtui.conversation.store import identify_source
 from roamtui.errors import StoreError
-from roamtui.tui.actions import Scope, show_key
+from roamtui.tui.actions import Scope
 from roamtui.tui.conversation_list import (
     ConversationList,
     delete_all,
@@ -30,6 +30,7 @@ from roamtui.tui.conversation_list import (
 )
 from roamtui.tui.exporting import export_conversation, find_path
 from roamtui.tui.failure import describe_failure
+from roamtui.tui.hints import ScreenHints
 from roamtui.tui.screens.confirm import ConfirmScreen
 from roamtui.tui.screens.prompt import PromptScreen
 
@@ -87,7 +88,6 @@ class ConversationsScreen(ModalScreen[ConversationChosen | None]):
             &:focus { border: none; background-tint: $panel 0%; }
         }
         & .said { height: auto; color: $accent; }
-        & .foot { color: $muted; }
     }
     """
 
@@ -107,7 +107,7 @@ class ConversationsScreen(ModalScreen[ConversationChosen | None]):
             yield Input(placeholder="search titles, questions and answers", select_on_focus=False)
             yield OptionList()
             yield Static(classes="said", id="conversations-said")
-            yield Static(self._draw_foot(), classes="foot")
+            yield ScreenHints(self._keys, Scope.CONVERSATIONS)
 
     def on_mount(self) -> None:
         """Read what is saved."""
@@ -147,14 +147,6 @@ class ConversationsScreen(ModalScreen[ConversationChosen | None]):
         words = describe_conversation(summary, with_source=self._list.is_all)
         sign = "  ● now" if is_current else ""
         return Content.assemble((name_conversation(summary), "bold"), f"{sign}\n{words}")
-
-    def _draw_foot(self) -> Content:
-        hints = [
-            Content.assemble((show_key(action.keys[0]), "bold $accent"), f" {action.label}")
-            for action in self._keys.within(Scope.CONVERSATIONS)
-            if action.keys
-        ]
-        return Content("  ").join([*hints, Content.assemble(("esc", "bold $accent"), " leave")])
 
     def _say(self, words: str) -> None:
         self.query_one("#conversations-said", Static).update(Content(words))

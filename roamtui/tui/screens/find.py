@@ -16,8 +16,9 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.document.plain import plain_line
-from roamtui.tui.actions import Scope, show_key
+from roamtui.tui.actions import Scope
 from roamtui.tui.failure import describe_failure
+from roamtui.tui.hints import ScreenHints
 from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
 
 if TYPE_CHECKING:
@@ -83,7 +84,6 @@ class FindScreen(ModalScreen["Hit | None"]):
             scrollbar-size-vertical: 1;
             &:focus { border: none; background-tint: $panel 0%; }
         }
-        & .foot { color: $muted; }
     }
     """
 
@@ -111,7 +111,7 @@ class FindScreen(ModalScreen["Hit | None"]):
             yield Static(id="find-title")
             yield Input(self.found.query, placeholder="words or a question", select_on_focus=True)
             yield MarkedList()
-            yield Static(self._draw_foot(), classes="foot")
+            yield ScreenHints(self._keys, Scope.FIND)
 
     def on_mount(self) -> None:
         """Show what was found before."""
@@ -140,7 +140,7 @@ class FindScreen(ModalScreen["Hit | None"]):
         count = len(self.found.hits)
         if not count:
             return "nothing found: try other words"
-        return "1 section" if count == 1 else f"{'best ' if count == HITS_MAX else ''}{count} sections"
+        return f"the best {count}" if count == HITS_MAX else f"{count} found"
 
     def _say(self, words: str) -> None:
         title = Content.assemble(("Find sections", "bold $primary"), (f" · {words}", "$muted"))
@@ -161,16 +161,9 @@ class FindScreen(ModalScreen["Hit | None"]):
         lines = snippet[:_SNIPPET_LINES]
         if len(snippet) > len(lines):
             lines[-1] = lines[-1].truncate(width - 1) + "…"
-        why = Content.styled(plain_line(hit.why), "italic $muted")
-        return Content("\n").join([head, *(Content(_INDENT) + line for line in lines), Content(_INDENT) + why])
-
-    def _draw_foot(self) -> Content:
-        hints = [
-            Content.assemble((show_key(action.keys[0]), "bold $accent"), f" {action.label}")
-            for action in self._keys.within(Scope.FIND)
-            if action.keys
-        ]
-        return Content("  ").join([*hints, Content.assemble(("esc", "bold $accent"), " leave")])
+        if hit.why != f"text rank {place + 1}":  # else it says no more than the number does
+            lines.append(Content.styled(plain_line(hit.why), "italic $muted"))
+        return Content("\n").join([head, *(Content(_INDENT) + line for line in lines)])
 
     @property
     def _selected(self) -> Hit | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.tui.actions import SCOPE_TITLES, Action, show_key
+from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, show_key
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.chat.wrapping import wrap
 
@@ -28,6 +28,8 @@ _MARKS = (
     ("¶ ", "$warning", "you are reading it"),
     ("⌕ ", "$warning", "the last search found it, or so many sections inside it"),
     ("▸ ▾", "$muted", "folded, unfolded: what the outline shows, and no more"),
+    ("⋯ ", "$muted", "a file or page that is read when you unfold or open it"),
+    ("✗ ", "$warning", "it could not be read; the reader says why, and unfolding it tries again"),
 )
 _KEYS_WIDTH = 23
 _KEYS_WIDTH_NARROW = 13
@@ -39,22 +41,24 @@ _WORDS_WIDTH_MIN = 30
 class KeyList(ContentView):
     """Lists actions with their keys, and what the signs of the outline mean."""
 
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: Keys, here: Scope) -> None:
+        """List `keys`, those of `here` first."""
         super().__init__()
         self._keys = keys
+        self._here = here
 
     @override
     def lay_out(self, width: int) -> Content:
         lines: list[Content] = []
-        for scope, title in SCOPE_TITLES.items():
-            lines += [Content.styled(title, "bold $primary")]
+        for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not self._here):
+            title = Content.styled(SCOPE_TITLES[scope], "bold $primary")
+            lines.append(title + Content.styled(" · where you are", "$muted") if scope is self._here else title)
             for action in self._keys.within(scope):
                 lines += self._lay_out_action(action, width)
             lines.append(Content())
-        lines.append(Content.styled("Signs of the outline", "bold $primary"))
-        for sign, style, meaning in _MARKS:
-            lines += _lay_out_narrow(Content.styled(f"  {sign}", style), Content(meaning), width)
-        return Content("\n").join(lines)
+            if scope is Scope.TREE:
+                lines += [*_lay_out_marks(width), Content()]
+        return Content("\n").join(lines[:-1])
 
     @staticmethod
     def _lay_out_action(action: Action, width: int) -> list[Content]:
@@ -66,6 +70,13 @@ class KeyList(ContentView):
         lines = wrap(Content(action.help), room, lead=lead, follow=" " * _KEYS_WIDTH)
         gap = " " * max(1, room + 1 - lines[0].cell_length)
         return [lines[0] + gap + Content.styled(action.id, "$muted"), *lines[1:]]
+
+
+def _lay_out_marks(width: int) -> list[Content]:
+    lines = [Content.styled("Signs of the outline", "bold $primary")]
+    for sign, style, meaning in _MARKS:
+        lines += _lay_out_narrow(Content.styled(f"  {sign}", style), Content(meaning), width)
+    return lines
 
 
 def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
@@ -84,42 +95,55 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,f1,question_mark,enter", "dismiss", "Close"),
         Binding("j,down", "scroll(1)", "Down"),
         Binding("k,up", "scroll(-1)", "Up"),
-        Binding("space,pagedown", "page(1)", "Page down"),
-        Binding("pageup", "page(-1)", "Page up"),
+        Binding("space,pagedown,ctrl+d", "page(1)", "Page down"),
+        Binding("pageup,ctrl+u", "page(-1)", "Page up"),
+        Binding("g,home", "top", "Top"),
+        Binding("G,end", "bottom", "End"),
     ]
     DEFAULT_CSS = """
     HelpScreen {
         align: center middle;
         background: $background 60%;
-        & > VerticalScroll {
+        & > Vertical {
             width: 104;
             max-width: 94%;
             height: auto;
-            max-height: 90%;
-            padding: 1 2;
+            max-height: 92%;
+            padding: 0 1;
             background: $surface;
             border: round $primary;
-            scrollbar-size-vertical: 1;
         }
-        & .foot { margin-top: 1; color: $muted; }
+        & VerticalScroll { height: auto; max-height: 100%; margin: 1 0; scrollbar-size-vertical: 1; }
+        & .head { dock: top; }
+        & .foot { dock: bottom; color: $muted; }
     }
     """
 
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: Keys, here: Scope) -> None:
+        """Show `keys`, those of `here` first."""
         super().__init__()
         self._keys = keys
+        self._here = here
 
     @override
     def compose(self) -> ComposeResult:
-        with VerticalScroll(can_focus=False):
-            yield KeyList(self._keys)
-            yield Static(
-                Content("Names such as tree.read rebind keys in config.toml. esc closes this."), classes="foot"
-            )
+        with Vertical():
+            yield Static(Content.assemble(("Keys", "bold $primary"), (" · esc leaves", "$muted")), classes="head")
+            with VerticalScroll(can_focus=False):
+                yield KeyList(self._keys, self._here)
+            yield Static(Content("Names such as tree.read rebind keys in config.toml."), classes="foot")
 
     def action_scroll(self, lines: int) -> None:
         """Scroll by lines."""
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+    def action_top(self) -> None:
+        """Go to the first key."""
+        self.query_one(VerticalScroll).scroll_home(animate=False)
+
+    def action_bottom(self) -> None:
+        """Go to the last key."""
+        self.query_one(VerticalScroll).scroll_end(animate=False)
 
     def action_page(self, pages: int) -> None:
         """Scroll by pages."""

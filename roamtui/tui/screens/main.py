@@ -180,7 +180,8 @@ class MainScreen(FindingScreen):
         """Show all keys."""
         from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - not for the first screen
 
-        self.app.push_screen(HelpScreen(self._keys))
+        here = self.scope_of(self.focused) if self.focused is not None else Scope.GLOBAL
+        self.app.push_screen(HelpScreen(self._keys, here))
 
     def action_choose_theme(self) -> None:
         """Choose the colours."""

@@ -18,6 +18,7 @@ from roamtui.tui.header_line import HeaderLine
 from roamtui.tui.layout import HEADER_ROWS, Pane
 from roamtui.tui.model_label import label_model
 from roamtui.tui.panes.chat_pane import ChatPane
+from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane_title import PaneTitle
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
@@ -125,9 +126,11 @@ class PanesScreen(Screen[None], inherit_bindings=False):
     @on(events.DescendantFocus)
     def _follow_focus(self, event: events.DescendantFocus) -> None:
         self.switch.note_focus(event.widget)
-        self._hints.show_scope(self._scope_of(event.widget))
+        field = next((one for one in event.widget.ancestors if isinstance(one, FieldLine)), None)
+        self._hints.show_scope(self.scope_of(event.widget), enter=field.enter if field else "")
 
-    def _scope_of(self, widget: Widget) -> Scope:
+    def scope_of(self, widget: Widget) -> Scope:
+        """Return the scope whose keys work where a widget has the focus."""
         ancestors = widget.ancestors_with_self
         inside = (Scope.TREE, Scope.CHAT, Scope.READER, Scope.INPUT)
         scopes = (scope for scope in inside if self.find_owner(scope) in ancestors)
@@ -147,6 +150,7 @@ class PanesScreen(Screen[None], inherit_bindings=False):
     @on(events.Resize)
     def _fit_panes(self, event: events.Resize) -> None:
         self.switch.resize(event.size.width)
+        self._welcome.show_title(has_title=event.size.height < HEADER_ROWS)
 
     def action_next_pane(self) -> None:
         """Go to the next pane."""

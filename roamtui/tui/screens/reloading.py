@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from roamtui.tui.keys import Keys
     from roamtui.tui.status_line import StatusLine
 
+_NOTES_SHOWN = 3
+
 
 class Reloading:
     """Brings the document of today into the conversation that goes on."""
@@ -74,7 +76,7 @@ class Reloading:
             RoamtuiError: It cannot be read; the one that was read before stays.
         """
         if not self._can_read:
-            raise RoamtuiError("This document cannot be read again: it did not come from a file.")
+            raise RoamtuiError("This document cannot be read again: it came through a pipe.")
         stamps = await asyncio.to_thread(self._watch.measure)
         changed = self._watch.find_changed(stamps)
         before = self._session.state.library
@@ -83,7 +85,9 @@ class Reloading:
         finally:
             self._watch.take(stamps)
             self._status.change(alert="")
-        if library.content_hash == before.content_hash and len(library) == len(before):
+        for note in _find_news(library.notes, before.notes):
+            self._conversing.note(note)
+        if _is_same(library, before):
             self._status.change(message="the document is as it was")
             return None
         if not await self._conversing.reload(library):
@@ -92,3 +96,18 @@ class Reloading:
         count = len(library)
         self._status.change(message=f"read again: {count:,} section{'' if count == 1 else 's'}")
         return library
+
+
+def _find_news(notes: tuple[str, ...], before: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the notes on a document that were not told when it was read before, the first few and a count."""
+    news = [note for note in notes if note not in before]
+    more = len(news) - _NOTES_SHOWN
+    return (*news[:_NOTES_SHOWN], f"{more} more notes on what was read.") if more > 1 else tuple(news)
+
+
+def _is_same(library: Library, before: Library) -> bool:
+    """Return whether a document is as it was, with the pages of its links."""
+    if library.content_hash != before.content_hash or len(library) != len(before):
+        return False
+    hashes = {document.key: document.content_hash for document in before.documents}
+    return all(hashes.get(document.key) == document.content_hash for document in library.documents)

@@ -34,10 +34,13 @@ class HitWalk:
             search = LibrarySearch(library)
         return HitWalk(search, search.find(pattern))
 
-    def describe(self) -> str:
-        """Return how much was found, and where the person is."""
+    def describe(self) -> tuple[str, ...]:
+        """Return how much was found, and where the person is, in fewer and fewer words."""
         words = self._hits.describe()
-        return words if self._place is None else f"{words} · {self._place + 1}/{len(self._stops):,}"
+        if self._place is None:
+            return (words, self._hits.describe_places())
+        place = f"{self._place + 1:,}/{len(self._stops):,}"
+        return (f"{words} · {place}", f"{self._hits.describe_places()} · {place}", place)
 
     def step(self, tree: DisplayTree, cursor_id: str | None, direction: int) -> str | None:
         """Return the section to go to, round the end; None where nothing was found.

@@ -16,6 +16,8 @@ class LineLook:
 
     has_next: tuple[bool, ...]
     fold: Fold
+    is_failed: bool = False
+    """Whether what stands below could not be read when that was tried last."""
     title: str
     """Sanitised, on one line, not cut to the width."""
     is_named: bool = True

@@ -13,6 +13,7 @@ from roamtui.document.titles import strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.tui.tree.line_look import LineLook
 from roamtui.tui.tree.title_filter import find_matched_ranges
+from roamtui.tui.tree.visible_lines import Fold
 
 if TYPE_CHECKING:
     from roamtui.conversation.state import ConversationState, OpenSection
@@ -78,6 +79,7 @@ class LineLooks:
         return LineLook(
             has_next=shape.has_next,
             fold=shape.fold,
+            is_failed=shape.fold is Fold.UNLOADED and bool(tree.library.problem_of(section_id)),
             title=title or stand_in,
             is_named=bool(title),
             matches=find_matched_ranges(title, self.marked.pattern) if self.marked.pattern else (),

@@ -34,6 +34,7 @@ class Glyphs:
     folded: str = "▸"
     leaf: str = "·"
     unloaded: str = "⋯"
+    failed: str = "✗"
     agent: str = "◆"
     person: str = "◇"
     closing: str = "…"
@@ -54,6 +55,7 @@ ASCII = Glyphs(
     folded=">",
     leaf="-",
     unloaded="~",
+    failed="!",
     agent="@",
     person="o",
     closing="x",
@@ -94,7 +96,7 @@ def render_line(look: LineLook, width: int, palette: Palette, glyphs: Glyphs = U
     """Return a line of exactly `width` cells: guides, triangle, diamond, title, marks and, at the right, the size."""
     head = [
         (_draw_guides(look.has_next, width, glyphs), palette.guides),
-        (_fold_glyph(look.fold, glyphs) + " ", palette.triangle),
+        (_fold_glyph(look, glyphs) + " ", palette.mark if look.is_failed else palette.triangle),
         *_draw_opened(look, palette, glyphs),
     ]
     tail = [(_mark_text(look, glyphs), palette.mark), (_count_text(look), palette.count)]
@@ -150,13 +152,15 @@ def _draw_guides(has_next: tuple[bool, ...], width: int, glyphs: Glyphs) -> str:
     return "".join(guides[:depth_max])
 
 
-def _fold_glyph(fold: Fold, glyphs: Glyphs) -> str:
+def _fold_glyph(look: LineLook, glyphs: Glyphs) -> str:
+    if look.is_failed:
+        return glyphs.failed
     return {
         Fold.UNFOLDED: glyphs.unfolded,
         Fold.FOLDED: glyphs.folded,
         Fold.LEAF: glyphs.leaf,
         Fold.UNLOADED: glyphs.unloaded,
-    }[fold]
+    }[look.fold]
 
 
 def _draw_opened(look: LineLook, palette: Palette, glyphs: Glyphs) -> list[tuple[str, Style]]:

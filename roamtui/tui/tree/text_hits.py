@@ -31,8 +31,13 @@ class TextHits:
         sections = len(self.section_ids)
         if not sections:
             return "no match"
-        places = "1 match" if self.count == 1 else f"{self.count:,} matches"
-        return f"{sections:,} section{'' if sections == 1 else 's'} · {places}"
+        return f"{sections:,} section{'' if sections == 1 else 's'} · {self.describe_places()}"
+
+    def describe_places(self) -> str:
+        """Return in how many places something was found, in words."""
+        if not self.section_ids:
+            return "no match"
+        return "1 match" if self.count == 1 else f"{self.count:,} matches"
 
 
 class LibrarySearch:

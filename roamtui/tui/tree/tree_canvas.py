@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.segment import Segment
 from rich.style import Style
 from textual.cache import LRUCache
 from textual.geometry import Size
@@ -12,9 +14,14 @@ from textual.strip import Strip
 from textual.widget import Widget
 from typing_extensions import override
 
+from roamtui.tui.scrollbar_picture import move_scrollbar
 from roamtui.tui.tree.line_render import ASCII, UNICODE, Palette, render_line
 
 if TYPE_CHECKING:
+    from textual.color import Color
+    from textual.filter import LineFilter
+    from textual.geometry import Region
+
     from roamtui.tui.tree.line_look import LineLook
 
 _STRIPS_MAX = 1024
@@ -22,8 +29,37 @@ _MARGIN = 2
 """Lines kept above and below a revealed line, so that it is seen among its neighbours."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Finish:
+    """What makes the strip of a line one of the screen."""
+
+    left: int
+    """Cells before the line."""
+    content_width: int
+    """Cells of the line itself."""
+    width: int
+    """Of the whole widget."""
+    base: Style
+    background: Color
+    filters: tuple[LineFilter, ...]
+
+    def apply(self, strip: Strip) -> Strip:
+        """Return a strip of the whole width."""
+        right = self.width - self.left - self.content_width
+        strip = Strip([*self._pad(self.left), *strip, *self._pad(right)], self.width)
+        for line_filter in self.filters:
+            strip = strip.apply_filter(line_filter, self.background)
+        return strip
+
+    def _pad(self, cells: int) -> tuple[Segment, ...]:
+        return (Segment(" " * cells, Style(bgcolor=self.base.bgcolor)),) if cells > 0 else ()
+
+
 class TreeCanvas(ScrollView):
-    """A scroll view of one strip a line. A subclass sets `line_count` and says in `look_at` how each line looks."""
+    """A scroll view of one strip a line. A subclass sets `line_count` and says in `look_at` how each line looks.
+
+    It may be padded at its sides, and has no border.
+    """
 
     ALLOW_SELECT = False
 
@@ -80,6 +116,8 @@ class TreeCanvas(ScrollView):
         super().__init__(id=id, classes=classes)
         self.glyphs = ASCII if ascii_only else UNICODE
         self._strips: LRUCache[tuple[LineLook, int], Strip] = LRUCache(_STRIPS_MAX)
+        self._drawn: LRUCache[int, Strip] = LRUCache(_STRIPS_MAX)
+        self._finish: _Finish | None = None
         self._palette: Palette | None = None
 
     @property
@@ -93,20 +131,69 @@ class TreeCanvas(ScrollView):
 
     @override
     def render_line(self, y: int) -> Strip:
-        line = y + self.scroll_offset.y
-        width = self.scrollable_content_region.width
-        if line >= self.line_count:
-            return Strip.blank(width, self.palette.base)
+        finish = self._note_finish()
+        return self.draw_line(y + self.scroll_offset.y).crop(finish.left, finish.left + finish.content_width)
+
+    @override
+    def render_lines(self, crop: Region) -> list[Strip]:
+        # Textual's own way draws each line that came into view as if it had borders, titles and tints, and asks anew
+        # how each line looks; with a screen of lines that is most of what a key costs.
+        finish = self._note_finish()
+        top = self.scroll_offset.y
+        strips = []
+        for line in range(top + crop.y, top + crop.bottom):
+            strip = self._drawn.get(line)
+            if strip is None:
+                strip = self._drawn[line] = self.draw_line(line)
+            strips.append(strip)
+        if crop.column_span != (0, finish.width):
+            strips = [strip.crop(*crop.column_span) for strip in strips]
+        return strips
+
+    def draw_line(self, line: int) -> Strip:
+        """Return a line in the width of the whole widget."""
+        finish = self._note_finish() if self._finish is None else self._finish
+        width = finish.content_width
+        if not 0 <= line < self.line_count:
+            return finish.apply(Strip.blank(width, self.palette.base))
         key = (self.look_at(line), width)
         strip = self._strips.get(key)
         if strip is None:
-            strip = self._strips[key] = render_line(*key, self.palette, self.glyphs)
+            strip = self._strips[key] = finish.apply(render_line(*key, self.palette, self.glyphs))
         return strip
+
+    def _note_finish(self) -> _Finish:
+        """Return what every line gets; where that is not what it was, draw all lines anew."""
+        finish = _Finish(
+            left=self.styles.gutter.left,
+            content_width=self.scrollable_content_region.width,
+            width=self.outer_size.width,
+            base=self.palette.base,
+            background=self.background_colors[1],
+            filters=tuple(self.get_line_filters()),
+        )
+        if finish != self._finish:
+            self._finish = finish
+            self._drawn.clear()
+            self._strips.clear()
+        return finish
+
+    @override
+    def refresh_line(self, y: int) -> None:
+        self._drawn.discard(y)
+        super().refresh_line(y)
+
+    @override
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        move_scrollbar(self, new_value)
+        if round(old_value) != round(new_value):
+            self.refresh(self.size.region)
 
     @override
     def notify_style_update(self) -> None:
         self._palette = None
         self._strips.clear()
+        self._drawn.clear()
         super().notify_style_update()
 
     @property
@@ -118,6 +205,7 @@ class TreeCanvas(ScrollView):
 
     def redraw(self) -> None:
         """Draw all lines in view again, after any change to what they are."""
+        self._drawn.clear()
         size = Size(self.scrollable_content_region.width, self.line_count)
         if size != self.virtual_size:
             self._resize(size)

@@ -60,11 +60,6 @@ class VisibleLines:
     def __iter__(self) -> Iterator[str]:
         return map(self.tree.id_of, self._lines)
 
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether only matches and what is above them are shown."""
-        return self._matches is not None
-
     def id_at(self, line: int) -> str:
         """Return the id of the node on a line."""
         return self.tree.id_of(self._lines[line])

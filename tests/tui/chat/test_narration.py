@@ -54,6 +54,7 @@ def test_a_batch_is_told_by_what_became_of_its_ids(state: ConversationState) -> 
     results = (
         result(ids["Ovens"], ExpandStatus.OPENED),
         result(ids["Steam"], ExpandStatus.ALREADY_OPEN),
+        result(ids["Larch Lane Bakery"], ExpandStatus.ALREADY_OPEN),
         result(ids["Dough"], ExpandStatus.OPENED),
         result(None, ExpandStatus.UNKNOWN),
         result(ids["Starter"], ExpandStatus.NO_ROOM),
@@ -62,7 +63,8 @@ def test_a_batch_is_told_by_what_became_of_its_ids(state: ConversationState) -> 
     told = list(narrate_expansion(SectionsExpanded(results=results, origin=Origin.AGENT), state))
     assert [(activity.text, [section.title for section in activity.sections]) for activity in told] == [
         ("opened 2 sections", ["Ovens", "Dough"]),
-        ("already open", ["Steam"]),
+        ("part of these", ["Steam"]),
+        ("already open", ["Larch Lane Bakery"]),
         ("asked for ids that do not exist: 0badc0de", []),
         ("no room left for", ["Starter"]),
         ("could not be opened", ["Stone oven"]),

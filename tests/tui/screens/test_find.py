@@ -50,7 +50,8 @@ async def test_hits_come_as_typed_with_place_sentence_and_reason() -> None:
         text = screen_text(app)
         assert " 1  Stone oven  Ovens" in text
         assert "The stone oven takes forty loaves." in text
-        assert screen.found.hits[0].why in text
+        assert screen.found.hits[0].why == "text rank 1"
+        assert "text rank 1" not in text, "the number says it"
 
 
 async def test_enter_reads_the_chosen_hit_with_its_sentence_marked() -> None:

@@ -15,7 +15,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
 from roamtui.document.library import Library
-from roamtui.libraries import open_partly, read_changed
+from roamtui.libraries import open_pages, open_partly, read_changed, read_with_pages
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_source
@@ -23,6 +23,7 @@ from roamtui.sources.watching import FileStamps
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.notice_view import NoticeView
 from roamtui.tui.context import AppContext
+from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import TEXT, app_of, ask, expand, find_id, make_app, screen_text, wait_until
 
 CHANGED = TEXT.replace("ninety loaves", "a hundred loaves").replace("### Starter", "### Flour\n\nRye.\n\n### Starter")
@@ -212,6 +213,35 @@ async def test_what_came_from_no_file_cannot_be_read_again() -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await pilot.press("f5")
         await wait_until(pilot, lambda: "cannot be read again" in screen_text(app))
+
+
+async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None:
+    with FakeSite({"/llms.txt": "# Site\n\n- [Bakery](bakery.md)\n", "/bakery.md": TEXT}) as site:
+        sources = [site.url("/llms.txt")]
+        library, loader = open_partly(sources)
+        assert loader is not None
+        (link,) = [one for one in library.walk() if library.title_of(one) == "Bakery"]
+        library = open_pages(library, loader, [link])
+        agent = Agent(Session.start(library, loader=loader), ScriptedModel(), KeywordSearcher(library))
+        context = AppContext(agent=agent, read_changed=partial(read_with_pages, sources, None))
+        async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
+            await open_deck(pilot)
+            await pilot.press("f5")
+            await wait_until(pilot, lambda: "the document is as it was" in screen_text(app))
+            site.pages["/bakery.md"] = TEXT.replace("ninety loaves", "a hundred loaves")
+            await pilot.press("f5")
+            await wait_until(pilot, lambda: "read again" in screen_text(app))
+            state = app.main.session.state
+            assert state.open_ids == (find_id(app, "Deck oven"),)
+            assert "a hundred loaves" in state.library.own_text(state.open_ids[0])
+            assert state.needs_rebuild
+            site.pages = dict.fromkeys(site.pages, SitePage(status=500))
+            await pilot.press("f5")
+            await wait_until(pilot, lambda: "the document is as it was" in screen_text(app))
+            told = " ".join(notice.text for notice in app.screen.query(NoticeView))
+            for path in ("/llms.txt", "/bakery.md"):
+                assert f"{site.url(path)} is shown as it was on " in told
+            assert "a hundred loaves" in state.library.own_text(state.open_ids[0])
 
 
 async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Path) -> None:

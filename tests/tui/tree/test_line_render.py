@@ -55,6 +55,7 @@ def test_the_fold_is_readable_without_colour(fold: Fold, glyph: str) -> None:
         (replace(_LOOK, opened_by=Origin.AGENT, is_closing=True), "◆… Vacation "),
         (replace(_LOOK, is_pinned=True, is_cited=True), "Vacation ⚑❝ "),
         (replace(_LOOK, is_reading=True), "Vacation ¶ "),
+        (replace(_LOOK, fold=Fold.UNLOADED, is_failed=True), "✗ Vacation "),
         (replace(_LOOK, open_inside=2), "Vacation (2 open) "),
     ],
 )

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from textual.containers import VerticalScroll
+
+from roamtui.tui.screens.help import HelpScreen
+from tests.tui.driving import make_app, screen_text, wait_until
+
+
+async def test_the_keys_of_where_a_person_is_come_first_with_the_signs_that_they_see_there() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 60)) as pilot:
+        for keys, title in (("f1",), "Question box · where you are"), (("escape", "f1"), "Outline · where you are"):
+            await pilot.press(*keys)
+            await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
+            await pilot.pause()
+            text = screen_text(app)
+            assert title in text
+            assert text.index("where you are") < text.index("Everywhere")
+            if title.startswith("Outline"):
+                assert text.index("Signs of the outline") < text.index("Everywhere")
+            await pilot.press("escape")
+            await pilot.pause()
+
+
+async def test_help_is_walked_by_the_keys_of_other_places_and_says_how_it_is_left() -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("f1")
+        await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        view = app.screen.query_one(VerticalScroll)
+        await wait_until(pilot, lambda: view.max_scroll_y > 0)
+        for key in ("G", "end"):
+            await pilot.press(key)
+            await wait_until(pilot, lambda: view.scroll_y == view.max_scroll_y)
+            assert "Start screen" in screen_text(app)
+            assert "esc leaves" in screen_text(app)
+            await pilot.press("g")
+            await wait_until(pilot, lambda: view.scroll_y == 0)

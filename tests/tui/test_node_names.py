@@ -1,0 +1,57 @@
+"""Where a person is: the way to the cursor above the outline, to a section above the reader, and how much there is."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.document.parse import parse_document
+from roamtui.tui.node_names import describe_size, name_place
+from roamtui.tui.panes.pane_title import PaneTitle
+from tests.tui.driving import find_id, make_app, wait_until
+from tests.tui.tree.outlines import find_id as find_in
+from tests.tui.tree.outlines import make_folder, make_library
+
+
+def _note(title: PaneTitle) -> str:
+    return title.render().plain.rpartition("  ")[2]
+
+
+def test_the_documents_own_title_is_no_part_of_a_place() -> None:
+    library = make_library("# Book\n\n## One\n\n### Two\n\nText.\n")
+    path = (*library.ancestors(find_in(library, "Two")), find_in(library, "Two"))
+    assert name_place(library, path) == "One › Two"
+
+
+def test_a_folder_tells_its_files_and_what_is_read_of_them() -> None:
+    folder = make_folder("a.md", "b.md")
+    assert describe_size(folder) == ("2 files", "2 files")
+    grown = folder.graft(find_in(folder, "a.md"), parse_document("# A\n\n## B\n", key="a.md"))
+    assert describe_size(grown)[0].startswith("2 files · ")
+    assert describe_size(make_library("# One\n")) == ("1 section", "1")
+
+
+async def test_the_line_above_the_outline_says_what_stands_above_the_cursor() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 30)) as pilot:
+        title = app.main.tree_pane.title_line
+        assert _note(title) == "8 sections"
+        await pilot.press("escape", "E")
+        app.main.tree_pane.outline.move_to(find_id(app, "Steam"))
+        await wait_until(pilot, lambda: _note(title) == "Ovens › Deck oven")
+        await pilot.press("s", *"ste")
+        await wait_until(pilot, lambda: "match" in _note(title))
+        await pilot.press("escape", "g")
+        await wait_until(pilot, lambda: _note(title) == "8 sections")
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [(63, "3 matches in 12 · 1/12"), (58, "3 matches · 1/12"), (45, "1/12"), (42, "")],
+)
+async def test_a_note_that_does_not_fit_is_said_shorter(width: int, shown: str) -> None:
+    app = make_app()
+    async with app.run_test(size=(width, 30)) as pilot:
+        title = app.main.chat_pane.title_line
+        title.show_note("3 matches in 12 · 1/12", "3 matches · 1/12", "1/12")
+        await pilot.pause()
+        assert title.render().plain.removeprefix(" 1 Outline  2 Conversation  3 Reader").strip() == shown
