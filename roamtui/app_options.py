@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from roamtui.models.choose import find_usable_models, make_model
+from roamtui.models.litellm_options import LitellmOptions
 from roamtui.setting_file import save_setting
 from roamtui.settings import config_path, themes_path
 from roamtui.sources.stamp import stamp_source
@@ -83,13 +84,19 @@ def offer_models(settings: Settings, arguments: ModelArguments) -> tuple[ModelOf
     from roamtui.tui.context import ModelOffer  # noqa: PLC0415 - other commands need nothing of the screen
 
     named = arguments.model or settings.model
+    options = LitellmOptions(has_spending_cap=settings.cost_cap(arguments.max_cost_usd) is not None)
     named_offer = ModelOffer(
         name=named,
         note="you named it",
-        choose=partial(make_model, named, api_base=arguments.api_base or settings.api_base),
+        choose=partial(make_model, named, api_base=arguments.api_base or settings.api_base, options=options),
     )
     found = (
-        ModelOffer(name=offer.name, note=offer.reason, provider=offer.provider, choose=partial(make_model, offer.name))
+        ModelOffer(
+            name=offer.name,
+            note=offer.reason,
+            provider=offer.provider,
+            choose=partial(make_model, offer.name, options=options),
+        )
         for offer in find_usable_models()
         if offer.name != named
     )

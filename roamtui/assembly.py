@@ -15,6 +15,7 @@ from roamtui.conversation.store import Store, identify_source
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import write_note
 from roamtui.models.choose import make_model
+from roamtui.models.litellm_options import LitellmOptions
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.trace import TraceWriter
 from roamtui.retrieval import prepare_search
@@ -41,7 +42,11 @@ def warn(text: str) -> None:
 
 def make_model_for(arguments: ModelArguments, settings: Settings) -> Model:
     """Return the model that was named on the command line, else in the settings, else `offline`."""
-    return make_model(arguments.model or settings.model, api_base=arguments.api_base or settings.api_base)
+    return make_model(
+        arguments.model or settings.model,
+        api_base=arguments.api_base or settings.api_base,
+        options=LitellmOptions(has_spending_cap=settings.cost_cap(arguments.max_cost_usd) is not None),
+    )
 
 
 def make_agent(
@@ -65,9 +70,10 @@ def make_agent(
     Raises:
         UsageError: The file of the trace cannot be written, or holds something else.
     """
-    cap = arguments.max_cost_usd or settings.max_cost_usd
     options = AgentOptions(
-        cost_usd_max=cap, confident_start=settings.confident_start, read_preferences=read_preferences
+        cost_usd_max=settings.cost_cap(arguments.max_cost_usd),
+        confident_start=settings.confident_start,
+        read_preferences=read_preferences,
     )
     searcher = prepare_search(settings, arguments, tell, progress)(session.state.library)
     if arguments.trace is None:

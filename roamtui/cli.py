@@ -19,7 +19,7 @@ open several files and folders as one. Without SOURCE, the app shows what there 
 
 commands:
   outline SOURCE [--json] [--budget N]    the text that the model reads, or every section
-  show SOURCE ID...                       raw text of sections
+  show SOURCE ID...                       raw text of sections, pages and ranges
   ask SOURCE QUESTION [--json|--events]   one question, one cited answer
   search SOURCE QUERY [--mode M]          ranked sections
   index SOURCE... [--to URI]              the search index of a large source, kept on disk
@@ -27,7 +27,7 @@ commands:
   conversations [list|show|export|delete] saved conversations
   serve SOURCE [--port N]                 the app in a browser, on this machine alone
   mcp SOURCE... [--http]                  the same tools for other programs, over MCP
-  cache [show|clear]                      pages of the web that are kept on this machine
+  cache [show|clear]                      what is kept that can be had again, such as pages
   preferences [--edit]                    how you want to be answered, as the model is told
   doctor [--model M]                      what is installed, which models are usable
 
@@ -51,14 +51,16 @@ _INTERRUPTED = 130
 def main(argv: list[str] | None = None) -> int:
     """Run the program and return its exit status: 0 done, 1 failed, 2 wrong use, 130 cancelled."""
     arguments = sys.argv[1:] if argv is None else argv
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from roamtui.headless.closed_streams import open_closed_streams  # noqa: PLC0415 - hardly ever
+
+        open_closed_streams()
     if arguments and arguments[0] in ("-h", "--help"):
-        sys.stdout.write(HELP)
-        return 0
+        return _print(HELP)
     if arguments == ["--version"]:
         from roamtui import __version__  # noqa: PLC0415 - quick start
 
-        sys.stdout.write(f"roamtui {__version__}\n")
-        return 0
+        return _print(f"roamtui {__version__}\n")
     return _run(arguments)
 
 
@@ -76,12 +78,12 @@ def _run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
-        _silence_stdout()
         return 1
     except Exception as error:  # noqa: BLE001 - the last stop before a person would see a traceback
         return _report_defect(error)
     finally:
         gc.enable()
+        _end_output()
 
 
 def _run_given(arguments: list[str]) -> int:
@@ -103,6 +105,23 @@ def _run_given(arguments: list[str]) -> int:
     return run_app(given)
 
 
+def _print(text: str) -> int:
+    """Write text and return the exit status."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return 1
+    except OSError as error:
+        from roamtui.headless.output import OutputError, write_note  # noqa: PLC0415 - quick start
+
+        write_note(f"roamtui: {OutputError(error)}")
+        return 1
+    finally:
+        _end_output()
+    return 0
+
+
 def _report_defect(error: Exception) -> int:
     """Tell of an error that nobody foresaw, in one line; with ROAMTUI_DEBUG set, whole."""
     import os  # noqa: PLC0415 - quick start
@@ -118,11 +137,14 @@ def _report_defect(error: Exception) -> int:
     return 1
 
 
-def _silence_stdout() -> None:
-    """Keep the interpreter from complaining at exit that nobody reads its output any more."""
-    import os  # noqa: PLC0415 - quick start
+def _end_output() -> None:
+    """Keep the interpreter from complaining at exit that nobody takes its output any more."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        import os  # noqa: PLC0415 - quick start
 
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from roamtui.document.web_sources import is_address, open_named
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import write_note
 from roamtui.search.index_name import SUMMARIES, name_index
-from roamtui.settings import cache_path, conversions_path, indexes_path, load_settings, pages_path
+from roamtui.settings import conversions_path, indexes_path, load_settings, outlines_path, pages_path
 from roamtui.sources.convert.formats import SLOW_SUFFIXES
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def read_changed(sources: Sequence[str], web: WebArguments | None, before: Libra
         SourceError: The source cannot be read.
     """
     library, loader = _open(sources, web)
+    library = replace(library, summaries={**before.summaries, **library.summaries})
     if loader is None:
         return library
     kept = {document.key: document for document in before.grafts.values() if not document.problem}
@@ -101,19 +102,52 @@ def read_changed(sources: Sequence[str], web: WebArguments | None, before: Libra
     return library.graft_all(documents)
 
 
+def read_with_pages(
+    sources: Sequence[str], web: WebArguments | None, before: Library, _changed: frozenset[str] = frozenset()
+) -> Library:
+    """Return the library of a list of links, or of a page, as the site gives it now, with the pages that it had.
+
+    Each is asked for again, and transferred where it has changed.
+
+    Args:
+        sources: What the person named.
+        web: As for `open_partly`.
+        before: The library as it was.
+
+    Raises:
+        SourceError: The source cannot be read. A page that cannot is the older one, or says why not.
+    """
+    from roamtui.conversation.pages import open_links  # noqa: PLC0415 - few sources have links
+    from roamtui.sources.web.address import origin_of  # noqa: PLC0415 - likewise
+
+    library, loader = _open(sources, web, is_checking=True)
+    links = tuple(node_id for node_id in (*before.grafts, *before.aliases) if find_address(before, node_id))
+    if loader is None or not links:
+        return library
+    pages = [page for page in before.grafts.values() if not page.problem]
+    approved = frozenset(origin_of(url) for page in pages for url in (page.key, page.url) if url and is_address(url))
+    return open_links(library, links, loader, approved)
+
+
 def _find_key(library: Library, node_id: str) -> str:
     """Return the key of a file by the node that it hangs below."""
     listing, row = library.locate(node_id)
     return "/".join(listing.columns.path(row))
 
 
-def _open(sources: Sequence[str], web: WebArguments | None) -> tuple[Library, SourceLoader | None]:
+def _open(
+    sources: Sequence[str], web: WebArguments | None, *, is_checking: bool = False
+) -> tuple[Library, SourceLoader | None]:
     """Return the library of what the person named, of a listing its root alone, and what loads the rest."""
     web = web or WebArguments()
     options = WebOptions(
-        cache_dir=pages_path(), is_offline=web.is_offline, allowed=web.allowed, read_allowed=_read_allowed
+        cache_dir=pages_path(),
+        is_offline=web.is_offline,
+        is_checking=is_checking,
+        allowed=web.allowed,
+        read_allowed=_read_allowed,
     )
-    library, loader = open_named(sources, web=options, warm_dir=_warm_dir(), kept_dir=conversions_path())
+    library, loader = open_named(sources, web=options, warm_dir=outlines_path(), kept_dir=conversions_path())
     return _attach_summaries(library), loader
 
 
@@ -129,6 +163,24 @@ def _attach_summaries(library: Library) -> Library:
     except StoreError as error:
         write_note(f"roamtui: {error}")
         return library
+
+
+def attach_remote_summaries(library: Library, index: str | None) -> Library:
+    """Return a library with what a model wrote of its documents and is kept in a LanceDB database.
+
+    Args:
+        library: With what is kept on this machine, which goes before.
+        index: The database, None for none.
+
+    Raises:
+        UsageError: LanceDB is not installed.
+        IndexLostError: The database cannot be used.
+    """
+    if index is None:
+        return library
+    from roamtui.search.lance.catalogue import open_catalogue  # noqa: PLC0415 - an extra
+
+    return replace(library, summaries={**open_catalogue(index).load_summaries(), **library.summaries})
 
 
 def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:
@@ -150,15 +202,11 @@ def keep_outline(library: Library) -> None:
         from roamtui.sources.read import has_headings  # noqa: PLC0415
 
         name = Path(library.source).name
-        WarmCache(_warm_dir()).write(library.root, name=name, is_markdown=has_headings(name))
+        WarmCache(outlines_path()).write(library.root, name=name, is_markdown=has_headings(name))
 
 
 def _read_allowed() -> tuple[str, ...]:
     return load_settings().allowed_origins
-
-
-def _warm_dir() -> Path:
-    return cache_path() / "outlines"
 
 
 def shorten_notes(notes: tuple[str, ...]) -> tuple[str, ...]:

@@ -40,9 +40,10 @@ from roamtui.conversation.store import Store
 from roamtui.errors import UsageError
 from roamtui.headless.embedding import EmbeddingProgress
 from roamtui.headless.output import write_note, write_notes
-from roamtui.libraries import keep_outline, open_library, open_pages, open_partly
+from roamtui.libraries import attach_remote_summaries, keep_outline, open_library, open_pages, open_partly
 from roamtui.models.choose import make_model
 from roamtui.outline.budget import OUTLINE_TOKENS_MAX
+from roamtui.outline.ranges import parse_reference
 from roamtui.retrieval import prepare_search
 from roamtui.search.base import Searcher, SearchMode
 from roamtui.settings import (
@@ -51,7 +52,9 @@ from roamtui.settings import (
     config_path,
     conversions_path,
     data_path,
+    indexes_path,
     load_settings,
+    outlines_path,
     pages_path,
     preferences_path,
 )
@@ -104,6 +107,7 @@ def _run_outline(arguments: OutlineArguments) -> int:
     from roamtui.headless.outline import print_outline, print_outline_json  # noqa: PLC0415 - each command its own
 
     library = open_library(arguments.sources, arguments.web)
+    library = attach_remote_summaries(library, load_settings().retrieval.index)
     write_notes(library.notes)
     if arguments.as_json:
         print_outline_json(library)
@@ -119,7 +123,10 @@ def _run_show(arguments: ShowArguments) -> int:
     library, loader = open_partly((arguments.source,), is_whole=True, web=arguments.web)
     write_notes(library.notes)
     if loader is not None:
-        library = open_pages(library, loader, arguments.section_ids)
+        told = library.notes
+        references = filter(None, map(parse_reference, arguments.section_ids))
+        library = open_pages(library, loader, [reference.section_id for reference in references])
+        write_notes(note for page in library.documents for note in page.notes if note not in told)
     print_sections(library, arguments.section_ids)
     return 0
 
@@ -162,11 +169,12 @@ def _run_eval(arguments: EvalArguments, settings: Settings) -> int:
 
 
 def _run_ask(arguments: AskArguments, settings: Settings) -> int:
-    from roamtui.headless.ask import ask_question, is_failure, print_answer, print_answer_json  # noqa: PLC0415
+    from roamtui.headless.ask import ask_question, find_exit_code, print_answer, print_answer_json  # noqa: PLC0415
 
     if not arguments.question.strip():
         raise UsageError("the question is empty.")
     library, loader = open_partly((arguments.source,), is_whole=True, web=arguments.web)
+    library = attach_remote_summaries(library, settings.retrieval.index)
     write_notes(library.notes)
     model = make_model_for(arguments.model, settings)
     write_notes((*check_recording(model, library), *check_preferences()))
@@ -190,7 +198,7 @@ def _run_ask(arguments: AskArguments, settings: Settings) -> int:
         if record.final is not None and record.final.error:
             write_note(f"roamtui: {record.final.error}")
         keep_outline(library)
-        return 1 if is_failure(record) else 0
+        return find_exit_code(record)
 
     return asyncio.run(ask())
 
@@ -260,9 +268,13 @@ def _run_mcp(arguments: McpArguments, settings: Settings) -> int:
         assert searcher is not None
         return searcher
 
+    def read() -> tuple[Library, Loader | None]:
+        library, loader = open_partly(arguments.sources, web=arguments.web)
+        return attach_remote_summaries(library, settings.retrieval.index), loader
+
     is_off = settings.retrieval.mode is SearchMode.OFF
     shelf = Shelf(
-        partial(open_partly, arguments.sources, web=arguments.web),
+        read,
         options=settings.keep_options(None),
         make_searcher=None if is_off else make,
         look=partial(stamp_sources, arguments.sources),
@@ -276,12 +288,12 @@ def _run_mcp(arguments: McpArguments, settings: Settings) -> int:
 
 
 def _run_cache(arguments: CacheArguments) -> int:
-    from roamtui.headless.cache import run_cache  # noqa: PLC0415 - each command its own
-    from roamtui.sources.convert.kept import KeptConversions  # noqa: PLC0415 - likewise
+    from roamtui.headless.cache import CacheFolders, run_cache  # noqa: PLC0415 - each command its own
 
-    if arguments.action == "clear":
-        KeptConversions(conversions_path()).clear()
-    return run_cache(pages_path(), arguments.action, as_json=arguments.as_json)
+    folders = CacheFolders(
+        pages=pages_path(), outlines=outlines_path(), converted=conversions_path(), indexes=indexes_path()
+    )
+    return run_cache(folders, arguments.action, as_json=arguments.as_json)
 
 
 def _run_preferences(arguments: PreferencesArguments) -> int:

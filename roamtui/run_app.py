@@ -11,16 +11,28 @@ from typing import TYPE_CHECKING
 
 from roamtui.app_arguments import ConversationArguments, ModelArguments
 from roamtui.conversation.beginning import begin_conversation
+from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line
-from roamtui.document.web_sources import suggest_address
+from roamtui.document.web_sources import is_address, suggest_address
 from roamtui.errors import UsageError
-from roamtui.libraries import keep_outline, open_library, open_partly, read_changed, shorten_notes
+from roamtui.libraries import (
+    attach_remote_summaries,
+    keep_outline,
+    open_library,
+    open_partly,
+    read_changed,
+    read_with_pages,
+    shorten_notes,
+)
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, themes_path
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from roamtui.app_arguments import AppArguments
     from roamtui.conversation.state import ConversationState
+    from roamtui.document.library import Library
     from roamtui.document.loader import Loader
     from roamtui.tui.context import AppContext
 
@@ -47,6 +59,7 @@ def run_app(arguments: AppArguments) -> int:
     else:
         is_whole = _needs_whole_text(arguments, settings)
         library, loader = open_partly(arguments.sources, is_whole=is_whole, web=arguments.web)
+    library = attach_remote_summaries(library, settings.retrieval.index)
     if "-" in arguments.sources:
         _read_keys_from_terminal()
     if not _has_screen():
@@ -95,6 +108,7 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
 
     gc.enable()
     library, loader = open_partly(arguments.sources, is_whole=True, web=arguments.web)
+    library = attach_remote_summaries(library, settings.retrieval.index)
     if "-" in arguments.sources:
         _read_keys_from_terminal()
     return run_plain(library, loader, arguments, settings)
@@ -163,8 +177,8 @@ def _make_context(
     context = AppContext(
         agent=agent,
         options=make_tui_options(settings, arguments.model, propose_examples(model, library)),
-        read_again=choose_reader(library, partial(open_library, arguments.sources, arguments.web)),
-        read_changed=partial(read_changed, arguments.sources, arguments.web) if is_of_many else None,
+        read_again=choose_reader(library, partial(_read_again, arguments, settings)),
+        read_changed=_choose_reading(library, arguments),
         look=FileStamps(arguments.sources).look if is_of_many else None,
         is_watching=arguments.is_watching,
         notes=tuple(notes),
@@ -172,6 +186,20 @@ def _make_context(
     gc.freeze()  # all that was loaded stays: the collector need not look at it
     gc.enable()
     return context
+
+
+def _choose_reading(library: Library, arguments: AppArguments) -> Callable[[Library, frozenset[str]], Library] | None:
+    """Return what reads a library once more that is more than one file: files that changed, or pages of the web."""
+    if library.root.columns.has_files:
+        return partial(read_changed, arguments.sources, arguments.web)
+    if is_address(library.source) or NodeKind.LINK in library.root.columns.kinds:
+        return partial(read_with_pages, arguments.sources, arguments.web)
+    return None
+
+
+def _read_again(arguments: AppArguments, settings: Settings) -> Library:
+    """Return the library as it is now."""
+    return attach_remote_summaries(open_library(arguments.sources, arguments.web), settings.retrieval.index)
 
 
 def _read_keys_from_terminal() -> None:

@@ -70,6 +70,14 @@ class Settings:
             return KeepOptions(mode=mode, follows_window=True)
         return KeepOptions(mode=mode, budget_tokens=self.open_tokens)
 
+    def cost_cap(self, given_usd: float | None) -> float | None:
+        """Return what a conversation may cost before the person is asked, None for no cap.
+
+        Args:
+            given_usd: What the command line says, None for nothing.
+        """
+        return self.max_cost_usd if given_usd is None else given_usd
+
 
 def config_path() -> Path:
     """Return where the settings lie."""
@@ -89,6 +97,11 @@ def cache_path() -> Path:
 def conversions_path() -> Path:
     """Return the folder of texts that took long to convert."""
     return cache_path() / "converted"
+
+
+def outlines_path() -> Path:
+    """Return the folder of outlines of large documents."""
+    return cache_path() / "outlines"
 
 
 def pages_path() -> Path:

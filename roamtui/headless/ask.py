@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from roamtui.agent.answer import count_verified
 from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked, StepStarted, ToolFinished
-from roamtui.conversation.events import CloseReason, SaveFailed, SavingReported, SectionsClosed, SectionsExpanded
+from roamtui.conversation.events import (
+    CloseReason,
+    NodesLoaded,
+    SaveFailed,
+    SavingReported,
+    SectionsClosed,
+    SectionsExpanded,
+)
 from roamtui.conversation.export import describe_citation
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped
 from roamtui.errors import UnknownSectionError
@@ -31,6 +39,8 @@ _QUOTE_WORDS = {
     QuoteState.NO_QUOTE: "no quote",
 }
 
+_CANCELLED = 130
+
 
 @dataclass(slots=True)
 class AskRecord:
@@ -38,6 +48,8 @@ class AskRecord:
 
     steps: list[dict[str, Any]] = field(default_factory=list)
     requested: dict[str, None] = field(default_factory=dict)
+    is_asked: bool = False
+    """Whether the conversation holds the question already."""
     is_roaming: bool = False
     """Whether the model was asked already."""
     final: QuestionAnswered | None = None
@@ -47,6 +59,8 @@ async def ask_question(
     agent: Agent, question: str, *, within: str | None = None, is_quiet: bool, as_events: bool = False
 ) -> AskRecord:
     """Ask, and write what happens to stderr unless `is_quiet`; warnings are always written.
+
+    A question that is cancelled ends here: what was answered so far is the answer.
 
     Args:
         agent: Answers the question.
@@ -62,29 +76,57 @@ async def ask_question(
     if as_events:
         for change in agent.session.opening_events:
             print_event(change)
-    async with aclosing(agent.ask(question, within=within)) as events:  # type: ignore[type-var]
-        async for event in events:
-            if as_events:
-                print_event(event)
-            if isinstance(event, QuestionAsked):
-                write_notes(filter(None, [find_note(agent.model)]))
-            library = agent.session.state.library
-            record.is_roaming = record.is_roaming or isinstance(event, StepStarted)
-            if isinstance(event, SectionsExpanded) and not record.is_roaming:
-                record.requested |= dict.fromkeys(event.opened_ids)  # search opened them with the question
-            if isinstance(event, ToolFinished):
-                _record_tool(event, library, record)
-            elif isinstance(event, QuestionAnswered):
-                record.final = event
-            note = "" if _is_expected(event) else narrate_event(event, library)
-            if note and (not is_quiet or isinstance(event, SaveFailed | SavingReported)):
-                write_note(note)
+    try:
+        async with aclosing(agent.ask(question, within=within)) as events:  # type: ignore[type-var]
+            async for event in events:
+                if as_events:
+                    print_event(event)
+                _record_event(agent, event, record)
+                note = "" if _is_expected(event) else narrate_event(event, agent.session.state.library)
+                if note and (not is_quiet or _is_warning(event)):
+                    write_note(note)
+    except asyncio.CancelledError:
+        if not record.is_asked:
+            raise
+        record.final = _recall_cancelled(agent)
     return record
+
+
+def _record_event(agent: Agent, event: AgentEvent, record: AskRecord) -> None:
+    if isinstance(event, QuestionAsked):
+        record.is_asked = True
+        write_notes(filter(None, [find_note(agent.model)]))
+    elif isinstance(event, StepStarted):
+        record.is_roaming = True
+    elif isinstance(event, SectionsExpanded) and not record.is_roaming:
+        record.requested |= dict.fromkeys(event.opened_ids)  # search opened them with the question
+    elif isinstance(event, ToolFinished):
+        _record_tool(event, agent.session.state.library, record)
+    elif isinstance(event, QuestionAnswered):
+        record.final = event
+
+
+def _recall_cancelled(agent: Agent) -> QuestionAnswered:
+    """Return what the conversation holds of a question that was cancelled."""
+    exchange = agent.session.state.transcript.exchanges[-1]
+    return QuestionAnswered(
+        number=exchange.number,
+        answer=exchange.answer,
+        stopped=exchange.stopped or Stopped.CANCELLED,
+        citations=exchange.citations,
+        usage=exchange.usage,
+        steps=len(exchange.steps),
+    )
 
 
 def _is_expected(event: AgentEvent) -> bool:
     """Return whether a person was told of an event by choosing it: mode `fresh` closes everything."""
     return isinstance(event, SectionsClosed) and event.reason is CloseReason.FRESH
+
+
+def _is_warning(event: AgentEvent) -> bool:
+    """Return whether an event is told to whoever looks at stderr, progress or not."""
+    return isinstance(event, SaveFailed | SavingReported) or (isinstance(event, NodesLoaded) and bool(event.notes))
 
 
 def _record_tool(event: ToolFinished, library: Library, record: AskRecord) -> None:
@@ -99,7 +141,7 @@ def _record_tool(event: ToolFinished, library: Library, record: AskRecord) -> No
 def print_answer(agent: Agent, record: AskRecord) -> None:
     """Write the answer for a person: text, then its sources, each with its state."""
     final = record.final
-    if final is None:
+    if final is None or not (final.answer or final.citations):
         return
     lines = [final.answer] if final.answer else []
     sources = describe_sources(agent, final)
@@ -116,6 +158,8 @@ def describe_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
     verified, quotes = count_verified(final.citations)
     if quotes:
         lines.append(f"{verified}/{quotes} quotes verified")
+    elif final.is_unproven:
+        lines.append("no quotes, so nothing was checked")
     lines.append(f"({agent.model.name}; {final.usage.input_tokens + final.usage.output_tokens:,} tokens)")
     return lines
 
@@ -160,6 +204,8 @@ def _describe_answer(agent: Agent, record: AskRecord, final: QuestionAnswered) -
     }
 
 
-def is_failure(record: AskRecord) -> bool:
-    """Return whether the exit status must say that there is no answer."""
-    return record.final is None or record.final.stopped in (Stopped.ERROR, Stopped.COST)
+def find_exit_code(record: AskRecord) -> int:
+    """Return the exit status: 0 for an answer, also that there is none, 1 for a failure, 130 where it was cancelled."""
+    if record.final is None or record.final.stopped in (Stopped.ERROR, Stopped.COST):
+        return 1
+    return _CANCELLED if record.final.stopped is Stopped.CANCELLED else 0

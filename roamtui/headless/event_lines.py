@@ -105,8 +105,9 @@ def describe_event(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return "batch_undone", {"section_ids": list(ids)}
         case LoadingProgressed(done=done, total=total, bytes_received=received):
             return "loading_progressed", {"done": done, "total": total, "bytes_received": received}
-        case NodesLoaded(section_ids=ids, problems=problems):
-            return "nodes_loaded", {"section_ids": list(ids), "problems": _describe_reasons(problems)}
+        case NodesLoaded(section_ids=ids, problems=problems, notes=notes):
+            described = _describe_reasons(problems)
+            return "nodes_loaded", {"section_ids": list(ids), "problems": described, "notes": list(notes)}
         case SaveFailed(message=message):
             return "save_failed", {"message": message}
         case SavingReported(message=message, conversation_id=conversation_id):

@@ -80,8 +80,8 @@ def narrate_event(event: AgentEvent, library: Library) -> str:  # noqa: C901, PL
             return f"{what[0]} {total:,} {what[1]}{'' if total == 1 else 's'}"
         case LoadingProgressed():
             return ""
-        case NodesLoaded(problems=problems):
-            return " ".join(reason for _, reason in problems)
+        case NodesLoaded(problems=problems, notes=notes):
+            return " ".join((*notes, *(reason for _, reason in problems)))
         case (
             QuestionAsked()
             | QuestionAnswered()

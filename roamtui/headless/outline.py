@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 from roamtui.document.node import NodeKind
 from roamtui.errors import SourceError, UnknownSectionError
 from roamtui.headless.output import write_json, write_note, write_text
+from roamtui.outline.pages import split_pages
+from roamtui.outline.ranges import Reference, find_range, parse_reference
 from roamtui.outline.render import render_outline
+from roamtui.outline.tops import list_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,22 +38,51 @@ def print_outline_json(library: Library) -> None:
 def print_sections(library: Library, section_ids: Sequence[str]) -> None:
     """Write the raw text of sections with all below them, in the order asked for.
 
+    Args:
+        library: Holds the sections.
+        section_ids: Whatever stands in an outline: ids of sections, of pages (``07f3277d:2``) and of ranges
+            (``07f3277d:c2``).
+
     Raises:
-        UnknownSectionError: One of the ids names no section; nothing is written then.
+        UnknownSectionError: One of the ids names nothing; nothing is written then.
         SourceError: One of them is a file or page that could not be read; nothing is written then.
     """
-    for section_id in section_ids:
-        if section_id not in library:
-            raise UnknownSectionError(section_id)
-        problem = library.problem_of(section_id)
-        if problem:
-            raise SourceError(problem)
-    for section_id in section_ids:
-        page = library.page_of(library.span(section_id))
-        if page is not None:
+    references = [_find_part(library, section_id) for section_id in section_ids]
+    for reference in references:
+        section_id = reference.section_id
+        page = library.page_of(library.span(section_id)) if section_id in library and not reference.steps else None
+        if page is not None and reference.page is None:
             write_note(f"[{section_id}] begins on p. {page}.")
-        for text in _read_texts(library, section_id):
+        for text in _read_part(library, reference):
             write_text(text)
+
+
+def _find_part(library: Library, text: str) -> Reference:
+    """Return what an id names, of which there is text to show."""
+    reference = parse_reference(text)
+    if reference is None or not (reference.section_id == library.root_id or reference.section_id in library):
+        raise UnknownSectionError(text)
+    problem = library.problem_of(reference.section_id) if reference.section_id in library else ""
+    if problem:
+        raise SourceError(problem)
+    is_whole = reference.page is None and not reference.steps
+    if not is_whole and not any(True for _ in _read_part(library, reference)):
+        raise UnknownSectionError(text)
+    return reference
+
+
+def _read_part(library: Library, reference: Reference) -> Iterator[str]:
+    section_id = reference.section_id
+    if reference.page is not None:
+        own = library.text_at(library.shown_own_span(section_id)) if section_id in library else ""
+        for start, end in split_pages(own)[reference.page - 1 : reference.page] if own and reference.page else ():
+            yield own[start:end]
+    elif reference.steps or section_id == library.root_id:
+        children = list_below(library, section_id)
+        for child in children[slice(*(find_range(len(children), reference.steps) or (0, 0)))]:
+            yield from _read_texts(library, child)
+    else:
+        yield from _read_texts(library, section_id)
 
 
 def _read_texts(library: Library, section_id: str) -> Iterator[str]:

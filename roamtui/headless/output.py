@@ -2,45 +2,78 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from roamtui.document.plain import plain_line, plain_text
+from roamtui.errors import RoamtuiError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class OutputError(RoamtuiError):
+    """Standard output takes nothing, as where the disk is full."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"The output cannot be written: {error.strerror or error}. Send it elsewhere.")
+
 
 def write_text(text: str) -> None:
-    """Write text to stdout: sanitised on a terminal, else exactly as it is, in UTF-8."""
-    shown = plain_text(text) if sys.stdout.isatty() else text
-    data = shown.encode("utf-8", "surrogateescape" if not sys.stdout.isatty() else "replace")
-    buffer = getattr(sys.stdout, "buffer", None)
-    if buffer is None:
-        sys.stdout.write(shown)
+    """Write text to stdout: sanitised on a terminal, else exactly as it is, in UTF-8.
+
+    Raises:
+        OutputError: It cannot be written.
+        BrokenPipeError: Nobody reads it any more.
+    """
+    if sys.stdout.isatty():
+        _write(plain_text(text), "replace")
     else:
-        sys.stdout.flush()
-        buffer.write(data)
-        buffer.flush()
+        _write(text, "surrogateescape")
 
 
 def write_plain(text: str) -> None:
-    """Write text to stdout at once, sanitised wherever it goes."""
+    """Write text to stdout at once, sanitised wherever it goes.
+
+    Raises:
+        OutputError: It cannot be written.
+        BrokenPipeError: Nobody reads it any more.
+    """
+    _write(plain_text(text), "replace")
+
+
+def _write(text: str, errors: str) -> None:
     buffer = getattr(sys.stdout, "buffer", None)
-    shown = plain_text(text)
-    if buffer is None:
-        sys.stdout.write(shown)
-    else:
-        sys.stdout.flush()
-        buffer.write(shown.encode("utf-8", "replace"))
-        buffer.flush()
+    try:
+        if buffer is None:
+            sys.stdout.write(text)
+        else:
+            sys.stdout.flush()
+            buffer.write(_encode(text, errors))
+            buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error) from None
+
+
+def _encode(text: str, errors: str) -> bytes:
+    try:
+        return text.encode("utf-8", errors)
+    except UnicodeEncodeError:  # half a pair, as a model may write it
+        return text.encode("utf-8", "replace")
 
 
 def write_json(value: object) -> None:
-    """Write one JSON value and a line end to stdout; control characters are escaped."""
+    """Write one JSON value and a line end to stdout; control characters are escaped, and what is no Unicode."""
     import json  # noqa: PLC0415 - the app writes none before its first screen
 
-    write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    write_text(_SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text) + "\n")
 
 
 def write_json_line(value: object) -> None:
@@ -51,9 +84,10 @@ def write_json_line(value: object) -> None:
 
 
 def write_note(text: str) -> None:
-    """Write one line about progress, or a warning, to stderr."""
-    sys.stderr.write(plain_line(text) + "\n")
-    sys.stderr.flush()
+    """Write one line about progress, or a warning, to stderr; where that takes nothing, it is dropped."""
+    with suppress(OSError):
+        sys.stderr.write(plain_line(text) + "\n")
+        sys.stderr.flush()
 
 
 def write_notes(notes: Iterable[str]) -> None:

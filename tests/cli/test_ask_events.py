@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from tests.fakes.http_server import Ending, FakeReply
+from tests.fakes.openai_server import FakeOpenAIServer
 from tests.real_documents import PROJECT_DIR
 
 if TYPE_CHECKING:
@@ -52,6 +57,8 @@ def test_events_come_line_by_line_and_the_answer_last(run: RunCommand, garden: P
     row = re.search(r"^\| `answer` \|.*\| ([^|]*) \|$", EVENTS_PAGE.read_text("utf-8"), re.MULTILINE)
     assert row is not None
     assert set(re.findall(r"`(\w+)`", row[1])) == set(answer) - {"v", "event"}
+    told = set(re.findall(r"`(\w+)`", EVENTS_PAGE.read_text("utf-8").rpartition("\n\n")[2]))
+    assert {*answer["citations"][0], *answer["usage"]} <= told
     steps = [{**event} for event in events if event["event"] == "tool_finished"]
     assert [{key: step[key] for key in step if key not in ("v", "event")} for step in steps] == answer["steps"]
     whole = run("ask", garden, QUESTION, "--json").json
@@ -85,3 +92,24 @@ def test_events_and_json_are_two_forms_of_one_answer(run: RunCommand, garden: Pa
     assert (result.code, result.out) == (2, "")
     assert result.err.count("\n") == 1
     assert "not allowed" in result.err
+
+
+@pytest.mark.slow
+def test_a_question_that_is_interrupted_ends_with_what_was_answered_so_far(
+    garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    with FakeOpenAIServer() as server:
+        server.reset(FakeReply(text="A late spade costs some cents.", ending=Ending.HANG))
+        model = ("--model", "openai/some-model", "--api-base", server.url)
+        with start_program("ask", garden, QUESTION, "--events", *model) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if json.loads(line)["event"] == "answer_streamed":
+                    break
+            process.send_signal(signal.SIGINT)
+            *_, answer = read_events(process.communicate(timeout=WAIT_SECONDS)[0])
+    assert process.returncode == 130
+    assert (answer["event"], answer["stopped"]) == ("answer", "cancelled")
+    assert answer["answer"]
+    assert "A late spade costs some cents.".startswith(answer["answer"])

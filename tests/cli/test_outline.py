@@ -68,6 +68,29 @@ def test_show_keeps_carriage_returns_and_escapes_outside_a_terminal(run: RunComm
     assert run("show", path, section_id).out == "# A\r\n\x1b[31mred\x1b[0m\r\n"
 
 
+def test_every_id_of_an_outline_can_be_shown(run: RunCommand, tmp_path: Path) -> None:
+    path = tmp_path / "wide.md"
+    path.write_text("".join(f"# Heading {number}\n\nText.\n\n" for number in range(300)), "utf-8")
+    ranges = re.findall(r"\[([0-9a-f]{8}:c\d+)\]", run("outline", path, "--budget", "1000").out)
+    assert len(ranges) > 1
+    assert run("show", path, *ranges).out == path.read_text("utf-8")
+    root_id = ranges[0].partition(":")[0]
+    assert run("show", path, root_id).out == path.read_text("utf-8")
+    unknown = run("show", path, ranges[0], f"{root_id}:c{len(ranges) + 1}")
+    assert (unknown.code, unknown.out) == (1, "")
+
+
+def test_pages_of_a_long_section_are_shown_one_by_one(run: RunCommand, tmp_path: Path) -> None:
+    path = tmp_path / "long.md"
+    path.write_text("# Long\n\n" + "A line of many words, again and again.\n\n" * 1500, "utf-8")
+    section_id = run("outline", path, "--json").json["sections"][0]["id"]
+    pages = [run("show", path, f"[{section_id}:{number}]") for number in range(1, 6)]
+    count = sum(page.code == 0 for page in pages)
+    assert 1 < count < 5
+    assert "".join(page.out for page in pages) == path.read_text("utf-8")
+    assert run("show", path, f"{section_id}:0").code == 1
+
+
 def test_an_unknown_id_shows_nothing_and_says_what_to_do(run: RunCommand, garden: Path) -> None:
     good = run("outline", garden, "--json").json["sections"][0]["id"]
     result = run("show", garden, good, "00000000")

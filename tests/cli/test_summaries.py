@@ -12,7 +12,8 @@ import pytest
 from roamtui.document.document import hash_text
 from roamtui.search.catalogue.summary_file import SummaryFile
 from roamtui.search.index_name import SUMMARIES, name_index
-from roamtui.settings import indexes_path
+from roamtui.search.lance.catalogue import open_catalogue
+from roamtui.settings import config_path, indexes_path
 from tests.fakes.http_server import FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer
 
@@ -83,3 +84,19 @@ def test_summaries_go_to_a_database_and_are_found_without_the_file(
     assert "0 of them new" in run("index", shelf, "--to", tmp_path / "database").out
     hits = run("search", shelf, "zymurgy", "--index", tmp_path / "database", "--json").json["hits"]
     assert [hit["path"] for hit in hits] == [["Bees"]]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
+def test_summaries_in_a_database_are_read_by_machines_that_have_none(
+    run: RunCommand, shelf: Path, tmp_path: Path
+) -> None:
+    uri = str(tmp_path / "database")
+    assert run("index", shelf, "--to", uri).code == 0
+    open_catalogue(uri).save_summaries({hash_text(FILES["bees"]): "Zymurgy of bees."})
+    assert "Zymurgy" not in run("outline", shelf).out
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text(f'[retrieval]\nindex = "{uri}"\n', "utf-8")
+    assert "Zymurgy of bees." in run("outline", shelf).out
+    trace = tmp_path / "trace.jsonl"
+    run("ask", shelf, "What is there?", "--trace", trace)
+    assert "Zymurgy of bees." in trace.read_text("utf-8")

@@ -13,7 +13,7 @@ from roamtui.app_arguments import AppArguments, ConversationArguments, ModelArgu
 from roamtui.errors import SourceError
 from roamtui.run_app import run_app
 from tests.cli.conftest import RunCommand
-from tests.fakes.site import FakeSite
+from tests.fakes.site import FakeSite, SitePage
 
 LIST = (
     "# Bikes\n\n> All about renting bikes.\n\n## Docs\n\n"
@@ -51,6 +51,7 @@ def test_show_fetches_the_page_of_a_link(run: RunCommand, site: FakeSite) -> Non
     links = read_links(run, site.origin)
     assert run("show", site.origin, links["Fees"]).out == FEES
     assert run("show", site.origin, links["Renting"], links["Fees"]).out == f"# Renting\n\nAt the counter.\n{FEES}"
+    assert run("show", site.origin, f"[{links['Fees']}:1]").out.startswith("# Fees\n")
     gone = run("show", site.origin, links["Gone"])
     assert (gone.code, gone.out) == (1, "")
     assert gone.err == f"roamtui: There is no page at {site.url('/gone')} (404). Check the address.\n"
@@ -87,6 +88,20 @@ def test_without_the_network_the_cache_is_all(run: RunCommand, site: FakeSite) -
     assert missing.code == 1
     assert "not in the cache, and the network is off" in missing.err
     assert site.counts.paths == []
+
+
+def test_a_page_of_a_site_that_fails_is_shown_as_it_was_and_that_is_said(run: RunCommand, site: FakeSite) -> None:
+    links = read_links(run, site.origin)
+    run("show", site.origin, links["Fees"])
+    site.pages = dict.fromkeys(site.pages, SitePage(status=500))
+    shown = run("show", site.origin, links["Fees"])
+    assert (shown.code, shown.out) == (0, FEES)
+    for path in ("/llms.txt", "/fees.md"):
+        assert f"{site.url(path)} is shown as it was on " in shown.err
+    asked = run("ask", site.origin, "What are the late returns and deposits?", "--json")
+    assert asked.json["stopped"] == "answered"
+    assert f"{site.url('/fees.md')} is shown as it was on " in asked.err
+    assert asked.err.count("has a problem of its own (500)") == 2
 
 
 def test_another_site_must_be_allowed(run: RunCommand, site: FakeSite) -> None:

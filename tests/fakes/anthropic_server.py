@@ -57,7 +57,7 @@ class FakeAnthropicServer(FakeServer):
 
     @override
     def final_pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
-        reason = "tool_use" if reply.calls else "end_turn"
+        reason = "tool_use" if reply.calls else reply.reason or "end_turn"
         yield _event(
             "message_delta",
             delta={"stop_reason": reason, "stop_sequence": None},

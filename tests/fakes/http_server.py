@@ -41,6 +41,8 @@ class FakeReply:
     chunk_size: int = 4
     """Characters in each piece of text and of arguments."""
     ending: Ending = Ending.WHOLE
+    reason: str | None = None
+    """Why a whole reply without calls ends, in the dialect's word; None for its plain end."""
     pieces_max: int | None = None
     """An ending other than `WHOLE` comes after so many pieces; None for all of them."""
     status: int = 200

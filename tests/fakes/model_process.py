@@ -39,6 +39,9 @@ def main(behaviour: str) -> None:
             if behaviour != "deaf":
                 send(number, "cancelled")
             continue
+        if frame["op"] == "describe":
+            send(number, "described", provider="fake", window_tokens=9_000, can_call_tools=True, missing_keys=[])
+            continue
         text = frame["job"]["request"]["messages"][-1]["text"]
         if behaviour == "crash":
             os._exit(1)

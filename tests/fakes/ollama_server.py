@@ -29,7 +29,7 @@ class FakeOllamaServer(FakeServer):
     @override
     def final_pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
         counts = {"prompt_eval_count": reply.input_tokens, "eval_count": reply.output_tokens}
-        yield _line(body, {"content": ""}, done=True, done_reason="stop", **counts)
+        yield _line(body, {"content": ""}, done=True, done_reason=reply.reason or "stop", **counts)
 
 
 def _line(body: Mapping[str, Any], message: Mapping[str, object], **fields: object) -> bytes:

@@ -36,7 +36,7 @@ class FakeOpenAIServer(FakeServer):
 
     @override
     def final_pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
-        yield _frame(body, {}, finish="tool_calls" if reply.calls else "stop")
+        yield _frame(body, {}, finish="tool_calls" if reply.calls else reply.reason or "stop")
         if reply.counts_tokens and (body.get("stream_options") or {}).get("include_usage"):
             usage = {
                 "prompt_tokens": reply.input_tokens,

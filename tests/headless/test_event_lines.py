@@ -41,7 +41,7 @@ from roamtui.conversation.events import (
     SectionsMarked,
     SectionsPinned,
 )
-from roamtui.conversation.transcript import Stopped, Usage
+from roamtui.conversation.transcript import QuoteState, Stopped, Usage
 from roamtui.headless.event_lines import describe_event, print_event
 from tests.real_documents import PROJECT_DIR
 
@@ -71,7 +71,7 @@ EVENTS: tuple[AgentEvent, ...] = (
     ReadingChanged(section_id=None),
     BatchUndone(section_ids=IDS),
     LoadingProgressed(done=0, total=300),
-    NodesLoaded(section_ids=IDS, problems=(("a8a96034", "It is gone."),)),
+    NodesLoaded(section_ids=IDS, problems=(("a8a96034", "It is gone."),), notes=("An older copy.",)),
     SaveFailed(message="The disk is full."),
     SavingReported(message="It is a new one here.", conversation_id="c0ffee"),
     QuestionAnswered(
@@ -99,6 +99,12 @@ def test_the_page_names_every_event_with_its_fields() -> None:
     documented = dict(_list_documented())
     documented.pop("answer")
     assert documented == written
+
+
+def test_the_page_names_every_value_of_a_closed_set() -> None:
+    page = (PROJECT_DIR / "docs" / "events.md").read_text("utf-8")
+    values = [value for kind in (CloseReason, ExpandStatus, Origin, QuoteState, Stopped) for value in kind]
+    assert [value for value in values if f"`{value}`" not in page] == []
 
 
 def test_a_line_is_ascii_json_whatever_the_text_holds(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -9,6 +9,7 @@ from roamtui.agent.toolbox import make_tools
 from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome
 from roamtui.agent.tools.collapse import CollapseTool
 from roamtui.agent.tools.documents import DocumentsTool
+from roamtui.agent.tools.search import NAME as SEARCH_NAME
 from roamtui.conversation.commands import CollapseSections, Origin
 from roamtui.conversation.events import ExpandStatus, SectionsClosed
 from roamtui.conversation.keep_open import choose_closing
@@ -31,6 +32,7 @@ _COLLAPSE_DESCRIPTION = (
     "Say which open sections are of no further use, or have left your context. expand_sections gives the text of a "
     "closed section again."
 )
+_WITHIN_DESCRIPTION = "Id of a section to search in; default: everything."
 _CHANGED = (
     "(The source has changed and was read again. Nothing is open any more, and ids of sections that moved are others: "
     "read the outline again.)"
@@ -110,8 +112,18 @@ def list_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
 
 def list_specs(library: Library, *, has_search: bool) -> list[ToolSpec]:
     """Return the tools as a client is told of them."""
-    specs = [tool.spec for tool in list_tools(library, has_search=has_search).values()]
-    return [replace(s, description=_COLLAPSE_DESCRIPTION) if s.name == CollapseTool.spec.name else s for s in specs]
+    return [_adapt_spec(tool.spec) for tool in list_tools(library, has_search=has_search).values()]
+
+
+def _adapt_spec(spec: ToolSpec) -> ToolSpec:
+    """Return what a client is told of a tool: the server knows of no question."""
+    if spec.name == CollapseTool.spec.name:
+        return replace(spec, description=_COLLAPSE_DESCRIPTION)
+    properties = spec.parameters["properties"]
+    if spec.name == SEARCH_NAME and isinstance(properties, dict):
+        within = {**properties["within"], "description": _WITHIN_DESCRIPTION}
+        return replace(spec, parameters={**spec.parameters, "properties": {**properties, "within": within}})
+    return spec
 
 
 def _is_repeated(outcome: ToolOutcome) -> bool:

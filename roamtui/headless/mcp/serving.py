@@ -50,7 +50,10 @@ def serve_stdio(shelf: Shelf) -> None:
     ctrl+c ends the process on the spot: a thread waits for the client's next line, and nothing is left to be saved.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asyncio.run(_serve_stdio(shelf))
+    try:
+        asyncio.run(_serve_stdio(shelf))
+    except* BrokenPipeError:
+        pass  # the client is gone
 
 
 async def _serve_stdio(shelf: Shelf) -> None:

@@ -7,7 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -30,7 +33,9 @@ async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
         assert list(tools)[:2] == ["list_documents", "outline"]
         for known in (ExpandTool.spec, SearchTool().spec):
             assert tools[known.name].description == known.description
-            assert tools[known.name].input_schema == known.parameters
+            assert tools[known.name].input_schema.keys() == known.parameters.keys()
+        assert tools["expand_sections"].input_schema == ExpandTool.spec.parameters
+        assert not [name for name, tool in tools.items() if "question" in tool.model_dump_json()]
         assert "one document" in await call(client, "list_documents")
         outline = await call(client, "outline", budget=800)
         assert "Fees and deposits" in outline
@@ -73,26 +78,53 @@ async def test_a_client_hears_how_far_reading_is(folder: Path) -> None:
     assert heard == sorted(heard)
 
 
-def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> None:
-    document = tmp_path / "broken.md"
-    document.write_bytes(b"# Broken \xff text\n\nWords.\n")
+CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+INITIALIZE = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT}).encode() + b"\n"
+
+
+@contextmanager
+def start_server(document: Path) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes], IO[bytes]]]:
+    """Yield the program over a document, with the three ends of its pipes."""
     command = [sys.executable, "-m", "roamtui", "mcp", str(document)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=dict(os.environ)) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-        for line in (
-            b"no json\n",
-            json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}).encode() + b"\n",
-        ):
-            process.stdin.write(line)
-        process.stdin.flush()
-        assert json.loads(process.stdout.readline())["id"] == 1
+        assert process.stderr is not None
+        try:
+            yield process, process.stdin, process.stdout, process.stderr
+        finally:
+            process.kill()
+
+
+def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> None:
+    document = tmp_path / "broken.md"
+    document.write_bytes(b"# Broken \xff text\n\nWords.\n")
+    with start_server(document) as (process, stdin, stdout, stderr):
+        stdin.write(b"no json\n" + INITIALIZE)
+        stdin.flush()
+        assert json.loads(stdout.readline())["id"] == 1
         process.send_signal(signal.SIGINT)
         assert process.wait(WAIT_SECONDS) == -signal.SIGINT
-        assert process.stdout.read() == b""
-        assert process.stderr is not None
-        errors = process.stderr.read().decode()
+        assert stdout.read() == b""
+        errors = stderr.read().decode()
         assert "Traceback" not in errors
         assert errors.count("\n") == 1
+
+
+def test_it_ends_when_the_client_is_gone() -> None:
+    with start_server(HANDBOOK) as (process, stdin, stdout, stderr):
+        stdin.write(INITIALIZE)
+        stdin.close()
+        assert process.wait(WAIT_SECONDS) == 0
+        assert json.loads(stdout.readline())["id"] == 1
+        assert stderr.read() == b""
+
+
+def test_it_ends_in_silence_when_nobody_reads_its_answers() -> None:
+    with start_server(HANDBOOK) as (process, stdin, stdout, stderr):
+        stdout.close()
+        stdin.write(INITIALIZE)
+        stdin.close()
+        assert process.wait(WAIT_SECONDS) == 0
+        assert stderr.read() == b""

@@ -1,0 +1,91 @@
+"""Standard streams that are closed, full or abandoned, and words that are no Unicode, as shells and pipes give them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROAMTUI = (sys.executable, "-m", "roamtui")
+FULL = Path("/dev/full")
+needs_full = pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
+
+
+def run_in_shell(command: str, *arguments: str | bytes | Path, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a shell's command line in which `roamtui` stands for the program and $1, $2 for the arguments."""
+    for name, words in {"roamtui": " ".join(ROAMTUI), "$1": '"$1"', "$2": '"$2"'}.items():
+        command = command.replace(name, words)
+    line: list[str | bytes] = ["sh", "-c", command, "sh", *map(os.fsencode, arguments)]
+    return subprocess.run(line, capture_output=True, check=False, timeout=60, env={**os.environ, **environ})
+
+
+@needs_full
+@pytest.mark.parametrize(
+    "command", ["roamtui --help", "roamtui --version", "roamtui show --help", "roamtui outline $1"]
+)
+def test_a_full_disk_is_told_in_a_sentence(garden: Path, command: str) -> None:
+    result = run_in_shell(f"{command} > {FULL}", garden)
+    assert result.returncode == 1
+    told = b"roamtui: The output cannot be written: No space left on device. Send it elsewhere.\n"
+    assert result.stderr == told
+
+
+def test_a_result_without_an_output_fails(garden: Path) -> None:
+    result = run_in_shell("roamtui outline $1 >&-", garden)
+    assert result.returncode == 1
+    assert result.stderr.startswith(b"roamtui: The output cannot be written")
+    assert result.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("where", ["2>&-", pytest.param(f"2> {FULL}", marks=needs_full)])
+def test_notes_that_nobody_takes_cost_no_result(tmp_path: Path, where: str) -> None:
+    path = tmp_path / "nul.md"
+    path.write_bytes(b"# A\n\nHalf a word: \xff\n")
+    result = run_in_shell(f"roamtui outline $1 --json {where}", path)
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["title"] == "A"
+
+
+def test_all_streams_closed_write_into_no_file(garden: Path) -> None:
+    result = run_in_shell(
+        "roamtui ask $1 'What is a late spade?' <&- >&- 2>&-; roamtui conversations --format json", garden
+    )
+    assert [saved["questions"] for saved in json.loads(result.stdout)] == [1]
+
+
+def test_help_that_nobody_reads_ends_quietly() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run([*ROAMTUI, "--help"], stdout=writer, stderr=subprocess.PIPE, check=False, timeout=60)
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (1, b"")
+
+
+def test_json_of_a_name_that_is_no_unicode_is_unicode(garden: Path) -> None:
+    path = os.path.join(os.fsencode(garden.parent), b"caf\xe9.md")  # noqa: PTH118 - a name of bytes
+    try:
+        with open(path, "wb") as file:  # noqa: PTH123 - likewise
+            file.write(b"# A\n\nLate spade.\n")
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    result = run_in_shell("roamtui outline $1 --json", path)
+    assert os.fsencode(json.loads(result.stdout.decode("utf-8"))["source"]) == path
+
+
+def test_a_query_is_utf_8_whatever_the_locale_says(tmp_path: Path) -> None:
+    path = tmp_path / "law.md"
+    path.write_text(
+        "# Gesetz\n\n## Fristen\n\nDie Verjährung beginnt im Januar.\n\n## Anderes\n\nSonstiges.\n", "utf-8"
+    )
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
+    result = run_in_shell("roamtui search $1 $2 --json", path, "Verjährung", **plain)
+    assert [hit["path"][-1] for hit in json.loads(result.stdout)["hits"]] == ["Fristen"]
+
+
+def test_a_question_with_a_broken_character_is_asked(garden: Path) -> None:
+    result = run_in_shell("roamtui ask $1 $2 --json", garden, b"late spade caf\xe9?")
+    assert json.loads(result.stdout.decode("utf-8"))["stopped"] == "answered"
