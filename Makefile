@@ -12,7 +12,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test failed lint embeddings fast snap bench fuzz soak docs clean
+.PHONY: help run test lint failed embeddings fast snap bench fuzz soak docs clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from roamtui.document.document import hash_text
 from roamtui.document.folder import FileLoader
 from roamtui.document.library import Library
-from roamtui.libraries import open_library, open_partly, read_changed
+from roamtui.libraries import open_library, open_pages, open_partly, read_changed, read_with_pages
+from tests.fakes.site import FakeSite
 
 
 @pytest.fixture
@@ -51,6 +54,11 @@ def test_only_changed_and_new_files_are_read(folder: Path, read_keys: list[str])
     assert [*before.walk()][:2] == [*after.walk()][:2]
 
 
+def test_summaries_stay_when_files_are_read_again(folder: Path) -> None:
+    before = replace(open_library([str(folder)]), summaries={hash_text("x"): "Of x."})
+    assert read_changed([str(folder)], None, before, frozenset({"b.md"})).summaries == before.summaries
+
+
 def test_what_was_not_read_before_stays_unread(
     folder: Path, read_keys: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,3 +71,22 @@ def test_what_was_not_read_before_stays_unread(
     after = read_changed([str(folder)], None, before, frozenset({"b.md"}))
     assert read_keys == []
     assert len(after.list_unloaded()) == 2
+
+
+def test_a_site_is_read_again_with_the_pages_that_it_had() -> None:
+    pages = {f"/{name}.md": f"# {name}\n\nText of {name}.\n" for name in ("a", "b", "c")}
+    listing = "# Site\n\n## Docs\n\n- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n"
+    with FakeSite({"/llms.txt": listing, **pages}) as site:
+        sources = [site.url("/llms.txt")]
+        before, loader = open_partly(sources)
+        assert loader is not None
+        before = open_pages(before, loader, [one for one in before.walk() if before.title_of(one) in ("A", "B")])
+        site.forget()
+        site.pages["/b.md"] = changed = "# b\n\nOther words.\n"
+        after = read_with_pages(sources, None, before)
+        assert sorted(site.counts.paths) == ["/a.md", "/b.md", "/llms.txt"]
+        assert site.counts.bytes_sent == len(changed)
+        texts = {document.key: str(document.text) for document in after.documents}
+        assert texts[site.url("/a.md")] == site.pages["/a.md"]
+        assert texts[site.url("/b.md")] == site.pages["/b.md"]
+        assert [*after.walk()] == [*before.walk()]

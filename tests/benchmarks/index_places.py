@@ -1,15 +1,18 @@
 """What an index costs in each place where it can be kept: `python -m tests.benchmarks.index_places 10000`.
 
-The libraries are real files: documents of the question sets, then pages of MDN, as many as give the sections wanted.
-Vectors are made by chance from each text, 384 numbers as MiniLM has them, because real ones take hours here; what it
-costs to keep and to compare them is the same. Each step runs in a program of its own.
+The libraries are real files: documents of the question sets, then pages of MDN, and all of these again with other
+titles, as many as give the sections wanted. Vectors are sums of numbers that each word has by chance, 384 of them as
+MiniLM has, because an embedder takes hours for these; what it costs to keep and to compare them is the same. Each step
+runs in a program of its own.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import itertools
 import json
+import re
 import resource
 import shutil
 import statistics
@@ -18,7 +21,7 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,58 +33,72 @@ from roamtui.document.library import Library
 from roamtui.document.loader import load_files
 from roamtui.document.web_options import WebOptions
 from roamtui.document.web_sources import open_named
-from roamtui.search.base import EmbedKind, SearchMode
+from roamtui.search.base import EmbedKind, Searcher, SearchMode
 from roamtui.search.choosing import make_keyword_searcher, make_searcher
 from roamtui.search.fused import SearchParts
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.store.opening import IndexPlace
+from roamtui.search.vector_index import VectorIndex, VectorRanker, open_vectors
+from roamtui.search.vector_store import VectorStore
 from tests.real_documents import find_data_dir
 
 _DIMENSIONS = 384
+_BUCKETS = 1 << 14
+_WORD = re.compile(r"\w+")
+_HEADING = re.compile(r"^(#{1,6} .*)$", re.MULTILINE)
 _QUERIES = 60
-_STEPS = ("write", "ask", "change", "write-hybrid", "ask-hybrid", "change-hybrid")
+_STEPS = ("write", "ask", "change", "compare")
+_PLACES = ("sqlite", "lance")
 _FILE_CHARACTERS = 60_000
+_COMPARED = 50
+"""Places of which it is counted how many both lists of sections have."""
+_CHUNKING = (600, 0)
 _SETS = ("anthropic-docs", "vespa-docs", "ray-docs")
 
 
-class ChanceEmbedder:
-    """Gives each text a vector by chance, always the same."""
+class HashingEmbedder:
+    """Adds up numbers that each word has by chance, always the same, so that texts that share words are near."""
 
-    name = "chance"
+    name = "hashing"
+
+    def __init__(self) -> None:
+        self._rows = np.random.default_rng(1).standard_normal((_BUCKETS, _DIMENSIONS), dtype=np.float32)
 
     def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:  # noqa: ARG002
-        seeds = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts]
-        rows = [np.random.default_rng(seed).standard_normal(_DIMENSIONS) for seed in seeds]
-        return np.array(rows, dtype=np.float32)
+        return np.array([self._embed_one(text) for text in texts], dtype=np.float32)
+
+    def _embed_one(self, text: str) -> NDArray[np.float32]:
+        words = [zlib.crc32(word.encode("utf-8", "surrogatepass")) % _BUCKETS for word in _WORD.findall(text.lower())]
+        total: NDArray[np.float32] = self._rows[words or [0]].sum(axis=0)
+        return total
 
 
 def write_library(folder: Path, sections: int) -> None:
     """Write files with about so many headings."""
     written = 0
-    for name, text in _list_texts():
-        if written >= sections:
-            return
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        written += text.count("\n#")
+    for edition in itertools.count(1):
+        for name, text in _list_texts():
+            if written >= sections:
+                return
+            path = folder / (f"edition-{edition}/{name}" if edition > 1 else name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(_HEADING.sub(rf"\1 {edition}", text) if edition > 1 else text, "utf-8")
+            written += text.count("\n#")
 
 
-def _list_texts() -> list[tuple[str, str]]:
+def _list_texts() -> Iterator[tuple[str, str]]:
     data = find_data_dir()
-    texts = []
     for name in _SETS:
         docs = data / "sets" / name / "docs"
         for path in sorted(docs.rglob("*.md")):
-            texts.append((f"{name}/{path.relative_to(docs)}", path.read_text("utf-8", "replace")))
+            yield f"{name}/{path.relative_to(docs)}", path.read_text("utf-8", "replace")
     whole = gzip.decompress((data / "perf" / "mdn-concat-50mb.md.gz").read_bytes()).decode()
     start = 0
     while start < len(whole):
         end = whole.find("\n# ", start + _FILE_CHARACTERS)
         end = len(whole) if end < 0 else end + 1
-        texts.append((f"mdn/{len(texts):05}.md", whole[start:end]))
+        yield f"mdn/{start:09}.md", whole[start:end]
         start = end
-    return texts
 
 
 def _open(folder: Path) -> Library:
@@ -103,11 +120,26 @@ def _list_queries() -> list[str]:
     return queries
 
 
+def compare_vectors(base: Path) -> dict[str, object]:
+    """Return the share of the best sections that LanceDB finds too, by chunks that are compared one by one."""
+    library = _open(base / "library")
+    embedder = HashingEmbedder()
+    found = []
+    makes: tuple[Callable[..., VectorRanker], ...] = (VectorIndex, open_vectors(str(base / "lance")))
+    for make in makes:
+        ranker = make(library, embedder, VectorStore(base / "cache"), _CHUNKING, None)
+        found.append([dict(ranker.rank(query, limit=_COMPARED)).keys() for query in _list_queries()])
+    shares = [len(exact & near) / len(exact) for exact, near in zip(*found, strict=True)]
+    return {"found_too": round(statistics.mean(shares), 3)}
+
+
 def run_step(step: str, base: Path, place_name: str) -> dict[str, object]:
     """Carry out one step and return what it took."""
+    if step == "compare":
+        return compare_vectors(base)
     place = IndexPlace(folder=base / "indexes", is_wanted=True)
     options = RetrievalOptions(index=str(base / "lance") if place_name == "lance" else None)
-    if step.startswith("change"):
+    if step == "change":
         path = sorted((base / "library").rglob("*.md"))[3]
         path.write_text(path.read_text("utf-8") + f"\n## Added {time.time_ns()}\n\nA zebra was here.\n", "utf-8")
     found: dict[str, object] = {}
@@ -116,24 +148,37 @@ def run_step(step: str, base: Path, place_name: str) -> dict[str, object]:
     library = libraries[0]
     found["sections"] = len(library)
     found["mb"] = round(sum(path.stat().st_size for path in (base / "library").rglob("*.md")) / 1e6, 2)
-    mode = SearchMode.HYBRID if step.endswith("hybrid") else SearchMode.KEYWORD
-    parts = SearchParts(embedder=ChanceEmbedder(), cache=base / "cache", needs_vectors=True)
-    searcher = make_searcher(library, replace(options, mode=mode), parts, place)
-    assert searcher is not None
-    if mode is SearchMode.KEYWORD:
-        words = make_keyword_searcher(library, options, place)
-        found["index"] = _time(words.prepare)
-    else:
-        found["index"] = _time(lambda: searcher.search(""))
-    if step.startswith("ask"):
-        found["first"] = _time(lambda: searcher.search("warm up"))
-        times = [_time(partial(searcher.search, query)) for query in _list_queries()]
-        for key in ("s", "cpu_s"):
-            ordered = sorted(entry[key] for entry in times)
-            found[f"median_{key}"] = statistics.median(ordered)
-            found[f"p95_{key}"] = ordered[int(len(ordered) * 0.95)]
-    found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    words = make_keyword_searcher(library, options, place)
+    found["words"] = _time(words.prepare)
+    found["peak_mb_words"] = measure_peak()
+    parts = SearchParts(embedder=HashingEmbedder(), cache=base / "cache", needs_vectors=True)
+    for mode in (SearchMode.KEYWORD, SearchMode.VECTOR, SearchMode.HYBRID):
+        searcher = make_searcher(library, replace(options, mode=mode), parts, place)
+        assert searcher is not None
+        if mode is SearchMode.VECTOR:
+            found["vectors"] = _time(partial(searcher.search, ""))
+        if step == "ask":
+            searcher.search("warm up")
+            found[mode.value] = _time_queries(searcher)
+        elif mode is SearchMode.VECTOR:
+            break
+    found["peak_mb"] = measure_peak()
     return found
+
+
+def _time_queries(searcher: Searcher) -> dict[str, float]:
+    times = [_time(partial(searcher.search, query)) for query in _list_queries()]
+    found = {}
+    for key in ("s", "cpu_s"):
+        ordered = sorted(entry[key] for entry in times)
+        found[f"median_{key}"] = statistics.median(ordered)
+        found[f"p95_{key}"] = ordered[int(len(ordered) * 0.95)]
+    return found
+
+
+def measure_peak() -> int:
+    """Return the megabytes of memory that this program had at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def measure_sizes(base: Path) -> dict[str, float]:
@@ -149,7 +194,8 @@ def main() -> int:
     """Run all steps for one size, a JSON object a line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("sections", type=int)
-    parser.add_argument("--keyword-only", action="store_true")
+    parser.add_argument("--steps", nargs="+", choices=_STEPS, default=_STEPS)
+    parser.add_argument("--places", nargs="+", choices=_PLACES, default=_PLACES)
     parser.add_argument("--step", nargs=3, help=argparse.SUPPRESS)
     values = parser.parse_args()
     if values.step:
@@ -159,9 +205,10 @@ def main() -> int:
     base = Path(tempfile.mkdtemp(prefix="roamtui-index-"))
     try:
         write_library(base / "library", values.sections)
-        steps = _STEPS[:3] if values.keyword_only else _STEPS
-        for place in ("sqlite", "lance"):
-            for step in steps:
+        for place in values.places:
+            for step in values.steps:
+                if step == "compare" and place == values.places[0]:  # it needs what both have written
+                    continue
                 command = [sys.executable, "-m", "tests.benchmarks.index_places", "0", "--step", step, str(base), place]
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 result = json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr[-2_000:]}

@@ -52,6 +52,7 @@ _DETOURS = (
     ("escape", "slash", "l", "a", "t", "e", "escape"),
     ("escape", "g", "enter", "3", "G", "g", "escape", "escape"),
 )
+_HEAD = "questions        MB   objects  tasks  threads  descriptors  children\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,14 +233,19 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=3_000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
+    sys.stdout.write(_HEAD)
     with TemporaryDirectory() as folder:
         day, screen = asyncio.run(live_day(Path(folder), given.questions, given.seed, _print))
-    sys.stdout.write(f"{dict(day.deeds)}\n{dict(day.faults)}\n{screen}\n")
+    for name, counts in (("done", day.deeds), ("faults", day.faults)):
+        sys.stdout.write(f"{name}: {', '.join(f'{count} {what}' for what, count in counts.most_common())}\n")
+    sys.stdout.write(f"{screen}\n")
     return 0
 
 
 def _print(held: Holdings) -> None:
-    sys.stdout.write(f"{held}\n")
+    """Print one line of the table."""
+    row = (held.questions, held.resident_kb / 1_000, held.objects, held.tasks, held.threads, held.descriptors)
+    sys.stdout.write("{:9,} {:9.1f} {:9,} {:6} {:8} {:12} {:9}\n".format(*row, held.children))
     sys.stdout.flush()
 
 
