@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit, SearchMode
+from roamtui.search.clarity import find_rival, measure_doubt, put_clear_first
 from roamtui.search.fusion import RankedList, describe_ranks, fuse_lists
 from roamtui.search.neighbours import Neighbour, NeighbourRules, find_neighbours, find_openings
 from roamtui.search.options import Rerank
@@ -23,15 +23,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from roamtui.document.library import Library
-    from roamtui.search.base import Embedder, RankedSection, Reranker, Rewriter
+    from roamtui.search.base import Embedder, Reranker, Rewriter
     from roamtui.search.keyword import KeywordSearcher
     from roamtui.search.options import RetrievalOptions
     from roamtui.search.vector_index import Progress, VectorRanker
 
-_DOUBT_RANK = 10
-"""Rank whose score says how clear a search by words is."""
-_DOUBT_MIN = 0.01
-"""However clear words are, what vectors alone find comes after it all."""
 _QUERY_LENGTH_MAX = 2_000
 """Characters of a query that are embedded; embedders take no more than some hundred words to heart."""
 _JUDGED_LENGTH = 800
@@ -126,6 +122,8 @@ class FusedSearcher:
         whole = scores | {section_id: neighbour.score for section_id, neighbour in joined.items()}
         order = sorted(whole, key=lambda section_id: -whole[section_id])
         descending = [whole[section_id] for section_id in order]
+        if options.mode is SearchMode.HYBRID and options.trust_words and not topic:
+            order = put_clear_first(order, ranking.sections)
         order, judged = self._rerank(library, query, order)
         terms = ranking.terms or query_terms(query)
         return tuple(
@@ -252,24 +250,6 @@ class FusedSearcher:
         if self._parts.tell is not None and sentence not in self._told:
             self._told.add(sentence)
             self._parts.tell(sentence)
-
-
-def measure_doubt(sections: Sequence[RankedSection]) -> float:
-    """Return how little the words of a query tell sections apart, from near 0 to 1, where they find none.
-
-    It is the squared score of the tenth section, or of the last of fewer, as a share of the best one's.
-    """
-    if not sections:
-        return 1.0
-    share = sections[:_DOUBT_RANK][-1].score / sections[0].score
-    return max(_DOUBT_MIN, share**2)
-
-
-def find_rival(sections: Sequence[RankedSection], section_id: str) -> float:
-    """Return the best score by words of another section as a share of that of one; infinite where it has none."""
-    own = next((section.score for section in sections if section.section_id == section_id), 0.0)
-    other = next((section.score for section in sections if section.section_id != section_id), 0.0)
-    return other / own if own else math.inf
 
 
 def _list_inside(library: Library, within: str | None) -> frozenset[str] | None:

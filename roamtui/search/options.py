@@ -66,7 +66,7 @@ class RetrievalOptions:
     documents: int = _set(0, "documents, the best first, of which alone sections are given; 0 for all")
     keyword_weight: float = _set(1.0, "of the list by words")
     vector_weight: float = _set(0.4, "of the list by vectors")
-    trust_words: bool = _set(True, "let vectors count the less, the clearer words find")  # noqa: FBT003
+    trust_words: bool = _set(True, "let vectors count less, and move what is first less, the clearer words find")  # noqa: FBT003
     follow_up_weight: float = _set(2.0, "of the list by vectors where the conversation says what a follow-up is about")
     title_weight: float = _set(0.0, "of the list by titles")
     heading_boost: float = _set(3.0, "of a word in a section's title, where one in its text is 1")

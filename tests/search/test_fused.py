@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, UnknownSectionError
-from roamtui.search.base import RankedSection, Searcher, SearchMode
+from roamtui.search.base import Searcher, SearchMode
 from roamtui.search.choosing import make_searcher
-from roamtui.search.fused import SearchParts, find_rival, measure_doubt
+from roamtui.search.fused import SearchParts
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import Rerank, RetrievalOptions
 from tests.fakes.hashed_embedder import HashedEmbedder
@@ -91,19 +90,18 @@ def test_a_hit_of_several_lists_tells_its_place_in_each() -> None:
     assert hit.score == pytest.approx(1.9 / 61)
 
 
-def _rank_shares(*shares: float) -> list[RankedSection]:
-    return [RankedSection(section_id=str(place), score=share, why="") for place, share in enumerate(shares)]
-
-
 def test_the_clearer_words_find_the_less_vectors_count() -> None:
-    assert measure_doubt([]) == 1.0
-    assert measure_doubt(_rank_shares(0.7)) == 1.0
-    assert measure_doubt(_rank_shares(0.8, 0.4)) == pytest.approx(0.25)
-    assert measure_doubt(_rank_shares(*[1.0] * 9, 0.5, 0.1)) == pytest.approx(0.25)
-    assert 0 < measure_doubt(_rank_shares(1.0, 0.0)) < 0.02
     trusting, other = (_make({"trust_words": trusts}).search("late fees")[0] for trusts in (True, False))
     assert trusting.section_id == other.section_id
     assert trusting.score < other.score
+
+
+def test_what_words_find_clearly_goes_first_whatever_vectors_say() -> None:
+    firsts = [
+        _find(_make({"trust_words": trusts, "vector_weight": 500.0}), "reminded rosewaters")[0]
+        for trusts in (True, False)
+    ]
+    assert firsts == ["Invoices", "Watering"]
 
 
 def test_vectors_alone_use_no_words() -> None:
@@ -237,11 +235,3 @@ def test_no_words_make_the_vectors_and_ask_nobody() -> None:
 @pytest.mark.parametrize("query", ["", " ", '"', "§§§", "\x00\ud800", "a" * 20_000])
 def test_any_text_is_a_query(query: str) -> None:
     _make({"title_weight": 1.0, "neighbour_count": 2}).search(query)
-
-
-def test_a_rival_is_the_best_other_section_by_words() -> None:
-    sections = [RankedSection(section_id=name, score=score, why="") for name, score in (("a", 1.0), ("b", 0.4))]
-    assert find_rival(sections, "a") == 0.4
-    assert find_rival(sections, "b") == 2.5
-    assert find_rival(sections, "c") == math.inf
-    assert find_rival(sections[:1], "a") == 0.0
