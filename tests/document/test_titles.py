@@ -12,6 +12,9 @@ from roamtui.document.titles import strip_anchor
     [
         ("Ovens {#ovens}", "Ovens"),
         ("Ovens{#the-ovens.2} ", "Ovens"),
+        ("Ovens { #the-ovens }", "Ovens"),
+        ("Ovens {: #ovens .hot }", "Ovens"),
+        ("Ovens { # }", "Ovens { # }"),
         ("Ovens", "Ovens"),
         ("Ovens {#a} and dough", "Ovens {#a} and dough"),
         ("Ovens {a}", "Ovens {a}"),

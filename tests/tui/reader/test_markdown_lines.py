@@ -189,7 +189,7 @@ def test_entities_do_not_smuggle_control_characters() -> None:
 _NOT_SHOWN = re.compile(
     r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+[\"'][^\"']*[\"'])?\s*\)"
     r"|\]\[[^\]]*\]|^ {0,3}\[[^\]]+\]:.*$|<[^<>]*>|&#?\w+;|https?://\S+|^\s*[|:\- ]+$|\]\(<[^>]*>\)"
-    r"|\{#[^{}\s]*\}\s*$",
+    r"|\{:?[ ]*#[^{}\n]*\}\s*$",
     re.MULTILINE,
 )
 _MARKS = re.compile(r"[`*_~\\\[\]]")
