@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 from typing_extensions import override
 
 from tests.fakes.hashed_embedder import hash_runs
+from tests.fakes.loopback import LoopbackServer
 
 
-class FakeEmbeddingServer:
+class FakeEmbeddingServer(LoopbackServer):
     """Speaks `POST /v1/embeddings` and `POST /api/embed`; use as a context manager.
 
     Args:
@@ -31,20 +30,7 @@ class FakeEmbeddingServer:
         class Handler(_Handler):
             fake = server
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+        super().__init__(Handler)
 
     @property
     def url(self) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import lancedb
@@ -15,9 +14,10 @@ import pyarrow as pa
 from lancedb.index import FTS
 from typing_extensions import override
 
+from tests.fakes.loopback import LoopbackServer
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import TracebackType
 
 KEY = "key-of-tests"
 _DATABASE = "shelf"
@@ -26,7 +26,7 @@ _VERSION = ("phalanx-version", "0.4.0")
 _SIMPLE_TYPES = {"int64": "int64", "string": "string", "bool": "boolean"}
 
 
-class FakeLanceCloud:
+class FakeLanceCloud(LoopbackServer):
     """Holds one database while the block runs, for who shows the key."""
 
     uri = f"db://{_DATABASE}"
@@ -40,25 +40,12 @@ class FakeLanceCloud:
         class Handler(_Handler):
             cloud = server
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        super().__init__(Handler)
 
     @property
     def variables(self) -> Mapping[str, str]:
         """Return the environment that leads here."""
         return {"LANCEDB_API_KEY": KEY, "LANCEDB_HOST_OVERRIDE": f"http://127.0.0.1:{self._http.server_port}"}
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 import threading
 from hashlib import md5
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Self
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 from typing_extensions import override
 
+from tests.fakes.loopback import LoopbackServer
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
 
 _WRITTEN_AT = "2026-01-01T00:00:00.000Z"
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 
-class FakeObjectStore:
+class FakeObjectStore(LoopbackServer):
     """Keeps objects in memory while the block runs. Signatures are not checked, but there must be one.
 
     Args:
@@ -43,9 +44,7 @@ class FakeObjectStore:
         class Handler(_Handler):
             store = server
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        super().__init__(Handler)
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -57,17 +56,6 @@ class FakeObjectStore:
             "AWS_SECRET_ACCESS_KEY": "secret-of-tests",
             "AWS_REGION": "eu-central-1",
         }
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
 
 
 class _Handler(BaseHTTPRequestHandler):
