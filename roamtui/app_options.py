@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from roamtui.locations import config_path, themes_path
 from roamtui.models.choose import find_usable_models, make_model
 from roamtui.models.litellm_options import LitellmOptions
 from roamtui.setting_file import save_setting
-from roamtui.settings import config_path, themes_path
 from roamtui.sources.stamp import stamp_source
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store, identify_source
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import write_note
+from roamtui.locations import data_path, preferences_path
 from roamtui.models.choose import make_model
 from roamtui.models.litellm_options import LitellmOptions
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.trace import TraceWriter
 from roamtui.retrieval import prepare_search
-from roamtui.settings import Settings, data_path, preferences_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from roamtui.document.loader import Loader
     from roamtui.models.base import Model
     from roamtui.search.vector_index import Progress
+    from roamtui.settings import Settings
 
 _EXAMPLES_MAX = 3
 """Questions of a recording that the empty screen proposes."""

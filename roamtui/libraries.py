@@ -15,8 +15,9 @@ from roamtui.document.web_options import WebOptions
 from roamtui.document.web_sources import is_address, open_named
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import write_note
+from roamtui.locations import conversions_path, indexes_path, outlines_path, pages_path
 from roamtui.search.index_name import SUMMARIES, name_index
-from roamtui.settings import conversions_path, indexes_path, load_settings, outlines_path, pages_path
+from roamtui.settings import load_settings
 from roamtui.sources.convert.formats import SLOW_SUFFIXES
 
 if TYPE_CHECKING:

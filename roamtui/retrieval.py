@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from roamtui.errors import UsageError
+from roamtui.locations import cache_path, indexes_path
 from roamtui.models.background import BackgroundModels
 from roamtui.models.choose import OFFLINE, make_model
 from roamtui.models.embedding.choose import EXAMPLES, make_embedder
@@ -19,7 +20,6 @@ from roamtui.search.choosing import make_searcher
 from roamtui.search.fused import SearchParts
 from roamtui.search.options import Rerank
 from roamtui.search.store.opening import IndexPlace, check_database
-from roamtui.settings import cache_path, indexes_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -41,23 +41,22 @@ from roamtui.errors import UsageError
 from roamtui.headless.embedding import EmbeddingProgress
 from roamtui.headless.output import write_note, write_notes
 from roamtui.libraries import attach_remote_summaries, keep_outline, open_library, open_pages, open_partly
-from roamtui.models.choose import make_model
-from roamtui.outline.budget import OUTLINE_TOKENS_MAX
-from roamtui.outline.ranges import parse_reference
-from roamtui.retrieval import prepare_search
-from roamtui.search.base import Searcher, SearchMode
-from roamtui.settings import (
-    Settings,
+from roamtui.locations import (
     cache_path,
     config_path,
     conversions_path,
     data_path,
     indexes_path,
-    load_settings,
     outlines_path,
     pages_path,
     preferences_path,
 )
+from roamtui.models.choose import make_model
+from roamtui.outline.budget import OUTLINE_TOKENS_MAX
+from roamtui.outline.ranges import parse_reference
+from roamtui.retrieval import prepare_search
+from roamtui.search.base import Searcher, SearchMode
+from roamtui.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from roamtui.app_arguments import AppArguments

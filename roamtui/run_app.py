@@ -24,8 +24,9 @@ from roamtui.libraries import (
     read_with_pages,
     shorten_notes,
 )
+from roamtui.locations import themes_path
 from roamtui.search.options import RetrievalOptions
-from roamtui.settings import Settings, load_settings, themes_path
+from roamtui.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from roamtui.assembly import make_model_for, warn
 from roamtui.headless.embedding import EmbeddingProgress
 from roamtui.libraries import open_library
+from roamtui.locations import cache_path, indexes_path
 from roamtui.retrieval import find_index_place, make_parts
 from roamtui.search.choosing import make_searcher
 from roamtui.search.index_name import SUMMARIES, name_index
-from roamtui.settings import cache_path, indexes_path
 
 if TYPE_CHECKING:
     from roamtui.command_arguments import IndexArguments

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.web_sources import suggest_address
 from roamtui.libraries import open_partly
-from roamtui.settings import sites_path, themes_path
+from roamtui.locations import sites_path, themes_path
 
 if TYPE_CHECKING:
     from roamtui.app_arguments import AppArguments

@@ -8,21 +8,18 @@ from __future__ import annotations
 import math
 import tomllib
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import platformdirs
 
 from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.state import KeepOpen, KeepOptions
 from roamtui.errors import UsageError
+from roamtui.locations import config_path
 from roamtui.search.options import SPECS, OptionError, RetrievalOptions, read_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-_APP = "roamtui"
-_FILE = "config.toml"
 _TABLES = {"keep_open", "retrieval", "agent", "limits", "keys", "web"}
 
 
@@ -77,56 +74,6 @@ class Settings:
             given_usd: What the command line says, None for nothing.
         """
         return self.max_cost_usd if given_usd is None else given_usd
-
-
-def config_path() -> Path:
-    """Return where the settings lie."""
-    return Path(platformdirs.user_config_dir(_APP, appauthor=False)) / _FILE
-
-
-def data_path() -> Path:
-    """Return the file of conversations."""
-    return Path(platformdirs.user_data_dir(_APP, appauthor=False)) / "conversations.sqlite3"
-
-
-def cache_path() -> Path:
-    """Return the folder for what can be made again."""
-    return Path(platformdirs.user_cache_dir(_APP, appauthor=False))
-
-
-def conversions_path() -> Path:
-    """Return the folder of texts that took long to convert."""
-    return cache_path() / "converted"
-
-
-def outlines_path() -> Path:
-    """Return the folder of outlines of large documents."""
-    return cache_path() / "outlines"
-
-
-def pages_path() -> Path:
-    """Return the folder of pages of the web that are kept."""
-    return cache_path() / "pages"
-
-
-def indexes_path() -> Path:
-    """Return the folder of search indexes."""
-    return cache_path() / "indexes"
-
-
-def themes_path() -> Path:
-    """Return the folder of a person's own themes."""
-    return config_path().parent / "themes"
-
-
-def sites_path() -> Path:
-    """Return the file with a person's own list of sites, for the start screen."""
-    return config_path().parent / "sites.toml"
-
-
-def preferences_path() -> Path:
-    """Return the file in which a person writes how they want to be answered."""
-    return config_path().parent / "preferences.md"
 
 
 def load_settings(path: Path | None = None) -> Settings:

@@ -11,7 +11,8 @@ from roamtui.app_arguments import AppArguments, ModelArguments
 from roamtui.app_options import choose_reader, find_local_models, make_tui_options, offer_models
 from roamtui.arguments import parse_arguments
 from roamtui.document.build import build_library
-from roamtui.settings import Settings, config_path, load_settings
+from roamtui.locations import config_path
+from roamtui.settings import Settings, load_settings
 from roamtui.sources.raw_text import RawText
 from roamtui.sources.read import read_source
 from tests.fakes.tags_server import FakeTagsServer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.settings import config_path, data_path
+from roamtui.locations import config_path, data_path
 
 if TYPE_CHECKING:
     from pathlib import Path

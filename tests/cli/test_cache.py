@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.settings import conversions_path, indexes_path, outlines_path, pages_path
+from roamtui.locations import conversions_path, indexes_path, outlines_path, pages_path
 from roamtui.sources.web.cache import PageCache
 from roamtui.sources.web.fetcher import FetchOptions
 from tests.cli.conftest import RunCommand

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.settings import cache_path, config_path, data_path
+from roamtui.locations import cache_path, config_path, data_path
 from tests.fakes.tags_server import FakeTagsServer
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamtui.settings import cache_path
+from roamtui.locations import cache_path
 
 if TYPE_CHECKING:
     from pathlib import Path

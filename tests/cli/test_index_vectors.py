@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.settings import cache_path
+from roamtui.locations import cache_path
 from tests.fakes.embedding_server import FakeEmbeddingServer
 
 if TYPE_CHECKING:

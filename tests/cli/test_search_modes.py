@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roamtui.arguments import parse_arguments
+from roamtui.locations import cache_path, config_path
 from roamtui.search.options import SPECS
-from roamtui.settings import cache_path, config_path, load_settings
+from roamtui.settings import load_settings
 from tests.evaluation.folders import CANOE, TYRE, write_folder, write_questions
 from tests.fakes.embedding_server import FakeEmbeddingServer
 

@@ -11,9 +11,10 @@ from roamtui.app_arguments import ModelArguments
 from roamtui.assembly import make_agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
+from roamtui.locations import config_path
 from roamtui.models.scripted import ScriptedModel
 from roamtui.models.traced import TracedModel
-from roamtui.settings import Settings, config_path, load_settings
+from roamtui.settings import Settings, load_settings
 from roamtui.sources.read import read_source
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roamtui.document.document import hash_text
+from roamtui.locations import config_path, indexes_path
 from roamtui.search.catalogue.summary_file import SummaryFile
 from roamtui.search.index_name import SUMMARIES, name_index
 from roamtui.search.lance.catalogue import open_catalogue
-from roamtui.settings import config_path, indexes_path
 from tests.fakes.http_server import FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer
 

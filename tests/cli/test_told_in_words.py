@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.settings import config_path
+from roamtui.locations import config_path
 from tests.fakes.http_server import FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer
 

@@ -12,7 +12,7 @@ import pytest
 
 from roamtui.errors import RoamtuiError
 from roamtui.headless.preferences import LENGTH_MAX, Preferences, add_preference, load_preferences
-from roamtui.settings import preferences_path
+from roamtui.locations import preferences_path
 from tests.cli.conftest import garden, run
 
 if TYPE_CHECKING:
