@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from typing_extensions import override
-
 from tests.fakes.hashed_embedder import hash_runs
-from tests.fakes.loopback import LoopbackServer
+from tests.fakes.loopback import LoopbackServer, QuietHandler
 
 
 class FakeEmbeddingServer(LoopbackServer):
@@ -35,7 +32,7 @@ class FakeEmbeddingServer(LoopbackServer):
     @property
     def url(self) -> str:
         """Return what a client of Ollama takes as its base."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        return self.origin
 
     @property
     def openai_url(self) -> str:
@@ -61,13 +58,9 @@ class FakeEmbeddingServer(LoopbackServer):
         return 200, {"object": "list", "model": body["model"], "data": data[::-1], "usage": usage}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     fake: FakeEmbeddingServer
-
-    @override
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", "0"))))

@@ -9,14 +9,15 @@ import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self, cast
+from http.server import ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, cast
 
 from typing_extensions import override
 
+from tests.fakes.loopback import LoopbackServer, QuietHandler
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from types import TracebackType
 
 
 class Ending(StrEnum):
@@ -69,7 +70,7 @@ class RecordedRequest:
     body: Mapping[str, Any]
 
 
-class FakeServer(ABC):
+class FakeServer(LoopbackServer, ABC):
     """Answers each request with the next of its replies; use as a context manager."""
 
     content_type = "text/event-stream"
@@ -78,7 +79,6 @@ class FakeServer(ABC):
     def __init__(self, *replies: FakeReply) -> None:
         self._replies = list(replies)
         self._lock = threading.Lock()
-        self._waits = threading.Event()
         self.requests: list[RecordedRequest] = []
         """Every request so far, oldest first."""
         self.request_came = threading.Event()
@@ -90,30 +90,12 @@ class FakeServer(ABC):
         class Handler(_Handler):
             fake = server
 
-        self._http = _QuietServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._waits.set()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-    @property
-    def address(self) -> str:
-        """Return host and port."""
-        return f"127.0.0.1:{self._http.server_address[1]}"
+        super().__init__(Handler, _QuietServer)
 
     @property
     def url(self) -> str:
         """Return what a client takes as its base."""
-        return f"http://{self.address}{self.path_prefix}"
+        return f"{self.origin}{self.path_prefix}"
 
     @property
     def bodies(self) -> list[Mapping[str, Any]]:
@@ -145,14 +127,8 @@ class FakeServer(ABC):
     def final_pieces(self, reply: FakeReply, body: Mapping[str, Any]) -> Iterator[bytes]:
         """Yield what ends a whole reply."""
 
-    @property
-    def is_closing(self) -> bool:
-        """Whether the test is over."""
-        return self._waits.is_set()
-
 
 class _QuietServer(ThreadingHTTPServer):
-    daemon_threads = True
     block_on_close = False
 
     @override
@@ -164,13 +140,9 @@ class _ClientClosedError(Exception):
     """The client went away."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     fake: FakeServer
-
-    @override
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
 
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", "0"))
@@ -231,7 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _wait_for(self, gate: threading.Event) -> None:
         while not gate.wait(0.01):
             readable, _, _ = select.select([self.connection], [], [], 0)
-            if self.fake.is_closing or (readable and not self.connection.recv(1, socket.MSG_PEEK)):
+            if self.fake.closing.is_set() or (readable and not self.connection.recv(1, socket.MSG_PEEK)):
                 raise _ClientClosedError
 
 

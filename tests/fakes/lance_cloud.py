@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -12,9 +11,8 @@ import lancedb
 import lancedb.query
 import pyarrow as pa
 from lancedb.index import FTS
-from typing_extensions import override
 
-from tests.fakes.loopback import LoopbackServer
+from tests.fakes.loopback import LoopbackServer, QuietHandler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,17 +43,13 @@ class FakeLanceCloud(LoopbackServer):
     @property
     def variables(self) -> Mapping[str, str]:
         """Return the environment that leads here."""
-        return {"LANCEDB_API_KEY": KEY, "LANCEDB_HOST_OVERRIDE": f"http://127.0.0.1:{self._http.server_port}"}
+        return {"LANCEDB_API_KEY": KEY, "LANCEDB_HOST_OVERRIDE": self.origin}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     cloud: FakeLanceCloud
-
-    @override
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
 
     def do_GET(self) -> None:
         path = urlsplit(self.path).path

@@ -6,16 +6,30 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Self
 
+from typing_extensions import override
+
 if TYPE_CHECKING:
     from types import TracebackType
+
+
+class QuietHandler(BaseHTTPRequestHandler):
+    """Answers one request after the other and says nothing of it."""
+
+    @override
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
 
 
 class LoopbackServer:
     """Answers by a handler, each request in a thread of its own, from the beginning of a block to its end."""
 
-    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+    def __init__(
+        self, handler: type[BaseHTTPRequestHandler], server: type[ThreadingHTTPServer] = ThreadingHTTPServer
+    ) -> None:
         """Take a free port."""
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.closing = threading.Event()
+        """Set when the block ends; whoever waits with an answer waits for this too."""
+        self._http = server(("127.0.0.1", 0), handler)
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
@@ -26,6 +40,17 @@ class LoopbackServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.closing.set()
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
+
+    @property
+    def address(self) -> str:
+        """Return host and port."""
+        return f"127.0.0.1:{self._http.server_port}"
+
+    @property
+    def origin(self) -> str:
+        """Return scheme, host and port."""
+        return f"http://{self.address}"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import threading
 from hashlib import md5
-from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 from typing_extensions import override
 
-from tests.fakes.loopback import LoopbackServer
+from tests.fakes.loopback import LoopbackServer, QuietHandler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +49,7 @@ class FakeObjectStore(LoopbackServer):
     def variables(self) -> Mapping[str, str]:
         """Return the environment that leads LanceDB here."""
         return {
-            "AWS_ENDPOINT": f"http://127.0.0.1:{self._http.server_port}",
+            "AWS_ENDPOINT": self.origin,
             "AWS_ALLOW_HTTP": "true",
             "AWS_ACCESS_KEY_ID": "key-of-tests",
             "AWS_SECRET_ACCESS_KEY": "secret-of-tests",
@@ -58,14 +57,10 @@ class FakeObjectStore(LoopbackServer):
         }
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     store: FakeObjectStore
-
-    @override
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
 
     @override
     def parse_request(self) -> bool:

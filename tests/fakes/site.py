@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Self
+from http.server import BaseHTTPRequestHandler
 
-from typing_extensions import override
+from tests.fakes.loopback import LoopbackServer, QuietHandler
 
 _TYPES = {"md": "text/markdown", "txt": "text/plain", "json": "application/json", "pdf": "application/pdf"}
 
@@ -41,7 +39,7 @@ class SiteCounts:
     """Requests that were answered at the same time."""
 
 
-class FakeSite:
+class FakeSite(LoopbackServer):
     """Serves pages while the block runs; what it has may be changed meanwhile."""
 
     def __init__(self, pages: Mapping[str, SitePage | str], *, before: Callable[[str], object] | None = None) -> None:
@@ -51,9 +49,7 @@ class FakeSite:
         self.before = before or (lambda _: None)
         self._now = 0
         self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _make_handler(self))
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        super().__init__(_make_handler(self))
 
     @contextmanager
     def count_request(self, path: str) -> Iterator[None]:
@@ -73,11 +69,6 @@ class FakeSite:
         with self._lock:
             self.counts.bytes_sent += length
 
-    @property
-    def origin(self) -> str:
-        """Return scheme, host and port."""
-        return f"http://127.0.0.1:{self._http.server_port}"
-
     def url(self, path: str) -> str:
         """Return the address of a path."""
         return f"{self.origin}{path}"
@@ -86,26 +77,11 @@ class FakeSite:
         """Begin to count anew."""
         self.counts = SiteCounts()
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
 
 def _make_handler(site: FakeSite) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True  # or each body waits for the client to acknowledge its head
-
-        @override
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
 
         def do_GET(self) -> None:
             with site.count_request(self.path), suppress(OSError):
