@@ -8,17 +8,17 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 from typing_extensions import override
 
 from roamtui.document.plain import plain_text
+from roamtui.tui.screens.overlay import Overlay
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
 
-class ConfirmScreen(ModalScreen[bool]):
+class ConfirmScreen(Overlay[bool]):
     """Asks before something that cannot be taken back, or that leaves this machine; the safe answer has the focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -28,17 +28,7 @@ class ConfirmScreen(ModalScreen[bool]):
     ]
     DEFAULT_CSS = """
     ConfirmScreen {
-        align: center middle;
-        background: $background 60%;
-        & > Vertical {
-            width: 64;
-            max-width: 94%;
-            height: auto;
-            max-height: 80%;
-            padding: 1 2;
-            background: $panel;
-            border: round $accent;
-        }
+        & > Vertical { border: round $accent; }
         & .detail { color: $accent; margin: 1 0; }
         & Horizontal { height: auto; width: auto; }
         & Button {

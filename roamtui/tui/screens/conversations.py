@@ -6,13 +6,11 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
@@ -32,6 +30,7 @@ from roamtui.tui.exporting import export_conversation, find_path
 from roamtui.tui.failure import describe_failure
 from roamtui.tui.hints import ScreenHints
 from roamtui.tui.screens.confirm import ConfirmScreen
+from roamtui.tui.screens.overlay import ListOverlay
 from roamtui.tui.screens.prompt import PromptScreen
 
 if TYPE_CHECKING:
@@ -50,43 +49,14 @@ class ConversationChosen:
     """None for a new conversation."""
 
 
-class ConversationsScreen(ModalScreen[ConversationChosen | None]):
+class ConversationsScreen(ListOverlay[ConversationChosen | None]):
     """Lists what is saved; what is deleted here can be brought back until it is left."""
 
     AUTO_FOCUS = "OptionList"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Leave"),
-        Binding("j", "move(1)", "Down"),
-        Binding("k", "move(-1)", "Up"),
-    ]
     DEFAULT_CSS = """
     ConversationsScreen {
-        align: center middle;
-        background: $background 60%;
-        & > Vertical {
-            width: 96;
-            max-width: 96%;
-            height: 90%;
-            padding: 0 1;
-            background: $panel;
-            border: round $primary;
-        }
-        & Input {
-            height: 1;
-            margin: 1 0;
-            border: none;
-            padding: 0 1;
-            background: $background;
-            &:focus { border: none; background-tint: $panel 0%; }
-        }
-        & OptionList {
-            height: 1fr;
-            border: none;
-            padding: 0;
-            background: $panel;
-            scrollbar-size-vertical: 1;
-            &:focus { border: none; background-tint: $panel 0%; }
-        }
+        & > Vertical { width: 96; max-width: 96%; height: 90%; max-height: 90%; padding: 0 1; }
+        & OptionList { height: 1fr; }
         & .said { height: auto; color: $accent; }
     }
     """
@@ -175,6 +145,7 @@ class ConversationsScreen(ModalScreen[ConversationChosen | None]):
         if event.state is WorkerState.ERROR:
             self._say(describe_failure(event.worker.error))
 
+    @override
     def action_leave(self) -> None:
         """Leave the search, then the list."""
         field = self.query_one(Input)
@@ -183,14 +154,6 @@ class ConversationsScreen(ModalScreen[ConversationChosen | None]):
             self.query_one(OptionList).focus()
         else:
             self._close(None)
-
-    def action_move(self, lines: int) -> None:
-        """Go up or down."""
-        options = self.query_one(OptionList)
-        if lines > 0:
-            options.action_cursor_down()
-        else:
-            options.action_cursor_up()
 
     def action_resume(self) -> None:
         """Go on with the conversation."""

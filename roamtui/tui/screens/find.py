@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
@@ -20,6 +18,7 @@ from roamtui.tui.actions import Scope
 from roamtui.tui.failure import describe_failure
 from roamtui.tui.hints import ScreenHints
 from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
+from roamtui.tui.screens.overlay import ListOverlay
 
 if TYPE_CHECKING:
     from textual import events
@@ -47,43 +46,14 @@ Find = Callable[[str], Awaitable[Found]]
 """Searches for some words."""
 
 
-class FindScreen(ModalScreen["Hit | None"]):
+class FindScreen(ListOverlay["Hit | None"]):
     """Searches as typed; the result is the hit to read, None where there is none."""
 
     AUTO_FOCUS = "Input"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Leave"),
-        Binding("j", "move(1)", "Down"),
-        Binding("k", "move(-1)", "Up"),
-    ]
     DEFAULT_CSS = """
     FindScreen {
-        align: center middle;
-        background: $background 60%;
-        & > Vertical {
-            width: 100;
-            max-width: 96%;
-            height: 90%;
-            padding: 0 1;
-            background: $panel;
-            border: round $primary;
-        }
-        & Input {
-            height: 1;
-            margin: 1 0;
-            border: none;
-            padding: 0 1;
-            background: $background;
-            &:focus { border: none; background-tint: $panel 0%; }
-        }
-        & OptionList {
-            height: 1fr;
-            border: none;
-            padding: 0;
-            background: $panel;
-            scrollbar-size-vertical: 1;
-            &:focus { border: none; background-tint: $panel 0%; }
-        }
+        & > Vertical { width: 100; max-width: 96%; height: 90%; max-height: 90%; padding: 0 1; }
+        & OptionList { height: 1fr; }
     }
     """
 
@@ -217,15 +187,3 @@ class FindScreen(ModalScreen["Hit | None"]):
         """Go to the list, or back to the field."""
         field, options = self.query_one(Input), self.query_one(MarkedList)
         self.set_focus(options if field.has_focus else field)
-
-    def action_leave(self) -> None:
-        """Read nothing."""
-        self.dismiss(None)
-
-    def action_move(self, lines: int) -> None:
-        """Go up or down."""
-        options = self.query_one(MarkedList)
-        if lines > 0:
-            options.action_cursor_down()
-        else:
-            options.action_cursor_up()

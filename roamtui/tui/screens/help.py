@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, show_key
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.chat.wrapping import wrap
+from roamtui.tui.screens.overlay import Overlay
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -88,11 +88,11 @@ def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
     return wrap(words, width, lead=lead, follow=indent)
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Overlay[None]):
     """Shows what every key does, made from the table of actions."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f1,question_mark,enter", "dismiss", "Close"),
+        Binding("f1,question_mark,enter", "leave", "Close"),
         Binding("j,down", "scroll(1)", "Down"),
         Binding("k,up", "scroll(-1)", "Up"),
         Binding("space,pagedown,ctrl+d", "page(1)", "Page down"),
@@ -102,20 +102,10 @@ class HelpScreen(ModalScreen[None]):
     ]
     DEFAULT_CSS = """
     HelpScreen {
-        align: center middle;
-        background: $background 60%;
-        & > Vertical {
-            width: 104;
-            max-width: 94%;
-            height: auto;
-            max-height: 92%;
-            padding: 0 1;
-            background: $surface;
-            border: round $primary;
-        }
+        & > Vertical { width: 104; max-height: 92%; padding: 0 1; background: $surface; }
         & VerticalScroll { height: auto; max-height: 100%; margin: 1 0; scrollbar-size-vertical: 1; }
         & .head { dock: top; }
-        & .foot { dock: bottom; color: $muted; }
+        & .foot { dock: bottom; }
     }
     """
 

@@ -9,12 +9,12 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 from typing_extensions import override
 
 from roamtui.document.plain import plain_line
+from roamtui.tui.screens.overlay import ListOverlay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,38 +30,15 @@ class Choice:
     note: str = ""
 
 
-class PickerScreen(ModalScreen[str | None]):
+class PickerScreen(ListOverlay[str | None]):
     """Lets a person choose a name; the result is None where they did not."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", "Leave"),
-        Binding("j", "move(1)", "Down"),
-        Binding("k", "move(-1)", "Up"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "leave", "Leave")]
     DEFAULT_CSS = """
     PickerScreen {
-        align: center middle;
         background: $background 30%;
-        & > Vertical {
-            width: 64;
-            max-width: 94%;
-            height: auto;
-            max-height: 80%;
-            padding: 1 2;
-            background: $panel;
-            border: round $primary;
-        }
-        & OptionList {
-            height: auto;
-            max-height: 16;
-            margin-top: 1;
-            border: none;
-            padding: 0;
-            background: $panel;
-            scrollbar-size-vertical: 1;
-            &:focus { border: none; background-tint: $panel 0%; }
-        }
-        & .foot { margin-top: 1; color: $muted; }
+        & OptionList { height: auto; max-height: 16; margin-top: 1; }
+        & .foot { margin-top: 1; }
     }
     """
 
@@ -128,15 +105,3 @@ class PickerScreen(ModalScreen[str | None]):
     @on(OptionList.OptionSelected)
     def _choose(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self._choices[event.option_index].name)
-
-    def action_leave(self) -> None:
-        """Choose nothing."""
-        self.dismiss(None)
-
-    def action_move(self, lines: int) -> None:
-        """Go up or down."""
-        options = self.query_one(OptionList)
-        if lines > 0:
-            options.action_cursor_down()
-        else:
-            options.action_cursor_up()

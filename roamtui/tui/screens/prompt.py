@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 from typing_extensions import override
 
 from roamtui.document.plain import plain_line
+from roamtui.tui.screens.overlay import Overlay
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
 
-class PromptScreen(ModalScreen[str | None]):
+class PromptScreen(Overlay[str | None]):
     """Lets a person type a line; the result is None where they leave, and never empty."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave")]
     DEFAULT_CSS = """
-    PromptScreen {
-        align: center middle;
-        background: $background 60%;
-        & > Vertical {
-            width: 70;
-            max-width: 92%;
-            height: auto;
-            padding: 1 2;
-            background: $panel;
-            border: round $primary;
-        }
-        & Input {
-            height: 1;
-            margin: 1 0;
-            border: none;
-            padding: 0 1;
-            background: $background;
-            &:focus { border: none; background-tint: $panel 0%; }
-        }
-        & .foot { color: $muted; }
-    }
+    PromptScreen > Vertical { width: 70; max-width: 92%; }
     """
 
     def __init__(self, heading: str, value: str, *, foot: str = "enter takes it, esc leaves") -> None:
@@ -77,7 +55,3 @@ class PromptScreen(ModalScreen[str | None]):
         value = plain_line(event.value).strip()
         if value:
             self.dismiss(value)
-
-    def action_leave(self) -> None:
-        """Type nothing."""
-        self.dismiss(None)
