@@ -1,4 +1,4 @@
-"""Takes the README's picture: the app, the example handbook, one question with its follow-up: `make docs`.
+"""Takes the README's picture: the app, the example handbook, one question and its answer: `make docs`.
 
 The picture is an SVG of the very screen, with the offline model, so that it is the same on every machine.
 """
@@ -9,7 +9,10 @@ import asyncio
 import re
 import sys
 from dataclasses import replace
+from html import escape, unescape
 from pathlib import Path
+
+from rich.cells import cell_len
 
 from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
@@ -25,6 +28,10 @@ _PROJECT = Path(__file__).resolve().parents[1]
 _QUESTION = "How long is the grace period for a late bicycle?"
 _SIZE = (132, 36)
 _FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+_RUN = re.compile(r'(<text class="[^"]*") x="([\d.]+)" (y="[\d.]+") textLength="([\d.]+)"([^>]*)>([^<]*)</text>')
+_BLANK = "&#160;"
+_SIZES = ("font-size: 20px", "font-size: 20.26px")
+"""At the second one, the letters of usual fonts are as wide as the cells, also where `textLength` is not known."""
 _PAUSES_MAX = 2_000
 
 
@@ -46,7 +53,21 @@ async def take_screenshot() -> str:
                 break
         await pilot.pause()
         picture = app.export_screenshot(title="roamtui examples/handbook.md")
-    return _FONT.sub("", picture)
+    return _RUN.sub(_trim_run, _FONT.sub("", picture)).replace(*_SIZES)
+
+
+def _trim_run(run: re.Match[str]) -> str:
+    """Return a run of text without blanks at its ends, since not every program that draws SVG keeps room for them."""
+    lead, x, y, length, attributes, text = run.groups()
+    plain = unescape(text)
+    words = plain.strip()
+    if not words:
+        return ""
+    width = float(length) / cell_len(plain)
+    left = float(x) + width * (len(plain) - len(plain.lstrip()))
+    size = f'x="{left:g}" {y} textLength="{width * cell_len(words):g}"'
+    shown = escape(words).replace("\u00a0", _BLANK)
+    return f"{lead} {size}{attributes}>{shown}</text>"
 
 
 def main() -> int:
