@@ -11,7 +11,6 @@ _CLOSING_STARTS = 0.6
 """Share of the budget up to which nothing is closed: open text costs little where a cache is warm, a rebuild does."""
 _CLOSING_ENDS = 0.35
 """Share of the budget that is left open once closing has begun."""
-_CITED_WITHIN = 2
 
 
 def open_budget(window_tokens: int | None) -> int:
@@ -31,7 +30,7 @@ def choose_closing(state: ConversationState) -> tuple[str, ...]:
     if state.options.mode is not KeepOpen.KEEP or left <= _CLOSING_STARTS * budget:
         return ()
     closing: list[str] = []
-    for section in sorted(state.open, key=lambda section: _rank(section, state.question_number)):
+    for section in sorted(state.open, key=_rank):
         target = budget if section.is_pinned else _CLOSING_ENDS * budget
         if left <= target:
             break
@@ -41,13 +40,9 @@ def choose_closing(state: ConversationState) -> tuple[str, ...]:
     return tuple(closing)
 
 
-def _rank(section: OpenSection, question_number: int) -> tuple[bool, bool, bool, int, int]:
-    """Return what decides the order of closing: lower goes first."""
-    is_recently_cited = section.last_cited > 0 and question_number - section.last_cited < _CITED_WITHIN
-    return (
-        section.is_pinned,
-        section.opened_by is Origin.PERSON,
-        is_recently_cited,
-        section.last_cited,
-        section.last_used,
-    )
+def _rank(section: OpenSection) -> tuple[bool, bool, int, int]:
+    """Return what decides the order of closing: lower goes first.
+
+    What was cited within the last two questions goes after the rest, since it was cited last.
+    """
+    return (section.is_pinned, section.opened_by is Origin.PERSON, section.last_cited, section.last_used)
