@@ -13,6 +13,8 @@ from roamtui.outline.labels import is_blank, name_node
 from roamtui.outline.render import render_outline
 from roamtui.outline.scent import is_generic
 from roamtui.outline.tops import list_tops
+from roamtui.search.languages import EMPTY_WORDS
+from roamtui.search.terms import find_words
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
@@ -50,7 +52,8 @@ def propose_questions(library: Library) -> tuple[str, ...]:
 
 
 def _best_title(library: Library, top_id: str, count_max: int) -> str:
-    """Return the first telling title of a leaf below a top, or the top's own."""
+    """Return the first telling title of a leaf below a top, or the top's own; one of small words finds little."""
+    of_small_words = ""
     for number, section_id in enumerate(library.walk(top_id)):
         if number >= count_max:
             break
@@ -59,8 +62,10 @@ def _best_title(library: Library, top_id: str, count_max: int) -> str:
             node.kind is NodeKind.SECTION and not is_generic(node.title) and len(node.title) <= _TITLE_LENGTH_MAX
         )
         if is_telling and not node.descendants and not is_blank(library, section_id):
-            return name_node(node)
-    return ""
+            if not EMPTY_WORDS.issuperset(find_words(node.title)):
+                return name_node(node)
+            of_small_words = of_small_words or name_node(node)
+    return of_small_words
 
 
 def _ask_about(title: str) -> str:

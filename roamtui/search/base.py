@@ -73,6 +73,10 @@ class SearchOptions:
     """Sections, the best so far, whose sentences are looked at; 0 for none."""
     synonym_weight: float = 0.3
     """Of everyday words that mean the same as a rare or missing one of the query, where that one is 1."""
+    neighbour_weight: float = 0.3
+    """Of two words that stand side by side in the query and in a section."""
+    form_weight: float = 1.0
+    """Of other forms of the query's words and of compounds that begin with them, in languages other than English."""
     glossary_loss: float = 0.3
     """Share of its score that an entry of a glossary loses, unless its whole title is asked for."""
     topic_weight: float = 2.0

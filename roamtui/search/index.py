@@ -6,11 +6,12 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from roamtui.search.languages import STOP_WORDS
 from roamtui.search.layout import Layout
 from roamtui.search.stem import stem
 from roamtui.search.store.parts import Part, find_parts, find_titles_above, join_context, telling_title_of
 from roamtui.search.store.sections import SectionStore
-from roamtui.search.terms import STOP_WORDS, find_names, normalise, split_words
+from roamtui.search.terms import find_names, normalise, split_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

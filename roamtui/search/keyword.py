@@ -10,18 +10,21 @@ from roamtui.document.plain import plain_line
 from roamtui.errors import UnknownSectionError, UsageError
 from roamtui.search.base import Hit, RankedSection, Ranking, SearchMode, SearchOptions
 from roamtui.search.families import demote_bare, merge_families
+from roamtui.search.forms import list_compounds
 from roamtui.search.index import SectionIndex
-from roamtui.search.query import Query, complete_query, correct_query, make_start, parse_query
+from roamtui.search.languages import Language
+from roamtui.search.query import Query, complete_query, correct_query, make_piece, make_start, parse_query
 from roamtui.search.ranking import rank_by_text
 from roamtui.search.snippets import make_snippet
 from roamtui.search.stem import stem
 from roamtui.search.store.opening import IndexPlace, StoreChooser
 from roamtui.search.store.sections import IndexLostError
+from roamtui.search.terms import is_unspaced, split_pair
 from roamtui.search.titles import TitleWords
 from roamtui.search.topics import TopicTitles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from roamtui.document.library import Library
     from roamtui.search.base import Searcher
@@ -185,7 +188,7 @@ def _rank(
     if query.unfinished and not state.index.has_stem(stem(query.unfinished)) and _may_go_on(state.index, query):
         query = complete_query(query)
     corrections = state.titles.correct(query.words)
-    query = correct_query(query, corrections)
+    query = correct_query(query, {**corrections, **_divide_words(state.index, query)})
     ranks: dict[int, _Ranks] = {}
     scores = rank_by_text(state.index, query, options, within, topics)
     best = max(scores.values(), default=0.0)
@@ -196,6 +199,21 @@ def _rank(
         for rank, number in enumerate(by_title, start=1):
             ranks.setdefault(number, _Ranks()).title = rank
     return query, ranks
+
+
+def _divide_words(index: SectionIndex, query: Query) -> dict[str, tuple[str, ...]]:
+    """Return the parts of words that stand nowhere: characters of a pair, words of a German compound."""
+    divided: dict[str, tuple[str, ...]] = {}
+    for word in query.words:
+        if is_unspaced(word) and len(word) > 1 and not index.store.count(make_piece(word), 1):
+            divided[word] = split_pair(word)
+        elif query.language is Language.GERMAN and not index.has_stem(stem(word)):
+            divided[word] = next((parts for parts in list_compounds(word) if _has_all(index, parts)), ())
+    return {word: (word, *parts) for word, parts in divided.items() if parts}
+
+
+def _has_all(index: SectionIndex, words: Iterable[str]) -> bool:
+    return all(index.has_stem(stem(word)) for word in words)
 
 
 def _may_go_on(index: SectionIndex, query: Query) -> bool:

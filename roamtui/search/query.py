@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from roamtui.search.answer_forms import list_implied
+from roamtui.search.forms import list_starts
+from roamtui.search.irregular import list_other_forms
+from roamtui.search.languages import FOLLOW_UP_STARTS, POINTING_WORDS, STOP_WORDS, Language, find_language
 from roamtui.search.stem import stem
 from roamtui.search.terms import (
-    STOP_WORDS,
     TERMS_MAX,
     find_names,
     find_words,
     fold,
+    is_unspaced,
     normalise,
     query_terms,
     space_out,
@@ -26,12 +31,15 @@ _PHRASE = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _PREFIX = re.compile(r"(?<!\w)([^\W_]{2,})\*")
 _CAMEL_WORD = re.compile(r"[^\W_]+")
 _PHRASE_WORDS_MAX = 32
-_FOLLOW_UP_STARTS = ("and ", "or ", "but ", "so ", "then ", "also ", "what about", "how about", "what if", "which one")
+_FOLLOW_UP_STARTS = (
+    *("and ", "or ", "but ", "so ", "then ", "also ", "what about", "how about", "what if", "which one"),
+    *FOLLOW_UP_STARTS,
+)
 _POINTING = """
 it its they them their theirs that this those these there here he she his her him one ones same both either neither
 another other others else too
 """
-_POINTING_WORDS = frozenset(_POINTING.split())
+_POINTING_WORDS = frozenset(_POINTING.split()) | POINTING_WORDS
 _LAST_WORD = re.compile(r"(?<![\w.-])[^\W\d_]{2,}\Z")
 _CODES = {ord(sign): f"x{ord(sign):x}" for sign in "_.:-+#@$>"}
 _CODE_END = "0"
@@ -47,7 +55,7 @@ class Query:
     words: tuple[str, ...]
     """Words of the terms that may stand in a title, those inside identifiers included."""
     groups: tuple[frozenset[str], ...]
-    """Stems of each word; of what it may have meant, where it was mistyped."""
+    """Stems of each word and its irregular forms; of what it may have meant, where it was mistyped."""
     stems: frozenset[str]
     """All of these."""
     names: frozenset[str]
@@ -58,6 +66,13 @@ class Query:
     """The word with which it ends, which may go on while it is typed; empty where it ends otherwise."""
     pieces: tuple[str, ...]
     """FTS5 expressions of which any hit satisfies one."""
+    language: Language
+    starts: tuple[str, ...]
+    """FTS5 expressions for other forms of the words, where the language is not English."""
+    neighbours: tuple[str, ...]
+    """FTS5 expressions for words of the query that stand side by side."""
+    implied: str
+    """FTS5 expression for words that it asks for without saying them, as "how old" does; empty without."""
     phrases: str
     """FTS5 expression for what stands in double quotes, of more than one word; empty without."""
 
@@ -81,18 +96,24 @@ def parse_query(text: str) -> Query:
             _add_parts(find_words(term), pieces, words)
     for match in _CAMEL_WORD.finditer(text):
         _add_parts([fold(part) for part in split_camel_case(match.group())], pieces, words)
-    by_stem = {stem(word): _quote(word) for word in words}
+    forms = [(word, *list_other_forms(word)) for word in words]
+    by_stem = {stem(form): _quote(form) for group in forms for form in group}
     alternatives = [*by_stem.values(), *pieces, *(f"{_quote(prefix)} *" for prefix in _PREFIX.findall(text))]
+    language = find_language(find_words(text))
     phrases = [_quote(phrase) for phrase in _PHRASE.findall(text) if len(find_words(space_out(phrase))) > 1]
     return Query(
         terms=terms,
         words=tuple(words),
-        groups=tuple(frozenset((stem(word),)) for word in words),
+        groups=tuple(frozenset(map(stem, group)) for group in forms),
         stems=frozenset(by_stem),
         names=find_names(text),
         leans_back=leans_back(text),
         unfinished=words_at_end[0] if (words_at_end := find_words("".join(_LAST_WORD.findall(text)))) else "",
         pieces=tuple(alternatives[: 2 * TERMS_MAX]),
+        language=language,
+        starts=tuple(f"{_quote(start)} *" for start in list_starts(words, language))[:TERMS_MAX],
+        neighbours=_list_neighbours(text, terms),
+        implied=" OR ".join(_quote(word) for word in list_implied(text)),
         phrases=" AND ".join(phrases[:TERMS_MAX]),
     )
 
@@ -118,7 +139,10 @@ def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Que
     if not corrections:
         return query
     added = dict.fromkeys(found for similar in corrections.values() for found in similar)
-    groups = tuple(frozenset(map(stem, corrections.get(word, (word,)))) for word in query.words)
+    groups = tuple(
+        frozenset(map(stem, corrections[word])) if word in corrections else group
+        for word, group in zip(query.words, query.groups, strict=True)
+    )
     return replace(
         query,
         terms=(*query.terms, *(word for word in added if word not in query.terms)),
@@ -131,7 +155,8 @@ def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Que
 def leans_back(text: str) -> bool:
     """Return whether a question points to what was said before it, by a pronoun or by how it begins."""
     lowered = text.strip().lower()
-    return lowered.startswith(_FOLLOW_UP_STARTS) or not _POINTING_WORDS.isdisjoint(_CAMEL_WORD.findall(lowered))
+    is_going_on = lowered.startswith(_FOLLOW_UP_STARTS) or lowered.rstrip("?？ ").endswith("呢")
+    return is_going_on or not _POINTING_WORDS.isdisjoint(_CAMEL_WORD.findall(lowered))
 
 
 def make_piece(term: str) -> str:
@@ -151,6 +176,18 @@ def _add_parts(parts: list[str], pieces: dict[str, None], words: dict[str, None]
     words.update(
         dict.fromkeys(part for part in parts if len(part) > 1 and part not in STOP_WORDS and not part.isdigit())
     )
+
+
+def _list_neighbours(text: str, terms: tuple[str, ...]) -> tuple[str, ...]:
+    """Return phrases of two words of a query that follow one another."""
+    words = find_words(text)
+    return tuple(
+        dict.fromkeys(
+            _quote(f"{left} {right}")
+            for left, right in pairwise(words)
+            if left in terms and right in terms and not is_unspaced(left)
+        )
+    )[:TERMS_MAX]
 
 
 def _quote(text: str) -> str:

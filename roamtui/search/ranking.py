@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from roamtui.search.families import is_glossary_entry
+from roamtui.search.forms import find_forms
 from roamtui.search.pruning import WEIGHED_MAX, plan_search
 from roamtui.search.query import make_piece
 from roamtui.search.sentences import best_sentences
@@ -80,7 +81,9 @@ def _add_sentences(
     best = max(scores.values())
     gained = dict(scores)
     for number in sorted(scores, key=lambda number: (-scores[number], number))[: options.read]:
-        found = best_sentences(narrow_text(index.own_text(number), query.terms), query.terms, limit=1, idf=weights)
+        text = narrow_text(index.own_text(number), query.terms)
+        forms = find_forms(text, query.terms, query.language)
+        found = best_sentences(text, query.terms, limit=1, idf=weights, forms=forms)
         if found:
             gained[number] += options.sentence_share * best * found[0].score
     return gained
@@ -108,6 +111,7 @@ def _score_words(index: SectionIndex, query: Query, options: SearchOptions, with
         search = plan_search(index, query, within)
         found = index.rank(search.expression, weights, within, options.candidates, rows=search.rows)
         found += _rank_by_synonyms(index, query, weights, within, options)
+        found += _rank_by_more(index, query, weights, within, options)
     scores: dict[int, float] = defaultdict(float)
     for number, score in found:
         scores[number] += score
@@ -128,6 +132,28 @@ def _rank_by_synonyms(
     expression = " OR ".join(f'"{word}"' for word in find_synonyms(rare))
     found = index.rank(expression, weights, within, options.candidates)
     return [(number, options.synonym_weight * score) for number, score in found]
+
+
+def _rank_by_more(
+    index: SectionIndex, query: Query, weights: Sequence[float], within: range, options: SearchOptions
+) -> list[tuple[int, float]]:
+    """Return what is found by more than single words as asked: neighbours, other forms of words, words implied.
+
+    In a large library looking for them would cost time.
+    """
+    if len(within) > WEIGHED_MAX:
+        return []
+    more = (
+        (" OR ".join(query.neighbours), options.neighbour_weight),
+        (" OR ".join(query.starts), options.form_weight),
+        (query.implied, options.synonym_weight),
+    )
+    return [
+        (number, weight * score)
+        for expression, weight in more
+        if expression and weight
+        for number, score in index.rank(expression, weights, within, options.candidates)
+    ]
 
 
 def _score_titles(index: SectionIndex, number: int, query: Query, options: SearchOptions) -> float:

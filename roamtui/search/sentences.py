@@ -7,8 +7,10 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from math import log
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from roamtui.search.answer_forms import MONTHS
 from roamtui.search.terms import find_terms
 from roamtui.search.units import Unit, UnitKind, find_units
 
@@ -25,12 +27,16 @@ _PARENTHESIS_MAX = 300
 """Characters within which an open parenthesis is taken to close again."""
 _SHORT_FORMS = """
 al capt cf co corp dept dr e.g ed eds excl gen i.e inc incl jr lt ltd mr mrs ms mt prof resp sr st vs viz
+bzw d.h ggf inkl u.a vgl z.b mme p.ej p.ex sra
 """
 _ABBREVIATIONS = frozenset(_SHORT_FORMS.split())
 _BEFORE_NUMBER = frozenset(
-    ("approx", "art", "ca", "ch", "eq", "fig", "figs", "no", "nos", "p", "pp", "sec", "v", "vol")
+    ("abs", "approx", "art", "ca", "ch", "eq", "fig", "figs", "no", "nos", "nr", "p", "pp", "sec", "v", "vol")
 )
 """Abbreviations where a number follows, words that may end a sentence otherwise."""
+_ORDINAL = re.compile(r"\b(?:am|ab|bis|das|dem|den|der|des|die|im|seit|vom|zum|zur)\s+\d{1,2}\Z", re.IGNORECASE)
+"""A German ordinal number before its full stop."""
+_MONTH = re.compile(rf"\s*(?:{MONTHS})\b", re.IGNORECASE)
 
 _DEFINITION = re.compile(
     r"(?!(?:after|although|as|because|before|for|if|in|once|since|there|to|unless|when|where|while|with)\b)"
@@ -49,6 +55,8 @@ _WORD = re.compile(r"\w+")
 
 _HEADING_SHARE = 0.3
 """What a term counts that stands in the heading above and not in the sentence."""
+_COLUMN_SHARE = 0.6
+"""What a term counts in a table's head for its rows, which say little without it."""
 _DEFINITION_BONUS = 0.25
 _PROXIMITY_BONUS = 0.15
 _PROXIMITY_LENGTH = 60
@@ -90,7 +98,12 @@ def split_sentences(text: str) -> list[str]:
 
 
 def best_sentences(
-    text: str, query_terms: Sequence[str], *, limit: int, idf: Mapping[str, float] | None = None
+    text: str,
+    query_terms: Sequence[str],
+    *,
+    limit: int,
+    idf: Mapping[str, float] | None = None,
+    forms: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[RankedSentence, ...]:
     """Return up to `limit` sentences of a text that hold most of what is asked for, the best first.
 
@@ -102,22 +115,27 @@ def best_sentences(
         query_terms: As `roamtui.search.terms.query_terms` gives them.
         limit: How many at most.
         idf: How telling each term is; without it, that follows from the text.
+        forms: Other words that count as one of the terms, each with that term.
     """
     units = find_units(text)
-    found = _assign_terms(units, find_terms(text, query_terms))
+    found = _assign_terms(units, find_terms(text, query_terms, forms))
     weights = _weigh_terms(found, len(units), query_terms, idf)
     total = sum(weights.values())
     ranked: dict[str, RankedSentence] = {}
-    above: frozenset[str] = frozenset()
+    above: dict[str, float] = {}
+    columns: dict[str, float] = {}
     for index, unit in enumerate(units):
         if unit.kind is UnitKind.HEADING:
-            above = frozenset(term for _, term in found.get(index, ()))
+            above = {term: _HEADING_SHARE for _, term in found.get(index, ())}
+        if unit.kind is not UnitKind.ROW:
+            columns = {term: _COLUMN_SHARE for _, term in found.get(index, ()) if unit.kind is UnitKind.TABLE_HEAD}
         if unit.kind in _HEADINGS or index not in found:
             continue
         sentences = [Sentence(start, end, unit.kind) for start, end in _split_unit(text, unit)]
         for place, terms in _assign_terms(sentences, found[index]).items():
             sentence = sentences[place]
-            score = _score_sentence(text, sentence, terms, above, weights) / total + _EARLY_BONUS / (1 + index + place)
+            score = _score_sentence(text, sentence, terms, above | columns, weights) / total
+            score += _EARLY_BONUS / (1 + index + place)
             ranked.setdefault(text[sentence.start : sentence.end], RankedSentence(sentence.start, sentence.end, score))
     return tuple(sorted(ranked.values(), key=lambda found: (-found.score, found.start))[:limit])
 
@@ -175,6 +193,8 @@ def _is_sentence_end(piece: str, start: int, stop: int, end: int) -> bool:
     if word in _BEFORE_NUMBER:
         return not following.isdigit()
     is_initial = len(word) == 1 and word.isalpha() and word != "i"
+    if word.isdigit() and (_ORDINAL.search(piece, start, stop) or _MONTH.match(piece, end)):
+        return False
     is_enumerator = word.isdigit() and last is not None and not piece[start : last.start()].strip()
     return not (is_initial or is_enumerator or word in _ABBREVIATIONS)
 
@@ -220,7 +240,7 @@ def _score_sentence(
     text: str,
     sentence: Sentence,
     terms: Sequence[tuple[int, str]],
-    above: frozenset[str],
+    above: Mapping[str, float],
     weights: Mapping[str, float],
 ) -> float:
     """Return how much of the weight of all terms a sentence answers."""
@@ -229,7 +249,7 @@ def _score_sentence(
         first.setdefault(term, offset)
     covered = sum(weights[term] for term in first)
     gap = max(first.values()) - min(first.values())
-    score = covered + _HEADING_SHARE * sum(weights[term] for term in above if term not in first)
+    score = covered + sum(share * weights[term] for term, share in above.items() if term not in first)
     if len(first) > 1:
         score += _PROXIMITY_BONUS * covered / (1 + gap / _PROXIMITY_LENGTH)
     subject_end = _find_subject_end(text, sentence)

@@ -37,5 +37,5 @@ def narrow_text(text: str, terms: Sequence[str]) -> str:
     if len(text) <= _SOURCE_LENGTH:
         return text
     starts = [term[:_TERM_START] for term in terms]
-    parts = [text[start : start + _SOURCE_LENGTH] for start in range(0, len(text), _SOURCE_LENGTH)]
+    parts = (text[start : start + _SOURCE_LENGTH] for start in range(0, len(text), _SOURCE_LENGTH))
     return max(parts, key=lambda part: sum(start in part.lower() for start in starts))

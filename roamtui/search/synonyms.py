@@ -92,6 +92,10 @@ decrease lower reduce
 defect fault flaw
 deliver delivery ship shipment
 depart departure leave
+holiday leave vacation
+expense spend
+journey travel trip
+steal stolen theft thief
 dining restaurant
 dinner food lunch meal
 disability disabled handicap wheelchair

@@ -9,53 +9,24 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from roamtui.search.asking import strip_asking
+from roamtui.search.languages import find_language, list_stop_words
 from roamtui.search.stem import stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 TERMS_MAX = 64
 """A longer query is a pasted text; its first terms say enough, and each term costs time."""
-
-_ENGLISH = """
-a about am an and another any are as at be been both but by can certain could did do does each either etc for from had
-has have how i if in into is it its me my neither no not of on one ones or other others our per shall should so such
-than that the their them then there these they this those to us via was we were what when where whether which while who
-whom whose why will with would you your e.g i.e
-"""
-STOP_WORDS = frozenset(_ENGLISH.split())
-"""Words that say nothing of what is looked for."""
-_GERMAN = """
-aber als am an auch auf aus bei beim bin bis da damit dann das dass dem den denn der des die dies diese dieser dieses
-durch ein eine einem einen einer eines er es fur gibt hat habe haben ich ihr ihre im in ist kann konnen man mein meine
-mich mir mit muss mussen nach nicht oder ob seine sein sich sie sind so soll sollen uber um und uns unter vom von vor
-wann war waren warum was wegen welche welchem welchen welcher welches wem wen wenn wer werden wie wieviel wird wir wo
-wofur worden wurde zu zum zur
-"""
-_FRENCH = """
-a au aux avec ce ces cette comment dans de des du elle en est et il je la le les leur lui ma mais mes mon ne nous on ou
-par pas peut pour pourquoi qu quand que quel quelle quelles quels qui quoi sa se ses son sont sur un une vous y
-"""
-_SPANISH = """
-a al como con cual cuales cuando cuanto de del donde el ella en entre es esta este esto hay la las lo los mas me mi no
-o para pero por porque puede que quien se si sin sobre son su sus un una y
-"""
-_FOREIGN = tuple(frozenset(words.split()) for words in (_GERMAN, _FRENCH, _SPANISH))
-_FOREIGN_MIN = 2
-"""Words of another language alone that say which one a question is in."""
 
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 """Accents, points and vowel signs, which Python's ``\\w`` leaves out, and with them the scripts of India."""
 _WORD = re.compile(rf"(?:[^\W_]|[{_MARKS}])+")
 _CAMEL_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
 _NEGATION = re.compile(r"\b\w+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
-_QUANTITY = re.compile(
-    r"\bhow\s+(?:big|deep|early|far|fast|frequently|high|large|late|long|many|much|often|old|quickly|small|soon|tall|wide)\b",
-    re.IGNORECASE,
-)
-"""Asks for a number; its second word seldom stands where the number does."""
 _UNSPACED = (
     "\u0e00-\u0fff"  # Thai, Lao, Tibetan
     "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
@@ -63,6 +34,8 @@ _UNSPACED = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
 )
+_KANA_ALONE = re.compile("[\u3041-\u309f]+")
+"""Japanese small words and endings; what is looked for is mostly written in other signs."""
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _UNSPACED_CHARACTER = re.compile(f"([{_UNSPACED}])")
 _IDENTIFIER = re.compile(
@@ -138,25 +111,13 @@ def find_names(text: str) -> frozenset[str]:
 def query_terms(text: str) -> tuple[str, ...]:
     """Return what a question asks for: content words and whole identifiers, folded, each once, in order.
 
-    Stop words go, unless the question has nothing else.
+    Small words and those that only ask go, unless the question has nothing else.
     """
-    terms = dict.fromkeys(_find_terms(_QUANTITY.sub("how", normalise(text))))
-    stopped = _find_stop_words(terms)
-    content = [term for term in terms if term not in stopped]
-    return tuple((content or list(terms))[:TERMS_MAX])
-
-
-def asks_for_number(question: str) -> bool:
-    """Return whether a question asks how much there is of something, in English."""
-    return _QUANTITY.search(question) is not None
-
-
-def _find_stop_words(words: Iterable[str]) -> frozenset[str]:
-    """Return the stop words of the language that a question is in; English where it is not clearly another."""
-    words = frozenset(words)
-    best = max(_FOREIGN, key=lambda stopped: len(words & stopped))
-    foreign, english = len((words & best) - STOP_WORDS), len((words & STOP_WORDS) - best)
-    return best if foreign >= _FOREIGN_MIN and foreign > english else STOP_WORDS
+    text = normalise(text)
+    terms = dict.fromkeys(_find_terms(strip_asking(text)))
+    stopped = list_stop_words(find_language(find_words(text)))
+    content = [term for term in terms if term not in stopped and not _KANA_ALONE.fullmatch(term)]
+    return tuple((content or list(terms) or list(dict.fromkeys(_find_terms(text))))[:TERMS_MAX])
 
 
 def _find_terms(text: str) -> Iterator[str]:
@@ -185,12 +146,20 @@ def make_pairs(run: str) -> list[str]:
     return [run] if len(run) == 1 else [run[start : start + 2] for start in range(len(run) - 1)]
 
 
-def find_terms(text: str, terms: Iterable[str]) -> list[tuple[int, str]]:
+def split_pair(pair: str) -> tuple[str, ...]:
+    """Return the characters of a pair that may mean something alone, which Japanese endings do not."""
+    return tuple(character for character in pair if not _KANA_ALONE.fullmatch(character))
+
+
+def find_terms(
+    text: str, terms: Iterable[str], forms: Mapping[str, str] = MappingProxyType({})
+) -> list[tuple[int, str]]:
     """Return where terms occur in a text, as (offset, term), in order; words match by their stem.
 
     Args:
         text: Any text.
         terms: As `query_terms` gives them.
+        forms: Other words that count as one of the terms, each with that term.
     """
     words: dict[str, str] = {}
     found: list[tuple[int, str]] = []
@@ -200,6 +169,8 @@ def find_terms(text: str, terms: Iterable[str]) -> list[tuple[int, str]]:
         else:
             pattern = _compile_whole(term)
             found += [(match.start(), term) for match in pattern.finditer(text)]
+    for form, term in forms.items():
+        words.setdefault(stem(form), term)
     if words:
         found += _find_stems(text, words) if text.isascii() else _find_stems_folded(text, words)
     return sorted(found)

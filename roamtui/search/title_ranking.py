@@ -7,8 +7,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from roamtui.document.node import NodeKind
+from roamtui.search.languages import STOP_WORDS
 from roamtui.search.stem import stem
-from roamtui.search.terms import STOP_WORDS, normalise, query_terms, split_words
+from roamtui.search.terms import normalise, query_terms, split_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from roamtui.search.irregular import list_other_forms
 from roamtui.search.stem import stem
 from roamtui.search.terms import find_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from roamtui.search.index import SectionIndex
 
@@ -38,19 +39,15 @@ class TitleWords:
         """Return for each word that the index does not know the title words most like it, with their likeness."""
         corrections = {}
         for word in words:
-            if len(word) < _LENGTH_MIN or any(map(str.isdigit, word)) or self._index.has_stem(stem(word)):
+            if len(word) < _LENGTH_MIN or any(map(str.isdigit, word)) or self._is_known(word):
                 continue
-            similar = process.extract(
-                word,
-                self._index.store.list_title_words(),
-                scorer=OSA.normalized_similarity,
-                score_cutoff=_SIMILARITY_MIN,
-                limit=_CORRECTIONS_MAX,
-            )
-            meant = {found: likeness for found, likeness, _ in similar if not is_other_form(word, found)}
+            meant = find_similar(word, self._index.store.list_title_words())
             if meant:
                 corrections[word] = meant
         return corrections
+
+    def _is_known(self, word: str) -> bool:
+        return any(self._index.has_stem(stem(form)) for form in (word, *list_other_forms(word)))
 
     def rank(self, words: Iterable[str], corrections: dict[str, dict[str, float]], within: range) -> list[int]:
         """Return the nodes whose titles are most like the corrected words, the best first, ties in document order.
@@ -84,6 +81,23 @@ class TitleWords:
 
     def _count_known(self, number: int, stems: set[str]) -> int:
         return len(self._index.title_stems(number) & stems)
+
+
+def find_similar(word: str, words: Sequence[str]) -> dict[str, float]:
+    """Return up to three words that a mistyped one may have meant, in the plural or not, with likeness from 0 to 1."""
+    meant: dict[str, float] = {}
+    for written in (word, word[:-1] if word.endswith("s") else f"{word}s"):
+        similar = process.extract(
+            written,
+            words,
+            scorer=OSA.normalized_similarity,
+            score_cutoff=_SIMILARITY_MIN,
+            limit=_CORRECTIONS_MAX,
+        )
+        for found, likeness, _ in similar:
+            meant[found] = max(likeness, meant.get(found, 0.0))
+    best = sorted(meant, key=lambda found: (-meant[found], found))[:_CORRECTIONS_MAX]
+    return {found: meant[found] for found in best if not is_other_form(word, found)}
 
 
 def is_other_form(word: str, other: str) -> bool:

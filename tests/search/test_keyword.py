@@ -363,3 +363,20 @@ def test_modes() -> None:
     assert make_searcher(HANDBOOK, SearchMode.OFF) is None
     assert searcher is not None
     assert searcher.search("late fees")
+
+
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("把书弄丢了要赔多少？", "遗失图书"),
+        ("Wie hoch ist die Liegeplatzgebühr?", "Liegeplatz"),
+        ("犬を連れて行けますか", "ペット"),
+    ],
+)
+def test_what_stands_nowhere_is_found_by_its_parts(query: str, title: str) -> None:
+    library = make_library(
+        "# 遗失图书\n\n按原价的两倍赔偿。\n\n# Liegeplatz\n\nDie Gebühr beträgt 5 Euro.\n\n"
+        "# ペット\n\n盲導犬は例外です。\n\n# Other\n\nNothing.\n"
+    )
+
+    assert find_titles(library, query)[:1] == [title]

@@ -117,3 +117,25 @@ def test_a_title_that_only_counts_is_taken_with_the_one_above() -> None:
         make_library("# A\n\n## 5 Late fees\n\n### 5.1\n\nTwo.\n\n### (iv)\n\nTen.\n\n### Go\n\nNow.\n")
     )
     assert [index.title(number) for number in range(2, 5)] == ["5.1 5 Late fees", "(iv) 5 Late fees", "Go"]
+
+
+def test_words_that_stand_side_by_side_go_before_words_apart() -> None:
+    index = _make_index("# A", "War pay: they declare it war upon pay.", "# B", "They declare war upon pay. It is so.")
+    options = replace(_PLAIN, sentence_share=0.0)
+
+    assert _rank(index, "declare war", replace(options, neighbour_weight=0.9))[0] == "B"
+    assert _rank(index, "declare war", replace(options, neighbour_weight=0.0))[0] == "A"
+
+
+def test_other_forms_of_words_are_found() -> None:
+    index = _make_index("# § 2", "Der Rat tagt.", "# § 3", "Der Meister wird gewählt.")
+
+    assert _rank(index, "Wer wählt?", _PLAIN) == ["§ 3"]
+    assert _rank(index, "Wer wählt?", replace(_PLAIN, form_weight=0.0)) == []
+
+
+def test_how_old_is_answered_where_an_age_is() -> None:
+    index = _make_index("# 1", "A senator has one vote, a senator.", "# 2", "A senator has the age of thirty.")
+
+    assert _rank(index, "How old is a senator?", replace(_PLAIN, synonym_weight=0.9))[0] == "2"
+    assert _rank(index, "How old is a senator?", _PLAIN)[0] == "1"

@@ -37,6 +37,9 @@ def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
         ("Wrapped over\ntwo lines. And\nagain.", ["Wrapped over\ntwo lines.", "And\nagain."]),
         ("> Quoted over\n> lines. More.", ["Quoted over\n> lines.", "More."]),
         ("1. First thing. Second.\n2. Other", ["First thing.", "Second.", "Other"]),
+        ("Sie wird am 1. April fällig. Danach 2. Mai.", ["Sie wird am 1. April fällig.", "Danach 2. Mai."]),
+        ("Es gilt Abs. 2, vgl. Anhang. Im 19. Jahrhundert.", ["Es gilt Abs. 2, vgl. Anhang.", "Im 19. Jahrhundert."]),
+        ("See part 2. Then go.", ["See part 2.", "Then go."]),
         ("数据库很快。它很好！真的", ["数据库很快。", "它很好！", "真的"]),
         ("Wait... What?", ["Wait...", "What?"]),
         ("# Head. Not split\n\nText.", ["Head. Not split", "Text."]),
@@ -191,3 +194,22 @@ def test_opening_is_the_first_sentence_that_says_something() -> None:
     assert opening is not None
     assert text[opening.start : opening.end] == "This page says a great deal."
     assert find_opening("# Only a head\n") is None
+
+
+def test_a_row_answers_with_what_the_head_of_its_table_says() -> None:
+    text = "| Lamp | Moths per night |\n|---|---|\n| White | 118 |\n| Amber | 43 |\n\nAmber light is warm.\n"
+
+    assert _choose(text, "moths per night of amber lamps") == ["| Amber | 43 |"]
+
+
+def test_a_table_says_nothing_of_what_follows_it() -> None:
+    text = "| Moths | Night |\n|---|---|\n| 1 | 2 |\n\nAmber light is warm.\n\nAmber moths fly high up.\n"
+
+    assert _choose(text, "amber moths") == ["Amber moths fly high up."]
+
+
+def test_other_forms_count_as_their_term() -> None:
+    text = "Der Rat tagt im Hafen. Der Hafenmeister wird vom Rat gewählt."
+    best = best_sentences(text, ("wahlt", "rat"), limit=1, forms={"gewahlt": "wahlt"})
+
+    assert text[best[0].start : best[0].end] == "Der Hafenmeister wird vom Rat gewählt."

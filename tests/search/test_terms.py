@@ -136,7 +136,7 @@ def test_folding_is_stable(text: str) -> None:
 
 
 def test_a_question_in_another_language_loses_its_own_small_words() -> None:
-    assert query_terms("Wie lange ist die Frist für den Käufer?") == ("lange", "frist", "kaufer")
+    assert query_terms("Wie lange ist die Frist für den Käufer?") == ("frist", "kaufer")
     assert query_terms("Quelle est la durée de la garantie ?") == ("duree", "garantie")
     assert query_terms("¿Cuál es el plazo de entrega?") == ("plazo", "entrega")
     assert query_terms("Who was the man in the war?") == ("man", "war")

@@ -49,3 +49,10 @@ def test_a_title_that_shares_little_with_the_query_is_left_out() -> None:
     words = ["instalattion", "fails", "without", "network", "behind", "proxy"]
 
     assert _TITLES.rank(words, _TITLES.correct(words), range(len(_INDEX))) == []
+
+
+def test_a_plural_may_be_mistyped_as_one() -> None:
+    titles = TitleWords(SectionIndex(make_library("# Passwords\n\nFourteen signs.\n\n# Badge\n\nShow it.\n")))
+
+    assert list(titles.correct(["pasword"])["pasword"]) == ["passwords"]
+    assert list(titles.correct(["baddges"])["baddges"]) == ["badge"]

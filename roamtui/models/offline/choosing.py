@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roamtui.outline.expansion import WHOLE_TOKENS_MAX
+from roamtui.search.languages import FOLLOW_UP_STARTS, POINTING_WORDS
 from roamtui.search.terms import find_terms, query_terms
 
 if TYPE_CHECKING:
@@ -19,11 +20,15 @@ _SMALL_TOKENS = 2_000
 """A section of at most this much is opened whatever the others cost."""
 _BLOCK_TOKENS_MAX = 4_000
 """What opening one section costs at most: a page."""
-_FOLLOW_UP_STARTS = ("and ", "or ", "but ", "what about", "how about", "what if", "why", "which one", "then ", "also ")
+_FOLLOW_UP_STARTS = (
+    *("and ", "or ", "but ", "what about", "how about", "what if", "why", "which one", "then ", "also "),
+    *FOLLOW_UP_STARTS,
+)
 _POINTING_WORDS = frozenset(
     {
         *("it", "its", "they", "them", "their", "that", "this", "those", "these", "there"),
         *("he", "she", "his", "her", "one", "ones", "same"),
+        *POINTING_WORDS,
     }
 )
 _FOLLOW_UP_TERMS_MAX = 3
@@ -32,9 +37,10 @@ _FOLLOW_UP_TERMS_MAX = 3
 def is_follow_up(question: str) -> bool:
     """Return whether a question leans on the one before it."""
     lowered = question.strip().lower()
-    words = {word.strip("?.,!;:'\"") for word in lowered.split()}
+    words = {word.strip("?.,!;:'\"¿？。") for word in lowered.split()}
     is_short = len(query_terms(question)) <= _FOLLOW_UP_TERMS_MAX
-    return lowered.startswith(_FOLLOW_UP_STARTS) or (is_short and bool(words & _POINTING_WORDS))
+    is_going_on = lowered.startswith(_FOLLOW_UP_STARTS) or lowered.rstrip("?？ ").endswith("呢")
+    return is_going_on or (is_short and bool(words & _POINTING_WORDS))
 
 
 def make_query(reading: Reading) -> str:

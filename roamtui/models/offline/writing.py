@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from roamtui.models.offline.choosing import is_follow_up
+from roamtui.search.answer_forms import find_answer_form, list_implied
+from roamtui.search.forms import find_forms
+from roamtui.search.languages import find_language
 from roamtui.search.sentences import best_sentences, find_opening
 from roamtui.search.synonyms import find_synonyms
-from roamtui.search.terms import asks_for_number, find_terms, query_terms
+from roamtui.search.terms import find_terms, find_words, is_unspaced, query_terms
+from roamtui.search.titles import find_similar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from roamtui.models.offline.reading import Given, Reading
 
@@ -29,20 +33,25 @@ _SECTION_SHARE = 0.2
 """What a section that holds all words of the question adds to each of its sentences."""
 _SYNONYM_SHARE = 0.5
 """What another word counts that means the same as one that no open section holds, where that one would be 1."""
+_LIGHT = "ask find get give go got happen happens let make need put see take tell use want"
+_LIGHT_WORDS = frozenset(_LIGHT.split())
+_LIGHT_SHARE = 0.4
+"""What an everyday verb counts, where another word is 1."""
+_UNSEEN_PAIR_SHARE = 0.2
+"""Where words stand without spaces, half of the pairs of a question are the end of one and the start of the next."""
 _PATH_WEIGHT = 0.6
 """What a word in a section's path is worth, where one in the sentence is worth 1."""
 _RANK_LOSS = 0.08
 """What each rank of the search costs a sentence."""
-_NUMBER_GAIN = 1.2
-"""What a sentence with a number gains where the question asks for one."""
-_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty"
-    r"|hundred|thousand|million|half|third|twice|once|daily|weekly|monthly|yearly)\b",
-    re.IGNORECASE,
-)
+_MISTYPED_MIN = 5
+"""Letters; shorter words are too like each other."""
+_FORM_GAIN = 1.2
+"""What a sentence gains that holds a number, a time or a price where the question asks for one."""
 _QUOTE_LENGTH_MAX = 320
 _SENTENCES_EACH = 4
-_LABEL = "(The offline model finds and quotes; it does not reason. `--model` chooses another.)"
+_SENTENCES_BY_FORM = 12
+"""Where the question asks for a form, which a sentence further down may have."""
+_LABEL = "(The offline model finds and quotes; it does not reason. `--model`, or f2 in the app, chooses another.)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,38 +112,53 @@ def _has_match(candidates: Sequence[_Candidate]) -> bool:
 def _rank_candidates(reading: Reading, terms: Sequence[str]) -> list[_Candidate]:
     sections = _choose_given(reading)
     ranks = {hit.section_id: rank for rank, hit in enumerate(reading.found)}
-    weights = _weigh_terms(terms, reading)
+    texts = [f"{section.path}\n{section.text}" for section in sections]
+    implied = list_implied(reading.question)
+    terms = (*terms, *(word for word in implied if any(find_terms(text, (word,)) for text in texts)))
+    forms = find_forms("\n".join(texts), terms, find_language(find_words(reading.question)))
+    weights = _weigh_terms(terms, reading, forms)
     total = sum(weights.values())
-    meant = _list_synonyms(terms, sections)
+    meant = _list_synonyms(terms, texts, forms)
     weights |= {synonym: _SYNONYM_SHARE * weights[term] for synonym, term in meant.items()}
     terms = tuple(weights)
-    wants_number = asks_for_number(reading.question)
+    form = find_answer_form(reading.question)
+    limit = _SENTENCES_EACH if form is None else _SENTENCES_BY_FORM
     candidates = []
     for section in sections:
-        in_path = {term for _, term in find_terms(section.path, terms)}
-        in_section = in_path | {term for _, term in find_terms(section.text, terms)}
+        in_path = {term for _, term in find_terms(section.path, terms, forms)}
+        in_section = in_path | {term for _, term in find_terms(section.text, terms, forms)}
         coverage = sum({meant.get(term, term): weights[term] for term in in_section}.values()) / total
         loss = 1 / (1 + _RANK_LOSS * ranks.get(section.section_id, len(ranks)))
-        for start, end, sentence_score in _find_sentences(section.text, terms, weights):
+        for start, end, sentence_score in _find_sentences(section.text, terms, weights, forms, limit):
             quote = section.text[start:end]
-            in_quote = {term for _, term in find_terms(quote, terms)}
+            in_quote = {term for _, term in find_terms(quote, terms, forms)}
             path_gain = _PATH_WEIGHT * sum(weights[term] for term in in_path - in_quote) / total
             match = (sentence_score + path_gain + _SECTION_SHARE * coverage) * loss
-            score = match * _NUMBER_GAIN if wants_number and _NUMBER.search(quote) else match
+            score = match * _FORM_GAIN if form is not None and form.search(quote) else match
             candidates.append(_Candidate(section=section, quote=quote, match=match, score=score, coverage=coverage))
     return sorted(candidates, key=lambda candidate: -candidate.score)
 
 
-def _list_synonyms(terms: Sequence[str], sections: Sequence[Given]) -> dict[str, str]:
-    """Return words that mean the same as terms that no section holds, each with its term."""
-    held = {term for section in sections for _, term in find_terms(f"{section.path}\n{section.text}", terms)}
-    meant = {synonym: term for term in terms if term not in held for synonym in find_synonyms((term,))}
+def _list_synonyms(terms: Sequence[str], texts: Sequence[str], forms: Mapping[str, str]) -> dict[str, str]:
+    """Return words that mean the same as terms that no text holds, or that were meant, each with its term."""
+    held = {term for text in texts for _, term in find_terms(text, terms, forms)}
+    missing = [term for term in terms if term not in held]
+    meant = {synonym: term for term in missing for synonym in find_synonyms((term,))}
+    words = {word for text in texts for word in find_words(text)} if missing else set[str]()
+    meant |= {word: term for term in missing for word in _find_written(term, words)}
     return {synonym: term for synonym, term in meant.items() if synonym not in terms}
 
 
-def _find_sentences(text: str, terms: Sequence[str], weights: Mapping[str, float]) -> list[tuple[int, int, float]]:
+def _find_written(term: str, words: set[str]) -> Iterable[str]:
+    """Return how a text writes a term that is mistyped."""
+    return find_similar(term, sorted(words)) if len(term) >= _MISTYPED_MIN and term.isalpha() else ()
+
+
+def _find_sentences(
+    text: str, terms: Sequence[str], weights: Mapping[str, float], forms: Mapping[str, str], limit: int
+) -> list[tuple[int, int, float]]:
     """Return the best sentences of a section as start, end and score; its first where none holds a term."""
-    best = best_sentences(text, terms, limit=_SENTENCES_EACH, idf=weights)
+    best = best_sentences(text, terms, limit=limit, idf=weights, forms=forms)
     if best:
         return [(sentence.start, sentence.end, sentence.score) for sentence in best]
     opening = find_opening(text)
@@ -149,14 +173,23 @@ def _choose_given(reading: Reading) -> tuple[Given, ...]:
     return tuple(section for section in reading.given if section.section_id in wanted) or reading.given
 
 
-def _weigh_terms(terms: Sequence[str], reading: Reading) -> dict[str, float]:
+def _weigh_terms(terms: Sequence[str], reading: Reading, forms: Mapping[str, str]) -> dict[str, float]:
     """Return a weight for each term: the rarer among the texts at hand, the heavier."""
     texts = [section.text for section in reading.given] + [hit.snippet for hit in reading.found]
     counts = dict.fromkeys(terms, 0)
     for text in texts:
-        for term in {term for _, term in find_terms(text, terms)}:
+        for term in {term for _, term in find_terms(text, terms, forms)}:
             counts[term] += 1
-    return {term: math.log(1 + (len(texts) + 1) / (count + 1)) for term, count in counts.items()}
+    return {
+        term: math.log(1 + (len(texts) + 1) / (count + 1)) * _rate_term(term, count) for term, count in counts.items()
+    }
+
+
+def _rate_term(term: str, count: int) -> float:
+    """Return below 1 for what says little: everyday verbs, and pairs of characters of which no text holds one."""
+    if term in _LIGHT_WORDS:
+        return _LIGHT_SHARE
+    return _UNSEEN_PAIR_SHARE if not count and is_unspaced(term) else 1.0
 
 
 def _lead(candidate: _Candidate) -> str:

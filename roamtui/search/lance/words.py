@@ -10,8 +10,9 @@ from roamtui.errors import UsageError
 from roamtui.search.lance.catalogue import LanceCatalogue
 from roamtui.search.lance.database import delete_rows, retry_conflicts, tidy_table
 from roamtui.search.lance.expressions import TITLE, WORDS, QueryMaker
+from roamtui.search.languages import STOP_WORDS
 from roamtui.search.store.parts import NamesByRun
-from roamtui.search.terms import STOP_WORDS, find_words
+from roamtui.search.terms import find_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

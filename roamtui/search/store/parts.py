@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 _FORMAT = "2"
 """Rises when the same text gives other rows, so that files of an older roamtui are filled anew."""
 _ROWS_MAX = 5_000
+_PIECE_LENGTH = 1_000_000
+"""Characters of a text that are taken apart at once."""
+_RUNS_MAX = 50_000
+"""Distinct runs of characters that are remembered: some 8 MB, and as quick as all of them."""
 _WORD = re.compile(r"[^\W_]+")
+_SPACE = re.compile(r"\s")
 _ENUMERATOR = re.compile(r"[\W\d_]*(?:[a-z]|[ivxl]+)?[\W\d_]*", re.IGNORECASE)
 """A title without a word of its own, such as ``5.8.1`` or ``(iv)``."""
 _MARKS = frozenset("_.:-+#@$")
@@ -70,7 +75,7 @@ class Part:
         for row in range(self.first, self.end):
             own = normalise(text[columns.starts[row] : columns.starts[row + 1]])
             summary = find_row_summary(self.document, row, self.summaries)
-            found = list(filter(None, map(names_by_run.__getitem__, own.split())))
+            found = list(filter(None, map(names_by_run.__getitem__, _split_runs(own))))
             yield IndexRow(
                 space_out(normalise(telling_title_of(self.document, row))),
                 space_out(normalise(join_context(self.document, row, self.above))),
@@ -187,13 +192,26 @@ def _digest(
     digest = blake2b(digest_size=16)
     titles = [title_of(document, row) for row in range(first, end)]
     context = join_context(document, first, above)
-    text = "\x1f".join((_FORMAT, document.key, context, *titles, document.text[start : columns.starts[end]]))
-    digest.update(text.encode("utf-8", "surrogatepass"))
+    head = "\x1f".join((_FORMAT, document.key, context, *titles, ""))
+    digest.update(head.encode("utf-8", "surrogatepass"))
+    for place in range(start, columns.starts[end], _PIECE_LENGTH):
+        piece = document.text[place : min(place + _PIECE_LENGTH, columns.starts[end])]
+        digest.update(piece.encode("utf-8", "surrogatepass"))
     digest.update(columns.levels[first:end])
     digest.update(array("Q", (place - start for place in columns.starts[first:end])).tobytes())
     for row in range(first, end) if summaries else ():
         digest.update(f"\x1f{find_row_summary(document, row, summaries)}".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def _split_runs(text: str) -> Iterator[str]:
+    """Yield what `text.split()` returns; those of a text as long as a library never stand in memory all at once."""
+    start = 0
+    while start < len(text):
+        space = _SPACE.search(text, start + _PIECE_LENGTH)
+        end = space.start() if space is not None else len(text)
+        yield from text[start:end].split()
+        start = end
 
 
 class NamesByRun(dict[str, tuple[str, str] | None]):
@@ -212,5 +230,7 @@ class NamesByRun(dict[str, tuple[str, str] | None]):
             if word.lower() != word:
                 parts = " ".join(part for word in _WORD.findall(run) for part in split_camel_case(word))
             found = (names, parts) if names or parts else None
+        if len(self) >= _RUNS_MAX:
+            self.clear()
         self[run] = found
         return found

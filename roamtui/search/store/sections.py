@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from weakref import finalize
 
 from roamtui.errors import RoamtuiError
+from roamtui.search.languages import STOP_WORDS
 from roamtui.search.store.parts import IndexRow, NamesByRun
-from roamtui.search.terms import STOP_WORDS, find_words
+from roamtui.search.terms import find_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,10 +29,12 @@ VERSION = 1
 _BUSY_SECONDS = 3.0
 _BATCH_ROWS = 50_000
 """Sections written in one transaction: about two seconds, for which another program has to wait."""
-_CACHE_KIB = 64_000
+_CACHE_KIB = 16_000
 _COUNTS_KEPT = 20_000
 _OTHER_TEXT = "another program has indexed another text of it"
 _WORD_LENGTH_MIN = 4
+_PIECE_LENGTH = 1_000_000
+"""Characters of a row that are written at once."""
 _DIGIT = re.compile(r"\d")
 _SCHEMA = (
     """CREATE VIRTUAL TABLE sections USING fts5(
@@ -118,6 +121,8 @@ class SectionStore:
                     self._add([part for part in batch if part.digest not in self._bases], names_by_run)
                 gone = []
                 done += sum(map(len, batch))
+            if total:
+                self._connection.execute("PRAGMA shrink_memory")
             if tell is not None and total:
                 tell(total, total)
             self._read_bases()
@@ -255,7 +260,7 @@ class SectionStore:
             if self.path is None:
                 self._kept[part.digest] = part
             else:
-                packed = zlib.compress(json.dumps(rows, ensure_ascii=False).encode(), 1)
+                packed = _pack(rows)
             execute("INSERT INTO parts VALUES(?, ?, ?, ?)", (part.digest, base, len(rows), packed))
             self._bases[part.digest] = base
             base += len(rows)
@@ -299,6 +304,31 @@ class SectionStore:
             raise IndexLostError(str(error), is_damaged=True) from error
         except (ValueError, TypeError, zlib.error) as error:
             raise IndexLostError(str(error), is_damaged=True) from error
+
+
+def _pack(rows: Sequence[IndexRow]) -> bytes:
+    """Return rows as compressed JSON. It is made in pieces, since one row may be a book without a line end."""
+    packer = zlib.compressobj(1)
+    packed = [packer.compress(piece.encode()) for piece in _write_json(rows)]
+    return b"".join((*packed, packer.flush()))
+
+
+def _write_json(rows: Sequence[IndexRow]) -> Iterator[str]:
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    between = "["
+    for row in rows:
+        if sum(map(len, row)) <= _PIECE_LENGTH:
+            yield between + encode(row)
+        else:
+            yield f"{between}["
+            for number, field in enumerate(row):
+                yield ',"' if number else '"'
+                for start in range(0, len(field), _PIECE_LENGTH):
+                    yield encode(field[start : start + _PIECE_LENGTH])[1:-1]
+                yield '"'
+            yield "]"
+        between = ","
+    yield "]" if rows else "[]"
 
 
 def _divide(parts: Sequence[Part]) -> Iterator[list[Part]]:

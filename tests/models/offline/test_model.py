@@ -138,3 +138,42 @@ async def test_told_to_make_no_calls_it_answers() -> None:
     events = [event async for event in OfflineModel().stream(request)]
     assert not any(isinstance(event, CallMade) for event in events)
     assert any(isinstance(event, TextDelta) for event in events)
+
+
+_HARBOUR = """\
+# Hafen
+
+## § 3 Hafenmeister
+
+Der Hafenmeister führt die Aufsicht. Er wird vom Gemeinderat gewählt. Er hat das dreißigste Lebensjahr vollendet.
+
+## § 4 Gebühr
+
+Die Gebühr wird am 1. April fällig. Die Gebühr zahlt, wer einen Platz hat.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [
+        ("Wer wählt den Hafenmeister?", "Er wird vom Gemeinderat gewählt."),
+        ("Wann wird die Gebühr fällig?", "Die Gebühr wird am 1. April fällig."),
+        ("Wer bezahlt die Gebür?", "Die Gebühr zahlt, wer einen Platz hat."),
+    ],
+)
+async def test_german_is_answered_whatever_form_its_words_have(question: str, quote: str) -> None:
+    answer = await make_talk(_HARBOUR).ask(question)
+    assert f'"{quote}"' in answer.answer
+
+
+async def test_how_old_is_answered_with_an_age() -> None:
+    text = "A senator has one vote. A senator sits for six years. A senator is of the age of thirty."
+    answer = await make_talk(f"# Law\n\n## Senate\n\n{text}\n").ask("How old is a senator?")
+    assert answer.answer.startswith('Senate: "A senator is of the age of thirty."')
+
+
+async def test_chinese_is_answered_although_half_of_its_pairs_stand_nowhere() -> None:
+    talk = make_talk("# 指南\n\n## 借阅期限\n\n图书的借期为三十天。\n\n## 押金\n\n免收押金。\n")
+    assert "图书的借期为三十天。" in (await talk.ask("借期是多少天？")).answer
+    assert (await talk.ask("停车场在哪里？")).stopped is Stopped.NOT_FOUND
+    assert (await talk.ask("免收押金吗？")).answer.startswith("押金")

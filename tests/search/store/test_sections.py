@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from roamtui.document.library import Library
 from roamtui.search.index import SectionIndex
+from roamtui.search.query import code_identifier
+from roamtui.search.store import parts, sections
 from roamtui.search.store.sections import IndexLostError, SectionStore
 from tests.search.libraries import make_folder, make_library
 
@@ -60,6 +64,32 @@ def test_only_a_changed_file_is_written() -> None:
     assert telling.total == 1
     assert rank_titles(after, '"sweet"') == ["Dates"]
     assert rank_titles(after, '"red"') == rank_titles(before, '"red"')
+
+
+def test_a_text_that_is_written_in_pieces_is_found_and_taken_out_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = make_library('# Pumps\n\nA "pump_valve" \\ or a pumpGauge,\tin \u2028caf\xe9s.\n')
+    whole = SectionIndex(library)
+    for module in (parts, sections):
+        monkeypatch.setattr(module, "_PIECE_LENGTH", 3)
+    index = SectionIndex(library, SectionStore(tmp_path / "index.sqlite3"))
+    expressions = ('"pump"', '"gauge"', '"cafes"', f"names : {code_identifier('pump_valve')}")
+    for expression in expressions:
+        assert rank_scores(index, expression) == rank_scores(whole, expression) != {}
+
+    after = SectionIndex(make_library("# Dates\n"), index.store, before=index)
+    assert [rank_titles(after, expression) for expression in expressions] == [[]] * len(expressions)
+    assert not after.store.has_stem("gaug")
+
+
+def test_runs_are_remembered_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "_RUNS_MAX", 2)
+    names = parts.NamesByRun()
+    before = [names[run] for run in ("a_b", "plain", "getApple")]
+    assert [names[run] for run in ("a_b", "plain", "getApple")] == before
+    assert before[1] is None
+    assert len(names) <= 2
 
 
 def test_after_changes_it_answers_like_a_new_one() -> None:
