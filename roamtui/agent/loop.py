@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamtui.agent.answer import complete_answer
+from roamtui.agent.chronicle import Chronicle
 from roamtui.agent.cost import sum_cost
 from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked, ReminderSent, StepStarted, ToolFinished
 from roamtui.agent.gauge import TokenGauge
@@ -81,7 +83,7 @@ class Agent:
             raise UnknownSectionError(within)
         if self.searcher is not None:
             self.searcher.refresh(library)
-        progress = Progress()
+        progress, chronicle = Progress(), Chronicle()
         await start_model(self.model)
         self.session.fit_window(self._gauge.find_window(self.model))
         number = self.session.state.question_number + 1
@@ -92,20 +94,26 @@ class Agent:
             try:
                 async with aclosing(self._roam(progress)) as events:
                     async for event in events:
+                        self.session.note(chronicle.take(event))
                         yield event
                 outcome = complete_answer(self.session.state, progress, self.searcher)
             except ModelError as error:
                 outcome = Outcome(
                     answer=progress.last_words(), stopped=Stopped.ERROR, usage=progress.usage, error=str(error)
                 )
-            changes = await self.session.finish_question(outcome)
+            changes = await self.session.finish_question(replace(outcome, steps=progress.steps))
             is_saved = True
             for change in changes:
                 yield change
             yield self._tell(outcome, progress.steps)
         finally:
             if self.session.state.is_asking and self.session.state.question_number == number:
-                partial = Outcome(answer=progress.last_words(), stopped=Stopped.CANCELLED, usage=progress.usage)
+                partial = Outcome(
+                    answer=progress.last_words(),
+                    stopped=Stopped.CANCELLED,
+                    usage=progress.usage,
+                    steps=progress.steps,
+                )
                 self.session.abandon_question(partial, step=progress.interrupted_step())
             elif not is_saved:
                 self.session.save_now()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from roamtui.conversation.codec import decode_conversation, decode_exchange
 from roamtui.conversation.migrations import migrate, name_beside
+from roamtui.conversation.recovery import DAMAGE, fit_state, recover_exchange, recover_state
 from roamtui.conversation.salvage import Row, read_rows
 
 if TYPE_CHECKING:
@@ -25,16 +26,8 @@ _INSERT = (
     "INSERT INTO conversations (id, source, title, model, created_at, updated_at, state, revision, writer, changed)"
     " VALUES (:id, :source, :title, :model, :created_at, :updated_at, :state, :revision, :writer, :changed)"
 )
-_NOTHING_OPEN: Mapping[str, Any] = {
-    "system": "",
-    "prologue": "",
-    "rebuilt_at": 0,
-    "open": [],
-    "unfolded": [],
-    "batches": [],
-    "needs_rebuild": True,
-}
-"""The state of a conversation of which only questions and answers were found."""
+_EXCHANGE_START = '{"number": '
+"""What a row of three columns begins with that is an exchange, however damaged."""
 _Json = dict[str, Any]
 
 
@@ -46,6 +39,8 @@ class _Found:
     state: _Json = field(default_factory=dict)
     exchanges: dict[int, _Json] = field(default_factory=dict)
     """By number."""
+    has_damage: bool = False
+    """Whether one of them is only what is left of it."""
 
 
 def replace_damaged(path: Path, identity: tuple[int, int] | None) -> str:
@@ -154,8 +149,11 @@ def _take_exchange(row: Row, found: dict[str, _Found]) -> None:
     try:
         values = json.loads(data)
         decode_exchange(values)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return
+    except DAMAGE:
+        if not data.startswith(_EXCHANGE_START):
+            return
+        values = recover_exchange(data, number)
+        found.setdefault(conversation_id, _Found()).has_damage = True
     found.setdefault(conversation_id, _Found()).exchanges[number] = values
 
 
@@ -170,7 +168,7 @@ def _take_conversation(row: Row, found: dict[str, _Found]) -> None:
     try:
         state = json.loads(str(values["state"]))
         decode_conversation(values, state, ())
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except DAMAGE:
         return
     known.state = state
 
@@ -193,12 +191,19 @@ def _write_new(part: Path, conversations: Mapping[str, _Found]) -> None:
 def _insert(connection: sqlite3.Connection, conversation_id: str, found: _Found, place: int) -> None:
     numbers = sorted(found.exchanges)
     exchanges = [{**found.exchanges[number], "number": index} for index, number in enumerate(numbers, 1)]
-    state = dict(found.state or _NOTHING_OPEN)
-    if numbers != [*range(1, len(exchanges) + 1)] or not found.state:
-        state |= {"needs_rebuild": True, "rebuilt_at": min(state["rebuilt_at"], len(exchanges)), "history_from": 0}
+    state = found.state or recover_state(found.row.get("state", ""), tuple(map(decode_exchange, exchanges)))
+    if numbers != [*range(1, len(exchanges) + 1)] or found.has_damage:
+        state = fit_state(state, len(exchanges))
     first = exchanges[0]["question"][:80] if exchanges else ""
     texts = {"source": "", "title": first, "model": "", "created_at": "", "updated_at": ""} | found.row
-    values = texts | {"id": conversation_id, "state": json.dumps(state), "revision": 0, "writer": "", "changed": place}
+    revision = texts.get("revision")  # kept, so that a program that has the conversation can go on with it
+    values = texts | {
+        "id": conversation_id,
+        "state": json.dumps(state),
+        "revision": revision if isinstance(revision, int) else 0,
+        "writer": "",
+        "changed": place,
+    }
     connection.execute(_INSERT, values)
     connection.executemany(
         "INSERT INTO exchanges VALUES (?, ?, ?)",

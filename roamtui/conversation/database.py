@@ -9,7 +9,7 @@ import errno
 import os
 import sqlite3
 import stat
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,7 +18,7 @@ from roamtui.errors import StoreError
 from roamtui.private_folders import make_private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 _BUSY_SECONDS = 5.0
@@ -31,8 +31,16 @@ _PREPARATION = (
     "PRAGMA temp_store = MEMORY",
 )
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_GONE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
-"""What another connection may not meet any more: the file was moved, or can be written again."""
+_GONE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_ERROR)
+"""What another connection may not meet any more, or find the reason of: the file was moved, or its tables are gone."""
+_REASONS = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_READONLY: "the file can only be read",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
+    sqlite3.SQLITE_IOERR: "the disk cannot be written or read",
+    sqlite3.SQLITE_BUSY: "another program keeps it locked",
+}
+"""By kind of error."""
 _NOT_OPENED = "Conversations cannot be kept in {path}: {reason}."
 
 _Result = TypeVar("_Result")
@@ -52,7 +60,7 @@ class Database:
         """Grows whenever the file is opened: it may be another one then."""
 
     def read(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        """Return what `work` reads; it may be called twice.
+        """Return what `work` reads; it may be called again.
 
         Raises:
             StoreError: It cannot be read.
@@ -61,7 +69,7 @@ class Database:
             return self._run(work, "{path} cannot be read: {reason}.")
 
     def write(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        """Carry out `work` in one transaction; it may be called twice, and its first try is then taken back.
+        """Carry out `work` in one transaction; it may be called again, and its first try is then taken back.
 
         Raises:
             StoreError: It could not be written; what was on disk is unchanged.
@@ -110,12 +118,14 @@ class Database:
         if self._is_closed:
             raise StoreError(failure.format(path=self._path, reason="it was closed"))
         try:
-            try:
-                return work(self._connected())
-            except sqlite3.Error as error:
-                if not self._repair(error):
-                    raise
-                return work(self._connected())
+            for is_last in (False, False, True):
+                try:
+                    with _readable_errors():
+                        return work(self._connected())
+                except sqlite3.Error as error:
+                    if is_last or not self._repair(error):
+                        raise
+            raise AssertionError
         except (OSError, sqlite3.Error) as error:
             failure = _NOT_OPENED if self._connection is None else failure
             raise StoreError(failure.format(path=self._path, reason=_explain(error))) from None
@@ -152,6 +162,17 @@ class Database:
         self._connection = self._identity = None
 
 
+@contextmanager
+def _readable_errors() -> Iterator[None]:
+    """Take an error for damage whose words cannot be decoded: they quote a damaged file."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        error = sqlite3.DatabaseError("the file is damaged")
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error from None
+
+
 def read_in_one_moment(connection: sqlite3.Connection, read: Callable[[sqlite3.Connection], _Result]) -> _Result:
     """Return what `read` reads, all of it as the file was at one moment, whatever other programs write meanwhile."""
     connection.execute("BEGIN")
@@ -182,8 +203,11 @@ def _make_private(path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     with suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE_FILE))
-    if stat.S_IMODE(path.stat().st_mode) != _PRIVATE_FILE:
+        os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE_FILE))
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "something else than a file is there; move it away")
+    if stat.S_IMODE(mode) != _PRIVATE_FILE:
         with suppress(OSError):
             path.chmod(_PRIVATE_FILE)
 
@@ -211,4 +235,5 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 def _explain(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    return str(error) or type(error).__name__
+    reason = _REASONS.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF)
+    return reason or str(error) or type(error).__name__

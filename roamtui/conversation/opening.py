@@ -28,8 +28,9 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> tuple
     before = set(state.open_ids)
     results: list[ExpandResult] = []
     room = command.room_tokens
+    delivered = state.delivered
     for requested in command.section_ids:
-        block = expand(state.library, requested, delivered=state.delivered, nonce=state.nonce)
+        block = expand(state.library, requested, delivered=delivered, nonce=state.nonce)
         cost = _count_cost(block)
         if room is not None and cost > room:
             text = _describe_no_room(state.library, requested, block, cost)
@@ -38,6 +39,8 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> tuple
         if room is not None:
             room -= cost
         state = _deliver(state, block, Origin.AGENT)
+        for span in block.spans:
+            delivered.setdefault(span.doc, []).append((span.start, span.end))
         results.append(_result(requested, block, _status_of(block), block.text))
     shown = [
         r.section_id for r in results if r.section_id and r.status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)

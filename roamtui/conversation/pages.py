@@ -21,8 +21,9 @@ def list_needed_links(state: ConversationState) -> tuple[str, ...]:
     library = state.library
     cited = (one.section_id for exchange in state.transcript.exchanges for one in exchange.citations)
     reading = (state.reading,) if state.reading is not None else ()
-    named = (node_id for node_id in (*state.open_ids, *reading, *cited) if node_id in library)
-    return tuple(dict.fromkeys(link for node_id in named for link in _list_links_to(library, node_id)))
+    named = dict.fromkeys((*state.open_ids, *reading, *cited))
+    known = (node_id for node_id in named if node_id in library)
+    return tuple(dict.fromkeys(link for node_id in known for link in _list_links_to(library, node_id)))
 
 
 def _list_links_to(library: Library, node_id: str) -> Iterator[str]:

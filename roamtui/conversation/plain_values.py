@@ -22,10 +22,12 @@ def encode_value(value: object) -> object:
             item = getattr(value, name)
             plain[name] = item if type(item) in _PLAIN_TYPES else encode_value(item)
         return plain
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (tuple, list)):  # before mappings, since an abstract class takes long to ask
+        return [item if type(item) in _PLAIN_TYPES else encode_value(item) for item in value]
     if isinstance(value, Mapping):
         return {str(name): encode_value(item) for name, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [encode_value(item) for item in value]
     return value
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import CloseReason, ConversationEvent, ExpandStatus, SectionsExpanded
 from roamtui.conversation.keep_open import choose_closing
+from roamtui.conversation.notes import Note, note_events
 from roamtui.conversation.opening import ExpandEvents, deliver_pending, expand_for_agent
 from roamtui.conversation.rebuilding import Briefing, rebuild
 from roamtui.conversation.state import ConversationState, KeepOpen, OpenSection
@@ -22,6 +23,7 @@ __all__ = [
     "Briefing",
     "Change",
     "Outcome",
+    "add_notes",
     "begin_question",
     "close_marked",
     "finish_question",
@@ -42,6 +44,8 @@ class Outcome:
     citations: tuple[Citation, ...] = ()
     usage: Usage = field(default_factory=Usage)
     error: str = ""
+    steps: int = 0
+    """Requests that it took."""
 
 
 def begin_question(state: ConversationState, question: str, briefing: Briefing) -> Change:
@@ -57,6 +61,7 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
     if state.options.mode is KeepOpen.FRESH:
         ids = [section.section_id for section in state.open if _is_of_earlier_questions(section)]
         state, closed = close(state, ids, Origin.AGENT, CloseReason.FRESH)
+        state = add_notes(state, note_events(closed))
         events = (*events, *closed)
     if state.needs_rebuild or (state.model and state.model != briefing.model):
         state = rebuild(state, briefing)
@@ -72,13 +77,20 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
     state = replace(state, transcript=transcript, is_asking=True, model=briefing.model, title=title)
     state, texts = deliver_pending(state, briefing.room_tokens)
     state, found, opening = _open_found(state, briefing, texts)
-    return _change_last(state, preface=_write_preface(state, texts, found)), (*events, *opening)
+    state = _change_last(state, preface=_write_preface(state, texts, found), notes=note_events(opening))
+    return state, (*events, *opening)
 
 
 def record_step(state: ConversationState, step: Step) -> ConversationState:
     """Add a step, calls and results together, to the exchange under way."""
     last = state.transcript.exchanges[-1]
     return _change_last(state, steps=(*last.steps, step), answer="")
+
+
+def add_notes(state: ConversationState, notes: tuple[Note, ...]) -> ConversationState:
+    """Keep with the last exchange what a person was shown; before the first one nothing is kept."""
+    exchanges = state.transcript.exchanges
+    return _change_last(state, notes=(*exchanges[-1].notes, *notes)) if notes and exchanges else state
 
 
 def record_draft(state: ConversationState, text: str) -> ConversationState:
@@ -97,6 +109,7 @@ def finish_question(state: ConversationState, outcome: Outcome) -> Change:
             citations=outcome.citations,
             usage=outcome.usage,
             error=outcome.error,
+            steps_taken=outcome.steps,
         ),
         is_asking=False,
     )
@@ -108,7 +121,7 @@ def finish_question(state: ConversationState, outcome: Outcome) -> Change:
     state = replace(state, open=sections)
     state, events = close_marked(state)
     state, more = close(state, choose_closing(state), Origin.AGENT, CloseReason.BUDGET)
-    return state, (*events, *more)
+    return add_notes(state, note_events(more)), (*events, *more)
 
 
 def close_marked(state: ConversationState) -> Change:

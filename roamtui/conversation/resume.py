@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed
+from roamtui.conversation.events import CloseReason, ConversationEvent, SavingReported, SectionsClosed
 from roamtui.conversation.opening import estimate_delivery, hash_own_text
 from roamtui.conversation.questions import close_marked
 from roamtui.conversation.state import ConversationState, KeepOptions, OpenSection
@@ -24,7 +24,8 @@ def resume_state(
     """Return the state of a saved conversation over `library`.
 
     In a changed document what was open is found by id, then by its own text; what is found nowhere is closed, and an
-    event says so. What was marked when the program ended in the middle of a question is closed too.
+    event says so; another one says what could not be read. What was marked when the program ended in the middle of a
+    question is closed too.
     """
     state = ConversationState(
         id=saved.id,
@@ -40,12 +41,15 @@ def resume_state(
         title=saved.title,
         approved_origins=saved.approved_origins,
     )
+    told: tuple[ConversationEvent, ...] = ()
+    if saved.damage is not None:
+        told = (SavingReported(message=saved.damage.message, conversation_id=saved.id),)
     state, closed = close_marked(state)
     unchanged = _find_unchanged(saved.document_hashes, library)
     if saved.content_hash == library.content_hash and saved.document_hashes.keys() <= unchanged:
-        return state, closed
+        return state, (*told, *closed)
     state, events = _match_sections(state, unchanged)
-    return state, (*closed, *events)
+    return state, (*told, *closed, *events)
 
 
 def reload_state(state: ConversationState, library: Library) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:

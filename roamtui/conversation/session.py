@@ -14,10 +14,12 @@ from roamtui.conversation.events import ConversationEvent, LoadingProgressed, No
 from roamtui.conversation.fetching import Fetched, Fetching
 from roamtui.conversation.keep_open import open_budget
 from roamtui.conversation.loading import find_needed, grow, needs_page
+from roamtui.conversation.notes import Note, note_events
 from roamtui.conversation.pages import carry_pages, open_links
 from roamtui.conversation.questions import (
     Briefing,
     Outcome,
+    add_notes,
     begin_question,
     finish_question,
     record_draft,
@@ -202,6 +204,10 @@ class Session:
         self._state, events = begin_question(self._state, question, briefing)
         return (*events, *await self._save())
 
+    def note(self, notes: tuple[Note, ...]) -> None:
+        """Keep what a person is shown beside the answer under way, with the next change that is saved."""
+        self._state = add_notes(self._state, notes)
+
     async def record_step(self, step: Step) -> tuple[ConversationEvent, ...]:
         """Add a step to the question under way; it is on disk when this returns."""
         self._state = record_step(self._state, step)
@@ -250,7 +256,8 @@ class Session:
     async def reload(self, library: Library) -> tuple[ConversationEvent, ...]:
         """Go on over the document as it is now, between questions: what is open is found again by id, then by text."""
         assert not self._state.is_asking
-        self._state, events = reload_state(self._state, carry_pages(self._state.library, library))
+        state, events = reload_state(self._state, carry_pages(self._state.library, library))
+        self._state = add_notes(state, note_events(events))
         return (*events, *await self._save())
 
     def abandon_question(self, outcome: Outcome, *, step: Step | None = None) -> None:
@@ -272,8 +279,8 @@ class Session:
 
     def save_now(self) -> None:
         """Write what was not yet, before the program ends."""
-        if self._state.transcript.exchanges and not self._saving.has_all:
-            self._write()
+        if self._state.transcript.exchanges and not self._saving.has_all and self._part_ways(self._saving.write()):
+            self._saving.write()
 
     async def _save(self) -> tuple[ConversationEvent, ...]:
         """Write the state in a thread, and return what a person should know of it."""
@@ -283,11 +290,6 @@ class Session:
         if self._part_ways(taken_id):
             await asyncio.to_thread(self._saving.write)
         return self._saving.take_events()
-
-    def _write(self) -> None:
-        """Write the state here and now; what a person should know of it is told with the next change."""
-        if self._part_ways(self._saving.write()):
-            self._saving.write()
 
     def _part_ways(self, taken_id: str | None) -> bool:
         """Go on under another id where this one was taken and that was not done meanwhile; return whether it was."""

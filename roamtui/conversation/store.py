@@ -11,15 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from roamtui.conversation.codec import (
-    SavedConversation,
-    decode_conversation,
-    decode_exchange,
-    encode_exchange,
-    encode_state,
-)
+from roamtui.conversation.codec import Damage, SavedConversation, encode_exchange, encode_state
 from roamtui.conversation.database import Database, read_in_one_moment
 from roamtui.conversation.forgetting import forget_in_copies
+from roamtui.conversation.reading import NO_SUCH, keep_damaged, read_conversation, read_number, read_text
 from roamtui.errors import ContinuedElsewhereError, StoreError
 
 if TYPE_CHECKING:
@@ -31,10 +26,9 @@ if TYPE_CHECKING:
 
 _SAVE = (
     "INSERT INTO conversations VALUES (:id, :source, :title, :model, :now, :now, :state, :revision, :writer, :changed) "
-    "ON CONFLICT (id) DO UPDATE SET title = :title, model = :model, updated_at = :now, state = :state, "
-    "revision = :revision, writer = :writer, changed = :changed"
+    "ON CONFLICT (id) DO UPDATE SET source = :source, title = :title, model = :model, updated_at = :now, "
+    "state = :state, revision = :revision, writer = :writer, changed = :changed"
 )
-_NO_SUCH = 'There is no conversation "{}". `roamtui conversations` lists them.'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +54,8 @@ class _Known:
     """As this object wrote them last."""
     generation: int = 0
     """Of the database that it wrote them into."""
+    damage: Damage | None = None
+    """What could not be read of it when it was taken up, until it is kept aside."""
 
 
 class Store:
@@ -108,13 +104,17 @@ class Store:
 
         def write(connection: sqlite3.Connection) -> _Known:
             revision = self._check_revision(connection, state.id)
-            changed = connection.execute("SELECT coalesce(max(changed), 0) + 1 FROM conversations").fetchone()[0]
+            changed = connection.execute(
+                "SELECT CAST(coalesce(max(changed), 0) AS INTEGER) + 1 FROM conversations"
+            ).fetchone()[0]
+            now = datetime.now(UTC).isoformat(timespec="microseconds")
+            self._put_damaged_aside(connection, state.id, now)
             values = {
                 "id": state.id,
                 "source": identify_source(state),
                 "title": _storable(state.title),
                 "model": _storable(state.model),
-                "now": datetime.now(UTC).isoformat(timespec="microseconds"),
+                "now": now,
                 "state": json.dumps(encode_state(state), ensure_ascii=True),
                 "revision": revision,
                 "writer": self._writer,
@@ -137,7 +137,8 @@ class Store:
 
         known = self._database.write(write)
         for conversation_id, before in self._known.items():
-            self._known[conversation_id] = _Known(revision=before.revision)  # it holds no texts of earlier ones
+            # It holds no texts of earlier ones.
+            self._known[conversation_id] = _Known(revision=before.revision, damage=before.damage)
         self._known[state.id] = known
 
     def _check_revision(self, connection: sqlite3.Connection, conversation_id: str) -> int:
@@ -152,9 +153,17 @@ class Store:
         ).fetchone()
         if row is None:
             return known.revision + 1
-        if row["revision"] != known.revision and row["writer"] != self._writer:
+        revision = read_number(row["revision"])
+        if revision != known.revision and row["writer"] != self._writer:
             raise ContinuedElsewhereError(conversation_id)
-        return int(max(row["revision"], known.revision)) + 1
+        return max(revision, known.revision) + 1
+
+    def _put_damaged_aside(self, connection: sqlite3.Connection, conversation_id: str, now: str) -> None:
+        """Copy rows that could not be read, and make room for what was read in their place."""
+        damage = self._known.get(conversation_id, _Known(revision=0)).damage
+        if damage is not None:
+            keep_damaged(connection, conversation_id, damage, now)
+            connection.execute("DELETE FROM exchanges WHERE conversation_id = ?", (conversation_id,))
 
     def _find_written(self, connection: sqlite3.Connection, conversation_id: str) -> tuple[Exchange, ...]:
         """Return the exchanges that lie on disk as this object wrote them, none where that is not certain."""
@@ -166,45 +175,45 @@ class Store:
         return known.exchanges if count == len(known.exchanges) else ()
 
     def load(self, conversation_id: str) -> SavedConversation:
-        """Return a conversation as it lies on disk.
+        """Return a conversation as it lies on disk; of one that is damaged what is left, and what is not.
 
         Raises:
-            StoreError: There is none with this id, or it cannot be read.
+            StoreError: There is none with this id, or the file cannot be read.
         """
-
-        def read(connection: sqlite3.Connection) -> SavedConversation:
-            row = connection.execute("SELECT * FROM conversations WHERE id = ?", (conversation_id,)).fetchone()
-            if row is None:
-                raise StoreError(_NO_SUCH.format(conversation_id))
-            query = "SELECT data FROM exchanges WHERE conversation_id = ? ORDER BY number"
-            exchanges = connection.execute(query, (conversation_id,)).fetchall()
-            try:
-                decoded = tuple(decode_exchange(json.loads(data)) for (data,) in exchanges)
-                return decode_conversation(dict(row), json.loads(row["state"]), decoded)
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                raise StoreError(f'The conversation "{conversation_id}" is damaged and cannot be read.') from None
-
-        return self._database.read(lambda connection: read_in_one_moment(connection, read))
+        return self._database.read(
+            lambda connection: read_in_one_moment(connection, lambda one: read_conversation(one, conversation_id))
+        )
 
     def take_up(self, conversation_id: str) -> SavedConversation:
         """Return a conversation to go on with: what is saved of it next follows what lies on disk now.
 
         Raises:
-            StoreError: There is none with this id, or it cannot be read.
+            StoreError: There is none with this id, or the file cannot be read.
         """
         saved = self.load(conversation_id)
-        self._known[conversation_id] = _Known(revision=saved.revision)
+        exchanges = saved.transcript.exchanges if saved.damage is None else ()
+        self._known[conversation_id] = _Known(
+            revision=saved.revision,
+            exchanges=exchanges,
+            generation=self._database.generation,
+            damage=saved.damage,
+        )
         return saved
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
         """Return all conversations, or those about one source, the one that was changed last first."""
+        # Not the state, which is large: with 5,000 conversations it is most of the file.
         query = (
-            "SELECT c.*, (SELECT count(*) FROM exchanges e WHERE e.conversation_id = c.id) AS questions "
+            "SELECT id, source, title, model, created_at, updated_at, "
+            "(SELECT count(*) FROM exchanges e WHERE e.conversation_id = c.id) AS questions "
             "FROM conversations c WHERE :source IS NULL OR c.source = :source ORDER BY c.changed DESC, c.rowid DESC"
         )
         rows = self._database.read(lambda connection: connection.execute(query, {"source": source}).fetchall())
-        keys = ("id", "source", "title", "model", "created_at", "updated_at", "questions")
-        return tuple(ConversationSummary(**{key: row[key] for key in keys}) for row in rows)
+        keys = ("id", "source", "title", "model", "created_at", "updated_at")
+        return tuple(
+            ConversationSummary(**{key: read_text(row[key]) for key in keys}, questions=row["questions"])
+            for row in rows
+        )
 
     def read_words(self) -> dict[str, str]:
         """Return all questions and answers of each conversation as one text, for searching; what is damaged has none.
@@ -230,7 +239,7 @@ class Store:
         def write(connection: sqlite3.Connection) -> None:
             values = (_storable(title), conversation_id)
             if not connection.execute("UPDATE conversations SET title = ? WHERE id = ?", values).rowcount:
-                raise StoreError(_NO_SUCH.format(conversation_id))
+                raise StoreError(NO_SUCH.format(conversation_id))
 
         self._database.write(write)
 
@@ -245,7 +254,7 @@ class Store:
 
         def write(connection: sqlite3.Connection) -> None:
             if not connection.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,)).rowcount:
-                raise StoreError(_NO_SUCH.format(conversation_id))
+                raise StoreError(NO_SUCH.format(conversation_id))
 
         self._database.write(write)
         self._known.pop(conversation_id, None)
@@ -257,6 +266,12 @@ def identify_source(state: ConversationState) -> str:
     """Return what conversations of one source have in common: its name, or its content where it came by a pipe."""
     library = state.library
     return f"-{library.root.content_hash}" if library.source == "-" else _storable(library.source)
+
+
+def is_gone(source: str) -> bool:
+    """Return whether none of the files and folders that a source names is there any more."""
+    is_file = "://" not in source and not source.startswith("-")
+    return is_file and not any(os.path.lexists(name) for name in (source, *source.split(", ")))
 
 
 def _storable(text: str) -> str:

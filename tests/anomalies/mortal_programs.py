@@ -84,7 +84,7 @@ class MortalPrograms:
 
 
 def _read(out: Path, status: int) -> MortalRun:
-    lines = out.read_text("ascii").split("\n")[:-1]
+    lines = out.read_text("utf-8", "replace").split("\n")[:-1]
     return MortalRun(
         was_killed=os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL,
         code=os.waitstatus_to_exitcode(status),

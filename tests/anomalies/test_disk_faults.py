@@ -98,7 +98,7 @@ async def test_any_statement_may_fail(tmp_path: Path, faulty: type[_FaultyConnec
         store = Store(path, is_patient=True)
         agent = make_agent(store=store)
         told = await _ask_three(agent)
-        assert all("disk I/O error" in message for message in told)
+        assert all("the disk cannot be written or read" in message for message in told)
         faulty.faults = 0
         agent.session.save_now()
         assert agent.session.save_failure == ""
@@ -118,7 +118,7 @@ async def test_a_full_disk_is_told_once_and_what_was_asked_meanwhile_is_saved_la
     with closing(Store(path)) as store:
         agent = make_agent(store=store)
         store._database.read(lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchone())
-        assert await _ask_three(agent) == [f"The conversation is not saved: database or disk is full ({path})."]
+        assert await _ask_three(agent) == [f"The conversation is not saved: the disk is full ({path})."]
         assert store.list() == ()
         store._database.read(lambda connection: connection.execute("PRAGMA max_page_count = 100000").fetchone())
         assert await _ask_three(agent) == []
@@ -194,7 +194,7 @@ async def test_the_app_says_once_that_nothing_is_saved_and_goes_on(tmp_path: Pat
         app = make_app(replies, store=store)
         async with app.run_test(size=(160, 100)) as pilot:
             await ask_in_app(pilot, "Where? (0)")
-            assert "! The conversation is not saved: database or disk is" in screen_text(app)
+            assert "! The conversation is not saved: the disk is full" in screen_text(app)
             await ask_in_app(pilot, "Where? (1)")
             assert "The conversation is not saved" not in screen_text(app).partition("❯ Where? (1)")[2]
             store._database.read(lambda connection: connection.execute("PRAGMA max_page_count = 10000").fetchone())

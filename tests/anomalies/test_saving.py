@@ -103,7 +103,7 @@ async def test_an_answer_arrives_although_nothing_can_be_saved(tmp_path: Path) -
         model_of(agent).add_replies(expanding(fees), saying(f'It costs "2 euros a day" [{fees}].'))
         events = await ask(agent)
         assert [event.message for event in events if isinstance(event, SaveFailed)] == [
-            f"The conversation is not saved: database is locked ({path})."
+            f"The conversation is not saved: another program keeps it locked ({path})."
         ]
         assert agent.session.state.transcript.exchanges[0].stopped is Stopped.ANSWERED
         other.execute("ROLLBACK")

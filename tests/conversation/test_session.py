@@ -270,7 +270,9 @@ async def test_with_a_locked_file_the_conversation_goes_on_and_says_so_once(
         other.execute("BEGIN EXCLUSIVE")
         first = await session.begin_question("Why?", BRIEFING)
         assert [type(event) for event in first] == [SaveFailed]
-        assert first[0] == SaveFailed(message=f"The conversation is not saved: database is locked ({path}).")
+        assert first[0] == SaveFailed(
+            message=f"The conversation is not saved: another program keeps it locked ({path})."
+        )
         events = await _do(session, _expand(session, "Alpha"))
         assert isinstance(events[-1], SectionsExpanded)
         assert session.save_failure

@@ -1,0 +1,221 @@
+"""A conversation that is taken up again looks as it did while it went on: the same lines in the same colours."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import KeepOpen, KeepOptions
+from roamtui.conversation.store import Store
+from roamtui.conversation.transcript import Usage
+from roamtui.document.build import build_library
+from roamtui.document.library import Library
+from roamtui.errors import ModelError
+from roamtui.models.base import Retrying
+from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.sources.raw_text import RawText
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext
+from tests.tui.driving import TEXT, app_of, ask, expand, wait_until
+
+_SIZE = (100, 120)
+_PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd=0.0123, source="provider")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store(tmp_path / "conversations.sqlite3")) as opened:
+        yield opened
+
+
+def _make_library(text: str = TEXT) -> Library:
+    return build_library(RawText(text=text, source="bakery.md", name="bakery"))
+
+
+_IDS = {_make_library().title_of(section_id): section_id for section_id in _make_library().walk()}
+
+
+_QUOTES = {
+    "Ovens": "There are two ovens, and both are lit at three.",
+    "Stone oven": "The stone oven takes forty loaves.",
+    "Steam": "Steam is let in for the first eight minutes.",
+    "Starter": "Feed the starter with 200 g of rye at six and at noon.",
+}
+
+
+def _answer(title: str, lead: str = "So:") -> ScriptedReply:
+    """Return an answer that quotes a section, so that it is taken for one."""
+    return ScriptedReply(text=f"{lead} “{_QUOTES[title]}” [{_IDS[title]}]", usage=_PRICE)
+
+
+class _Twins:
+    """A conversation in an app, and the same one taken up again in another."""
+
+    def __init__(self, store: Store, keep: KeepOptions | None = None) -> None:
+        self._store = store
+        self._keep = keep
+
+    @asynccontextmanager
+    async def play(self, *replies: Reply, options: AgentOptions | None = None) -> AsyncIterator[Pilot[None]]:
+        """Run the live app; when this ends, assert that its twin shows the same."""
+        session = Session.start(_make_library(), store=self._store, options=self._keep)
+        live = self._make_app(session, replies, options)
+        async with live.run_test(size=_SIZE) as pilot:
+            yield pilot
+            await pilot.pause()
+            shown, status = _picture(live), _count_status(live)
+        again = Session.resume(_make_library(), session.state.id, store=self._store, options=self._keep)
+        twin = self._make_app(again, (), options)
+        async with twin.run_test(size=_SIZE) as pilot:
+            await wait_until(pilot, lambda: twin.main.chat_log.current is not None)
+            await pilot.pause()
+            assert _picture(twin) == shown
+            assert _count_status(twin) == status
+
+    def _make_app(self, session: Session, replies: Iterable[Reply], options: AgentOptions | None) -> RoamApp:
+        searcher = KeywordSearcher(session.state.library)
+        return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies), searcher, options)))
+
+
+def _picture(app: RoamApp) -> list[str]:
+    """Return the lines of the chat, each with its styles."""
+    chat = app.main.chat_log
+    app.screen.set_focus(None)
+    lines = app.screen._compositor.render_strips()
+    region = chat.region
+    strips = [lines[y].crop(region.x, region.right) for y in range(region.y, region.bottom)]
+    return [" ".join(f"{part.text!r}{part.style}" for part in strip.simplify()) for strip in strips]
+
+
+def _words(pilot: Pilot[None]) -> str:
+    """Return what the chat says, as if it had one line."""
+    app = app_of(pilot)
+    lines = app.screen._compositor.render_strips()
+    region = app.main.chat_log.region
+    return " ".join(" ".join(line.crop(region.x, region.right).text.split()) for line in lines)
+
+
+def _check_words(pilot: Pilot[None], *expected: str) -> None:
+    words = _words(pilot)
+    assert [text for text in expected if text not in words] == []
+
+
+def _count_status(app: RoamApp) -> tuple[object, ...]:
+    state = app.main.session.state
+    return state.open_ids, state.unfolded, sum((e.usage for e in state.transcript.exchanges), Usage())
+
+
+def _search(query: str) -> ScriptedReply:
+    return ScriptedReply(text=f"Let me search for {query}.", calls=(("search_sections", {"query": query}),))
+
+
+async def test_what_the_agent_did_and_what_its_quotes_are_worth(store: Store) -> None:
+    stone, steam = _IDS["Stone oven"], _IDS["Steam"]
+    quotes = (
+        f"“The stone oven takes forty loaves.” [{stone}] “It must rest for *one* hour” [{stone}] "
+        f"“It takes fifty loaves a day.” [{stone}] “Steam is let in for the first eight minutes.” [{stone}] "
+        f"See [{steam}]."
+    )
+    replies = (
+        expand(stone, _IDS["Dough"], _IDS["Starter"], "0badc0de"),
+        expand(stone, steam),
+        ScriptedReply(text=quotes, reason="length"),
+        _search("oven loaves"),
+        _search("zeppelin"),
+        _answer("Stone oven"),
+        ScriptedReply(text="I know this: forty."),
+        ScriptedReply(text="Hm.", calls=(("collapse_sections", {"section_ids": [_IDS["Ovens"]]}), ("no_tool", "{"))),
+        expand(_IDS["Deck oven"]),
+        ScriptedReply(text="Out of steps.", calls=(("expand_sections", {"section_ids": [steam]}),)),
+    )
+    async with _Twins(store).play(*replies, options=AgentOptions(steps_max=4)) as pilot:
+        for question in ("How many loaves?", "How many loaves does the oven take?", "Why?"):
+            await ask(pilot, question)
+        _check_words(
+            pilot,
+            *("opened 2 sections", "part of these", "asked for ids that do not exist: 0badc0de", "already open"),
+            *("✓ exact", "misattributed", "unverified", "no quote", "cut off here"),
+            *("1 Stone oven", "found nothing", "asked the model to quote", "kept open", "step limit"),
+        )
+
+
+async def test_cancelled_and_failed_answers(store: Store) -> None:
+    gate = asyncio.Event()
+    failing = ScriptedReply(
+        text="Half an", retries=(Retrying("The provider is busy", 2.0),), error=ModelError("The key was refused.")
+    )
+    replies = (
+        _search("steam"),
+        expand(_IDS["Steam"]),
+        ScriptedReply(text="A long answer that nobody waits for. " * 9, gate=gate, gate_after=8),
+        failing,
+        expand(_IDS["Dough"]),
+        failing,
+    )
+    async with _Twins(store).play(*replies) as pilot:
+        main = app_of(pilot).main
+        main.question_box.fill("Why?")
+        main.question_box.focus()
+        await pilot.press("enter")
+        await wait_until(
+            pilot, lambda: "nobody waits" in (main.chat_log.current.answer if main.chat_log.current else "")
+        )
+        await pilot.press("ctrl+c")
+        await wait_until(pilot, lambda: not main.is_asking)
+        await ask(pilot, "And now?")
+        await ask(pilot, "Once more?")
+        _check_words(pilot, "stopped by you", "trying again in 2 s", "The key was refused")
+
+
+async def test_retried_and_edited_questions_an_undone_batch_and_closings(store: Store) -> None:
+    replies = (
+        expand(_IDS["Ovens"], _IDS["Dough"]),
+        _answer("Ovens"),
+        expand(_IDS["Steam"]),
+        _answer("Steam"),
+        expand(_IDS["Starter"]),
+        _answer("Starter", "Again:"),
+        expand(_IDS["Stone oven"]),
+        _answer("Stone oven", "Otherwise:"),
+    )
+    async with _Twins(store, KeepOptions(budget_tokens=30)).play(*replies) as pilot:
+        main = app_of(pilot).main
+        await ask(pilot, "First?")
+        await ask(pilot, "Second?")
+        _check_words(pilot, "Closed to stay within what may be open", "$0.0123")
+        main.chat_log.action_retry()
+        await wait_until(pilot, lambda: main.session.state.transcript.exchanges[-1].answer.startswith("Again:"))
+        await wait_until(pilot, lambda: not main.is_asking)
+        await pilot.press("escape", "u")
+        await wait_until(pilot, lambda: not main.session.state.batches)
+        main.chat_log.action_edit()
+        await pilot.pause()
+        main.question_box.fill("Third?")
+        main.question_box.focus()
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: main.session.state.transcript.exchanges[-1].answer.startswith("Otherwise:"))
+        await wait_until(pilot, lambda: not main.is_asking)
+
+
+async def test_mode_fresh_and_a_full_context(store: Store) -> None:
+    replies = (
+        expand(_IDS["Ovens"]),
+        _answer("Ovens"),
+        expand(_IDS["Steam"]),
+        expand(_IDS["Dough"]),
+        ScriptedReply(error=ModelError("Too long.", overflow=True)),
+        _answer("Steam"),
+    )
+    async with _Twins(store, KeepOptions(mode=KeepOpen.FRESH)).play(*replies) as pilot:
+        await ask(pilot, "First?")
+        await ask(pilot, "Second?")
+        _check_words(pilot, "Closed before a new question", "context was full")
