@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from roamtui.search.base import Searcher
 
 _NEAREST = 3
+_NOT_FOUND_STARTS = (
+    NOT_FOUND_START.lower().rstrip(":"),
+    *("nicht gefunden", "non trouvé", "introuvable", "no encontrado", "no se encontró", "não encontrado"),
+    *("non trovato", "未找到", "没有找到", "見つかりません"),
+)
+"""How an answer begins, in lower case: models put what the prompt asks for into the language of the question."""
 _NO_ANSWER = "The model ended without an answer. Ask again, or choose another model."
 _NO_ANSWERS = {
     "length": "The model used up its reply without an answer. Ask for something narrower, or choose another model.",
@@ -54,8 +60,8 @@ def complete_answer(state: ConversationState, progress: Progress, searcher: Sear
 
 
 def is_not_found(answer: str) -> bool:
-    """Return whether an answer says that the document holds none."""
-    return answer.lstrip("*_#> ").lower().startswith(NOT_FOUND_START.lower().rstrip(":"))
+    """Return whether an answer says that the document holds none, in the words of the prompt or in a translation."""
+    return answer.lstrip("*_#> ").lower().startswith(_NOT_FOUND_STARTS)
 
 
 def _list_places(state: ConversationState, searcher: Searcher | None) -> str:

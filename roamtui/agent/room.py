@@ -24,11 +24,10 @@ _ESTIMATES: dict[tuple[int, int], int] = {}
 
 def estimate_request(request: Request) -> int:
     """Return the estimated tokens of a request."""
-    texts = sum(
-        _MESSAGE_TOKENS + _estimate_text(message.text) + sum(_estimate_text(c.arguments) for c in message.tool_calls)
-        for message in request.messages
-    )
-    return texts + _TOOL_TOKENS * len(request.tools)
+    messages = request.messages
+    texts = [message.text for message in messages]
+    texts.extend(call.arguments for message in messages for call in message.tool_calls)
+    return sum(map(_estimate_text, texts)) + _MESSAGE_TOKENS * len(messages) + _TOOL_TOKENS * len(request.tools)
 
 
 def _estimate_text(text: str) -> int:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from roamtui.agent.quotes import find_quote, normalise
+from roamtui.agent.quotes import find_quote, normalise, strip_marks
 
 _TEXT = (
     "## Fees & fines\r\n\r\n> Late *returns* cost **2 euros** a day - see [the rules](rules.md (x)), `fee_table`.\r\n"
@@ -57,6 +57,18 @@ def test_normal_text_knows_where_each_character_came_from(text: str) -> None:
             assert character in {" ", '"', "'", "-", "&", "<", ">"} or text[offset] == character
 
 
+_PIECES = [
+    *("a", "bc", "0", "1. ", "2) ", "\n", "\r\n", " ", "\t", "\u00a0", "\u3000", "# ", "> ", "- ", "*", "_", "`"),
+    *("|", "'", "&amp;", "&nbsp;", "&quot;", "<br>", "<b>", "\\", "\\\n", "é", "e\u0301", "\ufb01", "\u200b"),
+    *("“", "—", "[x](y)", "!"),
+]
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=14).map("".join), st.booleans())
+def test_text_without_marks_is_the_normal_text(text: str, has_numbers: bool) -> None:  # noqa: FBT001 - drawn
+    assert strip_marks(text, has_numbers=has_numbers) == normalise(text, has_numbers=has_numbers).text
+
+
 @pytest.mark.parametrize(
     ("quote", "text", "is_found"),
     [
@@ -92,10 +104,23 @@ def test_normal_text_knows_where_each_character_came_from(text: str) -> None:
         ("one ... one", "one", False),
         ("one ... one", "one, one", True),
         ("first. Second", "first.\n\n2. Second", True),
+        ("first. Second", "first.\n\u00a0\t2. Second", True),
         ("3. Second", "first.\n\n2. Second", False),
         ("12. May", "on\n12. May", True),
         ("2. May", "on\n12. May", False),
         ("- 5 degrees", "- 5 degrees", True),
+        ("-5 degrees", "It has 5 degrees.", False),
+        ("63% fewer", "There are 63\u00a0% fewer.", True),
+        ("63 % fewer", "There are 63% fewer.", True),
+        ("3 % fewer", "There are 63% fewer.", False),
+        ("The fee is due", "Then the *fee* is due.", True),
+        ("may", "In May.", False),
+        ("The law", "THE LAW", False),
+        ("一天，两欧元。", "一天,两欧元", True),
+        ("curl \\ -d now", "curl \\\n  -d now", True),
+        ("a Voraussetzung here", "a Vor-\naussetzung here", True),
+        ("Eltern-Kind-Verhältnis", "das Eltern-Kind-\r\n  Verhältnis", True),
+        ("one two", "one-\ntwo", False),
     ],
 )
 def test_what_counts_as_the_same_words(quote: str, text: str, is_found: bool) -> None:  # noqa: FBT001 - a case
@@ -114,6 +139,13 @@ def test_an_ellipsis_spans_all_its_parts() -> None:
     match = find_quote("one thing … another thing", text)
     assert match is not None
     assert text[match.start : match.end] == "one thing, and another thing"
+
+
+def test_words_divided_at_the_end_of_a_line_are_found_whole() -> None:
+    text = "Die Vor-\naussetzung und das Er-\ngebnis gelten."
+    match = find_quote("Voraussetzung und das Ergebnis", text)
+    assert match is not None
+    assert text[match.start : match.end] == "Vor-\naussetzung und das Er-\ngebnis"
 
 
 def test_letters_that_are_written_otherwise_are_found_whole() -> None:

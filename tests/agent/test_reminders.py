@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from roamtui.agent.events import ReminderSent
 from roamtui.agent.reminding import ANSWER_REMINDER, CITE_REMINDER
 from roamtui.conversation.transcript import Stopped
@@ -47,6 +49,14 @@ async def test_not_found_needs_no_quote() -> None:
     answer = await desk.ask("What do emus eat?", opening(desk), ScriptedReply(text="Not found: there are no emus."))
     assert answer.stopped is Stopped.NOT_FOUND
     assert not answer.is_unproven
+    assert len(desk.model.requests) == 2
+
+
+@pytest.mark.parametrize("start", ["**Not found:**", "Nicht gefunden:", "Non trouvé :", "No encontrado:", "未找到："])
+async def test_not_found_may_be_said_in_the_language_of_the_question(start: str) -> None:
+    desk = make_desk()
+    answer = await desk.ask("Was fressen Emus?", opening(desk), ScriptedReply(text=f"{start} emus."))
+    assert answer.stopped is Stopped.NOT_FOUND
     assert len(desk.model.requests) == 2
 
 

@@ -48,6 +48,10 @@ def _statuses(finished: ToolFinished) -> list[tuple[str, str]]:
         '{{"section_ids": ["{0}", "{1}"',
         '{{"section_ids":["{0}","{1}"]',
         "section_ids: {0}, {1}",
+        '{{"section_ids": ["{0} Fees", "Lost books [{1}]"]}}',
+        '{{"section_ids": ["#{0}", "id: {1}"]}}',
+        '{{"sections": ["{0}", "{1}"]}}',
+        '{{"why": "to read the fees", "sectionIds": "{0},{1}"}}',
         "{0}, {1}",
         '{{"section_ids": ["{0}", null, "", "{1}"]}}',
     ],
@@ -221,6 +225,30 @@ async def test_a_search_can_be_within_a_section_and_says_so_where_it_cannot() ->
     await _call(agent, "search_sections", {"query": "fees", "within": "deadbeef"})
     assert searcher.searches[-2][2] is None
     assert '"deadbeef" is no section id, so the whole document was searched' in results(agent)[0]
+
+
+async def test_titles_in_place_of_ids_are_answered_whole() -> None:
+    agent = make_agent()
+    (lost,) = ids(agent, "Lost books")
+    await _call(agent, "expand_sections", {"section_ids": "Lost books"})
+    assert results(agent)[0].startswith(f'"Lost books" is no section id. Nearest: [{lost}] Lost books')
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"q": "late fees"},
+        {"query": ["late", "fees"]},
+        {"queries": ["late fees"]},
+        {"keywords": "late fees"},
+        "late fees",
+    ],
+)
+async def test_what_is_looked_for_is_read_under_other_names_too(arguments: dict[str, object]) -> None:
+    searcher = FakeSearcher()
+    agent = make_agent(searcher=searcher)
+    await _call(agent, "search_sections", arguments)
+    assert searcher.searches[0][0] == "late fees"
 
 
 @pytest.mark.parametrize("arguments", ["", "{}", '{"query": ""}', '{"query": 5}', '{"query": null, "limit": 3}', "[]"])

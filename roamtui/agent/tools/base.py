@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from roamtui.conversation.session import Session
     from roamtui.models.base import ToolSpec
     from roamtui.search.base import Searcher
+
+_ID = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?::[\dc.]+)?(?![0-9A-Za-z])")
+"""An id as models write it, with the number of a page or a range."""
+_SEPARATOR = re.compile(r"[,;\n]")
+_AROUND = re.compile(r"\A[\s\[\]{}()\"'`:]+|[\s\[\]{}()\"'`:]+\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +70,15 @@ def read_arguments(text: str) -> Mapping[str, object]:
 
 
 def read_ids(arguments: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the ids that a model asks for, in order: from a list, a string of them, or broken JSON."""
+    """Return the ids that a model asks for, in order: from a list, a string of them, or broken JSON.
+
+    Words around an id, such as its title, are left out; what holds no id is returned too, to be answered for itself.
+    """
     for key in ("section_ids", "section_id", "ids", "id", "_raw"):
         value = arguments.get(key)
-        if isinstance(value, str):
-            return _split_ids(value)
-        if isinstance(value, list | dict):
-            return tuple(_flatten(value))
-    return ()
+        if isinstance(value, str | list | dict):
+            return tuple(_find_ids(value))
+    return tuple(found for found in _find_ids([*arguments.values()]) if _ID.fullmatch(found))
 
 
 def read_number(value: object, *, default: int, low: int, high: int) -> int:
@@ -97,9 +104,7 @@ def _flatten(value: object) -> Iterator[str]:
             yield str(item).strip()
 
 
-def _split_ids(text: str) -> tuple[str, ...]:
-    separated = text
-    for sign in "[]{}()\"'`,;\n":
-        separated = separated.replace(sign, " ")
-    words = [word for word in separated.split() if word not in ("section_ids:", "section_ids", ":")]
-    return tuple(words)
+def _find_ids(value: object) -> Iterator[str]:
+    for text in _flatten(value):
+        found = _ID.findall(text)
+        yield from found or filter(None, (_AROUND.sub("", part) for part in _SEPARATOR.split(text)))

@@ -40,6 +40,7 @@ _PROPERTIES = {
         "description": "Id of a section to search in; default: that of the question, else everything.",
     },
 }
+_QUERY_KEYS = ("query", "q", "queries", "keywords", "text", "_raw")
 _NO_QUERY = 'search_sections needs a query, such as {"query": "late fees"}.'
 
 
@@ -58,7 +59,7 @@ class SearchTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         """Return ranked ids with path, size and the best sentence; of documents with their best sections."""
-        query = plain_line(_read_text(arguments, "query") or _read_text(arguments, "_raw"))[:_QUERY_LENGTH_MAX]
+        query = plain_line(_read_query(arguments))[:_QUERY_LENGTH_MAX]
         if not query or context.searcher is None:
             return ToolOutcome(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
         library = context.session.state.library
@@ -128,6 +129,16 @@ def _find_asked_section(context: ToolContext) -> str | None:
     state = context.session.state
     within = state.transcript.exchanges[-1].within if state.is_asking else None
     return within if within in state.library else None
+
+
+def _read_query(arguments: Mapping[str, object]) -> str:
+    """Return what a model looks for, under whatever name and in whatever form it says so."""
+    for key in _QUERY_KEYS:
+        value = arguments.get(key)
+        words = " ".join(filter(None, (str(item).strip() for item in value))) if isinstance(value, list) else value
+        if isinstance(words, str) and words.strip():
+            return words.strip()
+    return ""
 
 
 def _read_text(arguments: Mapping[str, object], key: str) -> str:

@@ -20,9 +20,15 @@ class BrokenFrameError(Exception):
     """What came through the pipe is no frame."""
 
 
-def encode_frame(frame: Mapping[str, object]) -> bytes:
-    """Return the bytes of `frame`; lone surrogates pass, escaped."""
-    data = json.dumps(frame, separators=(",", ":")).encode("ascii")
+def write_json(value: object) -> str:
+    """Return a value as JSON without spaces; lone surrogates pass, escaped."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def encode_frame(frame: Mapping[str, object], **written: str) -> bytes:
+    """Return the bytes of `frame`, which has entries, with `written` after them, whose values are JSON already."""
+    rest = "".join(f',"{name}":{text}' for name, text in written.items())
+    data = f"{write_json(frame)[:-1]}{rest}}}".encode("ascii")
     return len(data).to_bytes(_LENGTH_BYTES, "big") + data
 
 

@@ -19,9 +19,10 @@ from roamtui.models.base import (
     UsageReported,
 )
 from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.worker.frames import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +78,38 @@ class Description:
 JobEvent = ModelEvent | Fault
 
 
-def encode_job(job: Job) -> dict[str, Any]:
-    """Return `job` as plain values."""
-    return cast("dict[str, Any]", encode_value(job))
+class JobWriter:
+    """Writes jobs as JSON; of a request that begins like the one before it, only what is new is written anew."""
+
+    def __init__(self) -> None:
+        self._messages: tuple[Message, ...] = ()
+        self._written: list[str] = []
+        """Each of those messages as JSON."""
+
+    def write(self, job: Job) -> str:
+        """Return `job` as JSON."""
+        request = job.request
+        kept = _count_shared(self._messages, request.messages)
+        new = [write_json(encode_value(message)) for message in request.messages[kept:]]
+        self._messages, self._written = request.messages, [*self._written[:kept], *new]
+        head = {"model": job.model, "api_base": job.api_base, "options": encode_value(job.options)}
+        rest = {"tools": encode_value(request.tools), "allow_calls": request.allow_calls}
+        messages = f'"messages":[{",".join(self._written)}]'
+        return f'{write_json(head)[:-1]},"request":{write_json(rest)[:-1]},{messages}}}}}'
+
+
+def _count_shared(before: Sequence[Message], now: Sequence[Message]) -> int:
+    """Return how many messages both begin with."""
+    shared = 0
+    for old, new in zip(before, now, strict=False):
+        if old != new:
+            break
+        shared += 1
+    return shared
 
 
 def decode_job(data: Mapping[str, Any]) -> Job:
-    """Return the job that `encode_job` made `data` from."""
+    """Return the job that a `JobWriter` wrote `data` of."""
     request = data["request"]
     return Job(
         model=data["model"],

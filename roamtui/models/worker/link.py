@@ -7,7 +7,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import asynccontextmanager, suppress
 from itertools import count
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from roamtui.models.worker.frames import BrokenFrameError, Frame, encode_frame, receive_frame
 
@@ -75,15 +75,15 @@ class WorkerLink:
         return self._process.pid
 
     @asynccontextmanager
-    async def exchange(self, operation: str, job: Mapping[str, Any], cancel_seconds: float) -> AsyncIterator[Exchange]:
-        """Send a job and give what comes back; leaving before the last frame cancels it.
+    async def exchange(self, operation: str, job: str, cancel_seconds: float) -> AsyncIterator[Exchange]:
+        """Send a job, which is JSON already, and give what comes back; leaving before the last frame cancels it.
 
         A process that does not confirm the cancellation in time is ended.
         """
         number = next(self._numbers)
         exchange = self._exchanges[number] = Exchange()
         try:
-            await self._send({"op": operation, "id": number, "job": job})
+            await self._send({"op": operation, "id": number}, job=job)
             if self.is_ended:
                 exchange.deliver(None)
             yield exchange
@@ -105,10 +105,10 @@ class WorkerLink:
             await self._process.wait()
         await self._reading
 
-    async def _send(self, frame: Mapping[str, object]) -> None:
+    async def _send(self, frame: Mapping[str, object], **written: str) -> None:
         assert self._process.stdin is not None
         with suppress(ConnectionError):  # the reader notices the end of the process
-            self._process.stdin.write(encode_frame(frame))
+            self._process.stdin.write(encode_frame(frame, **written))
             await self._process.stdin.drain()
 
     async def _cancel(self, number: int, exchange: Exchange, seconds: float) -> None:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from roamtui.models.base import ModelStopped
 from roamtui.models.worker.embedding import EmbedJob, decode_vectors, encode_embed_job
+from roamtui.models.worker.frames import write_json
 from roamtui.models.worker.jobs import (
     Description,
     Fault,
     Job,
     JobEvent,
+    JobWriter,
     decode_description,
     decode_event,
-    encode_job,
 )
 from roamtui.models.worker.link import WORKER_COMMAND, WorkerLink
 
@@ -41,6 +42,7 @@ class WorkerProcess:
         self._command = command
         self._link: WorkerLink | None = None
         self._connecting = asyncio.Lock()
+        self._jobs = JobWriter()
 
     @property
     def pid(self) -> int | None:
@@ -57,7 +59,7 @@ class WorkerProcess:
         except OSError as error:
             yield _explain_refusal(error)
             return
-        async with link.exchange("complete", encode_job(job), job.options.cancel_seconds) as exchange:
+        async with link.exchange("complete", self._jobs.write(job), job.options.cancel_seconds) as exchange:
             while not exchange.is_over:
                 frame = await exchange.receive()
                 event = _CRASHED if frame is None else decode_event(frame)
@@ -70,7 +72,7 @@ class WorkerProcess:
             link = await self._connect()
         except OSError as error:
             return _explain_refusal(error)
-        async with link.exchange("describe", encode_job(job), job.options.cancel_seconds) as exchange:
+        async with link.exchange("describe", JobWriter().write(job), job.options.cancel_seconds) as exchange:
             frame = await exchange.receive()
         if frame is None:
             return _CRASHED
@@ -86,7 +88,7 @@ class WorkerProcess:
             link = await self._connect()
         except OSError as error:
             return _explain_refusal(error)
-        async with link.exchange("embed", encode_embed_job(job), job.options.cancel_seconds) as exchange:
+        async with link.exchange("embed", write_json(encode_embed_job(job)), job.options.cancel_seconds) as exchange:
             frame = await exchange.receive()
         if frame is None:
             return _CRASHED

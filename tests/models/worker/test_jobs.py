@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -22,12 +23,12 @@ from roamtui.models.worker.jobs import (
     Fault,
     Job,
     JobEvent,
+    JobWriter,
     decode_description,
     decode_event,
     decode_job,
     encode_description,
     encode_event,
-    encode_job,
 )
 
 CALL = ToolCall(id="call_1", name="expand_sections", arguments='{"section_ids": [')
@@ -64,14 +65,25 @@ def test_a_job_comes_back_as_it_was() -> None:
     )
     options = LitellmOptions(window_tokens=9_000, gap_seconds=2.5)
     job = Job(model="openai/x", api_base="http://localhost", options=options, request=request)
-    assert decode_job(json.loads(json.dumps(encode_job(job)))) == job
+    assert decode_job(json.loads(JobWriter().write(job))) == job
+
+
+def test_each_job_of_a_writer_comes_back_whatever_it_shares_with_the_one_before() -> None:
+    names = ["system", "a", "b", "c", "d"]
+    messages = [Message(role=Role.USER, text=name) for name in names]
+    shorter, other = messages[:3], [*messages[:2], Message(role=Role.USER, text="b", thinking="[]"), messages[3]]
+    writer = JobWriter()
+    for sent in ([], messages[:2], messages, shorter, other, messages, []):
+        request = Request(messages=tuple(replace(message) for message in sent))
+        job = Job(model="x", api_base=None, options=LitellmOptions(), request=request)
+        assert decode_job(json.loads(writer.write(job))) == job
 
 
 def test_a_tool_may_have_read_only_parameters() -> None:
     parameters = MappingProxyType({"type": "object", "required": ("section_ids",)})
     tool = ToolSpec(name="expand_sections", description="Opens.", parameters=parameters)
     job = Job(model="x", api_base=None, options=LitellmOptions(), request=Request(messages=(), tools=(tool,)))
-    [sent] = json.loads(json.dumps(encode_job(job)))["request"]["tools"]
+    [sent] = json.loads(JobWriter().write(job))["request"]["tools"]
     assert sent["parameters"] == {"type": "object", "required": ["section_ids"]}
 
 
