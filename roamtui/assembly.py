@@ -11,7 +11,8 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.tracing import TracedAgent
 from roamtui.conversation.session import Session
-from roamtui.conversation.store import Store, identify_source
+from roamtui.conversation.store import Store, identify_source, is_gone
+from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import write_note
 from roamtui.locations import data_path, preferences_path
@@ -117,8 +118,22 @@ def open_session(
         conversation_id = summaries[0].id
     elif all(summary.id != conversation_id for summary in summaries):
         store.load(conversation_id)
-        raise UsageError(f"the conversation {conversation_id} is about another document.")
+        _check_moved(store, conversation_id)
     return Session.resume(first.library, conversation_id, store=store, options=first.options, loader=loader)
+
+
+def _check_moved(store: Store, conversation_id: str) -> None:
+    """Let a conversation go on with another document only where its own is gone: it was moved or renamed, then.
+
+    Raises:
+        UsageError: Its document is still there, or came from elsewhere.
+    """
+    source = next(summary.source for summary in store.list() if summary.id == conversation_id)
+    if source.startswith("-"):
+        raise UsageError(f"the conversation {conversation_id} is about another document, which came by a pipe.")
+    if not is_gone(source):
+        opening = f'roamtui "{plain_line(source)}" --conversation {conversation_id}'
+        raise UsageError(f"the conversation {conversation_id} is about another document. Open it with {opening}")
 
 
 def propose_examples(model: Model, library: Library) -> tuple[str, ...]:

@@ -97,7 +97,6 @@ def _run_given(arguments: list[str]) -> int:
         if not isinstance(parsed, AppArguments):
             from roamtui.run import run_command  # noqa: PLC0415 - quick start
 
-            gc.enable()
             return run_command(parsed)
         given = parsed
     from roamtui.run_app import run_app  # noqa: PLC0415 - quick start

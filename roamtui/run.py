@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
+import gc
+from typing import assert_never
 
-from roamtui.agent.options import AgentOptions
-from roamtui.app_arguments import ModelArguments
-from roamtui.assembly import (
-    check_preferences,
-    check_recording,
-    make_agent,
-    make_model_for,
-    open_session,
-    open_store,
-    propose_examples,
-    warn,
-)
 from roamtui.command_arguments import (
     AskArguments,
     CacheArguments,
@@ -35,11 +20,8 @@ from roamtui.command_arguments import (
     ServeArguments,
     ShowArguments,
 )
-from roamtui.conversation.beginning import begin_conversation
-from roamtui.conversation.store import Store
 from roamtui.errors import UsageError
-from roamtui.headless.embedding import EmbeddingProgress
-from roamtui.headless.output import write_note, write_notes
+from roamtui.headless.output import write_notes
 from roamtui.libraries import attach_remote_summaries, keep_outline, open_library, open_pages, open_partly
 from roamtui.locations import (
     cache_path,
@@ -51,39 +33,27 @@ from roamtui.locations import (
     pages_path,
     preferences_path,
 )
-from roamtui.models.choose import make_model
 from roamtui.outline.budget import OUTLINE_TOKENS_MAX
 from roamtui.outline.ranges import parse_reference
-from roamtui.retrieval import prepare_search
-from roamtui.search.base import Searcher, SearchMode
-from roamtui.settings import Settings, load_settings
+from roamtui.settings import load_settings
 
-if TYPE_CHECKING:
-    from roamtui.app_arguments import AppArguments
-    from roamtui.document.library import Library
-    from roamtui.document.loader import Loader
-
-_LIMIT_DEFAULT = 10
-"""Hits that `search` prints."""
+_WithModels = AskArguments | SearchArguments | IndexArguments | EvalArguments | ServeArguments | McpArguments
 
 
-def run_command(arguments: CommandArguments) -> int:  # noqa: C901, PLR0911, PLR0912 - one case a command
+def run_command(arguments: CommandArguments) -> int:  # noqa: PLR0911 - one case a command
     """Carry out one command and return the exit status.
 
     Raises:
         RoamtuiError: It failed; the message is for the person.
     """
+    if isinstance(arguments, _WithModels):
+        return _run_with_models(arguments)
+    gc.enable()
     match arguments:
         case OutlineArguments():
             return _run_outline(arguments)
         case ShowArguments():
             return _run_show(arguments)
-        case AskArguments():
-            return _run_ask(arguments, load_settings().retrieve_with(arguments.retrieval))
-        case SearchArguments():
-            return _run_search(arguments, load_settings().retrieve_with(arguments.retrieval))
-        case IndexArguments():
-            return _run_index(arguments, load_settings().retrieve_with(arguments.retrieval))
         case ConversationsArguments():
             return _run_conversations(arguments)
         case CacheArguments():
@@ -92,12 +62,29 @@ def run_command(arguments: CommandArguments) -> int:  # noqa: C901, PLR0911, PLR
             return _run_preferences(arguments)
         case DoctorArguments():
             return _run_doctor(arguments)
+        case _:
+            assert_never(arguments)
+
+
+def _run_with_models(arguments: _WithModels) -> int:
+    from roamtui.run_asking import run_ask, run_eval, run_mcp, run_search, run_serve  # noqa: PLC0415 - loads much
+    from roamtui.run_index import run_index  # noqa: PLC0415 - likewise
+
+    gc.enable()
+    if isinstance(arguments, ServeArguments):
+        return run_serve(arguments)
+    settings = load_settings().retrieve_with(arguments.retrieval)
+    match arguments:
+        case AskArguments():
+            return run_ask(arguments, settings)
+        case SearchArguments():
+            return run_search(arguments, settings)
+        case IndexArguments():
+            return run_index(arguments, settings)
         case EvalArguments():
-            return _run_eval(arguments, load_settings().retrieve_with(arguments.retrieval))
-        case ServeArguments():
-            return _run_serve(arguments)
+            return run_eval(arguments, settings)
         case McpArguments():
-            return _run_mcp(arguments, load_settings().retrieve_with(arguments.retrieval))
+            return run_mcp(arguments, settings)
         case _:
             assert_never(arguments)
 
@@ -130,80 +117,9 @@ def _run_show(arguments: ShowArguments) -> int:
     return 0
 
 
-def _run_search(arguments: SearchArguments, settings: Settings) -> int:
-    from roamtui.headless.search import print_hits, print_hits_json  # noqa: PLC0415 - each command its own
-
-    options = settings.retrieval
-    if options.mode is SearchMode.OFF:
-        raise UsageError("search is off. Choose a mode with --mode: keyword, vector or hybrid.")
-    make = prepare_search(settings, arguments.model, warn, EmbeddingProgress())
-    library = open_library((arguments.source,), arguments.web)
-    searcher = make(library)
-    assert searcher is not None
-    write_notes(library.notes)
-    hits = searcher.search(arguments.query, limit=options.limit or _LIMIT_DEFAULT)
-    if arguments.as_json:
-        print_hits_json(library, hits, options.mode)
-    else:
-        print_hits(library, hits)
-    return 0
-
-
-def _run_index(arguments: IndexArguments, settings: Settings) -> int:
-    from roamtui.run_index import run_index  # noqa: PLC0415 - each command its own
-
-    return run_index(arguments, settings)
-
-
-def _run_eval(arguments: EvalArguments, settings: Settings) -> int:
-    from roamtui.headless.evaluate import run_evaluation  # noqa: PLC0415 - each command its own
-
-    is_asked = arguments.options.questions is not None
-    if is_asked and settings.retrieval.index is not None and arguments.options.scope != "all":
-        raise UsageError("an index by URI holds one library, so questions are asked of all of it: add --scope all.")
-    make = partial(make_model_for, arguments.model, settings) if arguments.model.model else None
-    make_searcher = prepare_search(settings, arguments.model, warn, EmbeddingProgress(), needs_vectors=True)
-    options = AgentOptions(confident_start=settings.confident_start)
-    return run_evaluation(arguments.options, make_searcher, settings.retrieval.mode, make, options)
-
-
-def _run_ask(arguments: AskArguments, settings: Settings) -> int:
-    from roamtui.headless.ask import ask_question, find_exit_code, print_answer, print_answer_json  # noqa: PLC0415
-
-    if not arguments.question.strip():
-        raise UsageError("the question is empty.")
-    library, loader = open_partly((arguments.source,), is_whole=True, web=arguments.web)
-    library = attach_remote_summaries(library, settings.retrieval.index)
-    write_notes(library.notes)
-    model = make_model_for(arguments.model, settings)
-    write_notes((*check_recording(model, library), *check_preferences()))
-    options = settings.keep_options(arguments.conversation.keep_open)
-    session = open_session(begin_conversation(library, options), open_store(), arguments.conversation, loader)
-    agent = make_agent(session, model, arguments.model, settings, warn, EmbeddingProgress())
-    within = arguments.within.strip("[]") if arguments.within is not None else None
-
-    async def ask() -> int:
-        try:
-            is_quiet = arguments.as_events or not sys.stderr.isatty()
-            record = await ask_question(
-                agent, arguments.question, within=within, is_quiet=is_quiet, as_events=arguments.as_events
-            )
-        finally:
-            await model.close()
-        if arguments.as_json or arguments.as_events:
-            print_answer_json(agent, record, as_events=arguments.as_events)
-        else:
-            print_answer(agent, record)
-        if record.final is not None and record.final.error:
-            write_note(f"roamtui: {record.final.error}")
-        keep_outline(library)
-        return find_exit_code(record)
-
-    return asyncio.run(ask())
-
-
 def _run_conversations(arguments: ConversationsArguments) -> int:
-    from roamtui.headless.conversations import print_conversation, print_list  # noqa: PLC0415 - each command its own
+    from roamtui.conversation.store import Store  # noqa: PLC0415 - each command its own
+    from roamtui.headless.conversations import print_conversation, print_list  # noqa: PLC0415 - likewise
 
     store = Store(data_path())
     write_notes(store.take_reports())
@@ -214,75 +130,6 @@ def _run_conversations(arguments: ConversationsArguments) -> int:
         write_notes((f"Deleted {arguments.conversation_id}.", *store.take_reports()))
     else:
         print_conversation(store, arguments.conversation_id, as_json=arguments.as_json)
-    return 0
-
-
-def run_plain(library: Library, loader: Loader | None, arguments: AppArguments, settings: Settings) -> int:
-    """Hold the conversation in lines of text, and return the exit status.
-
-    Raises:
-        RoamtuiError: Something that was named cannot be used.
-    """
-    from roamtui.headless.plain_chat import PlainContext, run_plain_chat  # noqa: PLC0415 - each command its own
-    from roamtui.headless.preferences import add_preference  # noqa: PLC0415 - likewise
-
-    model = make_model_for(arguments.model, settings)
-    options = settings.keep_options(arguments.conversation.keep_open)
-    session = open_session(begin_conversation(library, options), open_store(), arguments.conversation, loader)
-    context = PlainContext(
-        agent=make_agent(session, model, arguments.model, settings, warn, EmbeddingProgress()),
-        choose_model=make_model,
-        notes=(*library.notes, *check_recording(model, library), *check_preferences()),
-        examples=propose_examples(model, library),
-        remember=partial(add_preference, preferences_path()),
-    )
-    return run_plain_chat(context)
-
-
-def _run_serve(arguments: ServeArguments) -> int:
-    from roamtui.tui.serving import serve_app  # noqa: PLC0415 - each command its own
-
-    if arguments.source == "-":
-        raise UsageError("name a file to serve: each page in the browser reads it anew.")
-    write_notes(open_library((arguments.source,), arguments.web).notes)
-    make_model_for(arguments.model, load_settings())
-    given = {"--model": arguments.model.model, "--api-base": arguments.model.api_base}
-    options = [f"{name}={value}" for name, value in given.items() if value is not None]
-    options += ["--no-network"] * arguments.web.is_offline
-    options += [f"--allow-origin={address}" for address in arguments.web.allowed]
-    serve_app([*options, "--", arguments.source], port=arguments.port, title=Path(arguments.source).name)
-    return 0
-
-
-def _run_mcp(arguments: McpArguments, settings: Settings) -> int:
-    from roamtui.headless.mcp.serving import check_extra, serve_http, serve_stdio  # noqa: PLC0415 - each its own
-    from roamtui.headless.mcp.shelf import Shelf  # noqa: PLC0415 - each command its own
-    from roamtui.sources.stamp import stamp_sources  # noqa: PLC0415 - each command its own
-
-    check_extra()
-    make_searcher = prepare_search(settings, ModelArguments(model=None, api_base=None), warn, EmbeddingProgress())
-
-    def make(whole: Library) -> Searcher:
-        searcher = make_searcher(whole)
-        assert searcher is not None
-        return searcher
-
-    def read() -> tuple[Library, Loader | None]:
-        library, loader = open_partly(arguments.sources, web=arguments.web)
-        return attach_remote_summaries(library, settings.retrieval.index), loader
-
-    is_off = settings.retrieval.mode is SearchMode.OFF
-    shelf = Shelf(
-        read,
-        options=settings.keep_options(None),
-        make_searcher=None if is_off else make,
-        look=partial(stamp_sources, arguments.sources),
-    )
-    write_notes(shelf.library.notes)
-    if arguments.is_http:
-        serve_http(shelf, port=arguments.port, title=shelf.library.title)
-    else:
-        serve_stdio(shelf)
     return 0
 
 

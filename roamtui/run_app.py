@@ -105,7 +105,7 @@ def _ask_for_address(arguments: AppArguments) -> AppArguments:
 
 
 def _run_plain(arguments: AppArguments, settings: Settings) -> int:
-    from roamtui.run import run_plain  # noqa: PLC0415 - each command its own
+    from roamtui.run_asking import run_plain  # noqa: PLC0415 - each command its own
 
     gc.enable()
     library, loader = open_partly(arguments.sources, is_whole=True, web=arguments.web)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from roamtui.document.ids import make_ids
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from roamtui.document.columns import Columns
     from roamtui.document.text import DocumentText
 
+_LEVEL_ZERO = re.compile(rb"\0")
+"""Of all rows only preambles need to be looked at, and these have that level."""
+_PIECE_LENGTH = 1 << 20
+"""Characters that are encoded at once."""
 _WIDE_MIN = 500
 """Children; those of a node with as many are looked for once."""
 
@@ -63,7 +69,8 @@ class Document:
     def sole_row(self) -> int | None:
         """Row of the single heading at the top, of level 1, whether anything stands below it or not."""
         columns = self.columns
-        tops = [row for row in columns.children(-1) if columns.kinds[row] is not NodeKind.PREAMBLE]
+        preamble = NodeKind.PREAMBLE
+        tops = list(islice((row for row in columns.children(-1) if columns.kinds[row] is not preamble), 2))
         if len(tops) != 1 or columns.kinds[tops[0]] is not NodeKind.SECTION or columns.levels[tops[0]] != 1:
             return None
         return tops[0]
@@ -80,10 +87,13 @@ class Document:
         """Ids of preambles of nothing but white space: they exist for exact slices alone."""
         columns = self.columns
         return frozenset(
-            self.ids[row]
-            for row, kind in enumerate(columns.kinds)
-            if kind is NodeKind.PREAMBLE and not self.text[columns.starts[row] : columns.starts[row + 1]].strip()
+            self.ids[found.start()]
+            for found in _LEVEL_ZERO.finditer(columns.levels)
+            if columns.kinds[found.start()] is NodeKind.PREAMBLE and not self._read_row(found.start()).strip()
         )
+
+    def _read_row(self, row: int) -> str:
+        return self.text[self.columns.starts[row] : self.columns.starts[row + 1]]
 
     def list_children(self, row: int) -> tuple[str, ...]:
         """Return the ids of the rows directly below `row`; those at the top for -1."""
@@ -136,6 +146,6 @@ class Document:
 def hash_text(text: DocumentText) -> str:
     """Return a digest of `text` that is the same on every machine, as 32 hex digits."""
     digest = blake2b(digest_size=16)
-    for piece in (text,) if isinstance(text, str) else text.pieces():
-        digest.update(piece.encode("utf-8", "surrogatepass"))
+    for start in range(0, len(text), _PIECE_LENGTH):
+        digest.update(text[start : start + _PIECE_LENGTH].encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

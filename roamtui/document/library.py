@@ -6,6 +6,7 @@ others. Loading gives a new library; the documents are shared.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
     from roamtui.document.document import Document
 
-_LISTED = frozenset({NodeKind.FILE, NodeKind.FOLDER})
+_NODES_KEPT = 1_000
+_LISTED = (NodeKind.FILE, NodeKind.FOLDER)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,15 +48,31 @@ class Library(LibraryTree):
         return hash_text("\n".join(sorted([*parts, *map("\x1f".join, self.root.columns.paths())])))
 
     def node(self, section_id: str) -> Node:
-        """Return the node with this id, made anew."""
+        """Return the node with this id; the last ones that were asked for are kept.
+
+        Raises:
+            UnknownSectionError: No loaded node has this id.
+        """
+        node = self._nodes.get(section_id)
+        if node is None:
+            if len(self._nodes) >= _NODES_KEPT:
+                self._nodes.clear()
+            node = self._nodes[section_id] = self._make_node(section_id)
+        return node
+
+    @cached_property
+    def _nodes(self) -> dict[str, Node]:
+        return {}
+
+    def _make_node(self, section_id: str) -> Node:
         document, row = self.locate(section_id)
         columns = document.columns
         end = columns.ends[row]
         kind = columns.kinds[row]
         tokens = document.tokens_before
-        nodes_below, tokens_below = self._places.count_below(document, row)
+        nodes_below, tokens_below = self._places.count_below(document, row) if self.grafts else (0, 0)
         path = columns.path(row)
-        first, last, own_last = self._find_lines(section_id)
+        first, last, own_last = self._find_lines(section_id, document, row)
         return Node(
             id=section_id,
             kind=kind,
@@ -63,27 +81,26 @@ class Library(LibraryTree):
             path=path,
             doc="/".join(path) if kind in _LISTED else document.key,
             url=columns.urls[row] or document.url,
-            parent=self.parent(section_id),
+            parent=self._find_parent(document, row),
             start_line=first,
             end_line=last,
             own_end_line=own_last,
             tokens=tokens[end] - tokens[row] + tokens_below,
             own_tokens=document.own_tokens[row],
             descendants=end - row - 1 + nodes_below,
-            is_loaded=self.is_loaded(section_id),
+            is_loaded=self._is_loaded_at(section_id, document, row),
             problem=self.problem_of(section_id),
         )
 
-    def _find_lines(self, section_id: str) -> tuple[int, int, int]:
+    def _find_lines(self, section_id: str, document: Document, row: int) -> tuple[int, int, int]:
         """Return the first line of a node, the last of its subtree and the last of its own text."""
-        document, row = self.locate(section_id)
         columns = document.columns
         if columns.kinds[row] is NodeKind.SECTION:
             starts, lines = columns.starts, document.line_starts
             start, own_end, end = starts[row], starts[row + 1], starts[columns.ends[row]]
-            first = line_number_at(lines, start)
-            own_last = line_number_at(lines, max(start, own_end - 1))
-            return first, own_last if end == own_end else line_number_at(lines, max(start, end - 1)), own_last
+            first = bisect_right(lines, start)
+            own_last = bisect_right(lines, own_end - 1, first)
+            return first, own_last if end == own_end else bisect_right(lines, end - 1, own_last), own_last
         first, own_last = self.lines_of(self.own_span(section_id))
         return first, self.lines_of(self.span(section_id))[1], own_last
 
@@ -117,17 +134,18 @@ class Library(LibraryTree):
         document, row = self.locate(section_id)
         return _slice(document, row, document.columns.ends[row])
 
-    def text_at(self, span: Span) -> str:
-        """Return the text of a span, exactly as in the source."""
-        return self.document(span.doc).text[span.start : span.end]
+    def text_at(self, span: Span, *, length_max: int | None = None) -> str:
+        """Return the text of a span, exactly as in the source; of a longer one its first `length_max` characters."""
+        end = span.end if length_max is None else min(span.end, span.start + length_max)
+        return self.document(span.doc).text[span.start : end]
 
-    def own_text(self, section_id: str) -> str:
-        """Return the text from a heading to the next heading of any level."""
-        return self.text_at(self.own_span(section_id))
+    def own_text(self, section_id: str, *, length_max: int | None = None) -> str:
+        """Return the text from a heading to the next heading of any level, or the first characters of it."""
+        return self.text_at(self.own_span(section_id), length_max=length_max)
 
-    def text(self, section_id: str) -> str:
-        """Return the text from a heading to the next one of the same or a higher level."""
-        return self.text_at(self.span(section_id))
+    def text(self, section_id: str, *, length_max: int | None = None) -> str:
+        """Return the text from a heading to the next one of the same or a higher level, or the first characters."""
+        return self.text_at(self.span(section_id), length_max=length_max)
 
     def document(self, key: str) -> Document:
         """Return the loaded document with this key.

@@ -47,7 +47,7 @@ class Heading(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """One node of a library. Made on demand: a library keeps columns, not nodes."""
+    """One node of a library. Made on demand: a library keeps columns, and of nodes only the last."""
 
     id: str
     """8 hex digits, stable over reloads while path and ordinal stay the same."""

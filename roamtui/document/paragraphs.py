@@ -20,6 +20,7 @@ GROUP_LENGTH = 800
 PIECE_LENGTH = 200
 _TITLE_LENGTH = 60
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_INK = re.compile(r"\S")
 _MARKS = re.compile(r"^[\s>*+\-|=_~`]+")
 
 
@@ -31,7 +32,7 @@ def group_paragraphs(text: str, start: int) -> list[Row]:
         begins_group = not rows or piece_start - group_start >= GROUP_LENGTH - PIECE_LENGTH // 2
         if begins_group:
             group_start = piece_start
-        title = _name_piece(text[piece_start:piece_end])
+        title = _name_piece(text[piece_start : min(piece_end, piece_start + 4 * _TITLE_LENGTH)])
         rows.append(Row(NodeKind.TEXT, 1 if begins_group else 2, title, piece_start))
     return rows
 
@@ -42,11 +43,12 @@ def _split_pieces(text: str, start: int) -> Iterator[tuple[int, int]]:
     while position < len(text):
         match = _LINE.match(text, position)
         line_end = match.end() if match else len(text)
-        is_blank = not text[position:line_end].strip()
+        is_blank = _INK.search(text, position, line_end) is None
         position = line_end
         length = position - piece_start
         if position < len(text) and (
-            (is_blank and length >= PIECE_LENGTH and text[piece_start:position].strip()) or length >= 2 * PIECE_LENGTH
+            (is_blank and length >= PIECE_LENGTH and _INK.search(text, piece_start, position))
+            or length >= 2 * PIECE_LENGTH
         ):
             yield piece_start, position
             piece_start = position
@@ -55,4 +57,4 @@ def _split_pieces(text: str, start: int) -> Iterator[tuple[int, int]]:
 
 
 def _name_piece(piece: str) -> str:
-    return shorten(_MARKS.sub("", plain_line(piece[: 4 * _TITLE_LENGTH])), _TITLE_LENGTH)
+    return shorten(_MARKS.sub("", plain_line(piece)), _TITLE_LENGTH)

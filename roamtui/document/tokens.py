@@ -24,6 +24,9 @@ def _classify(byte: int) -> int:
 _CLASSES = bytes(map(_classify, range(256)))
 _WEIGHTS = (0.21, 1.1, 0.094, 0.41, 0.315)
 """Tokens for each letter, digit, space, line end and byte outside ASCII; fitted to cl100k on prose, code and CJK."""
+_COUNTED = range(_OTHER)
+_PIECE_LENGTH = 1_000_000
+"""Characters that are encoded at once."""
 _WEIGHT_OTHER = 0.485
 """Tokens for each punctuation character."""
 
@@ -32,11 +35,21 @@ def estimate_tokens(text: str) -> int:
     """Return the estimated number of tokens of `text`, 0 only for an empty one."""
     if not text:
         return 0
-    classes = text.encode("utf-8", "surrogatepass").translate(_CLASSES)
-    counts = [classes.count(kind) for kind in range(_OTHER)]
-    other = len(classes) - sum(counts)
+    if len(text) <= _PIECE_LENGTH:
+        counts, other = _count_classes(text)
+    else:
+        pieces = [_count_classes(text[start : start + _PIECE_LENGTH]) for start in range(0, len(text), _PIECE_LENGTH)]
+        counts = tuple(map(sum, zip(*(counts for counts, _ in pieces), strict=True)))
+        other = sum(other for _, other in pieces)
     total: float = _WEIGHT_OTHER * other + sum(map(mul, _WEIGHTS, counts))
     return max(1, math.ceil(total))
+
+
+def _count_classes(text: str) -> tuple[tuple[int, ...], int]:
+    """Return the number of bytes of each class that has a weight, and of all others."""
+    classes = text.encode("utf-8", "surrogatepass").translate(_CLASSES)
+    counts = tuple(map(classes.count, _COUNTED))
+    return counts, len(classes) - sum(counts)
 
 
 def format_tokens(tokens: int) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,14 @@ from roamtui.document.places import Places
 from roamtui.errors import UnknownSectionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from roamtui.document.document import Document
 
-_STANDING_FOR = frozenset({NodeKind.FILE, NodeKind.LINK})
-_LOADABLE = frozenset({NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER})
+_STANDING_FOR = (NodeKind.FILE, NodeKind.LINK)
+_LOADABLE = (NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER)
+_make_heading: Callable[[tuple[str, NodeKind, str, bool]], Heading] = partial(tuple.__new__, Heading)
+"""A heading from its fields, without the call in Python that `Heading` itself is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,14 +85,18 @@ class LibraryTree:
         has_more = columns.ends[row] - row > 1 or (bool(self.grafts) and bool(self._count_grafted(section_id)))
         return Heading(section_id, columns.kinds[row], columns.titles[row], has_more)
 
-    def headings_below(self, section_id: str) -> tuple[Heading, ...]:
-        """Return what names the nodes directly below one, in order."""
+    def headings_below(self, section_id: str, limit: int) -> tuple[tuple[Heading, ...], int]:
+        """Return what names the first nodes directly below one, in order, and how many there are."""
         if self.grafts or section_id == self.root_id:
-            return tuple(map(self.heading, self.children(section_id)))
+            children = self.children(section_id)
+            return tuple(map(self.heading, children[:limit])), len(children)
         document, row = self.locate(section_id)
         columns, ids = document.columns, document.ids
         kinds, titles, ends = columns.kinds, columns.titles, columns.ends
-        return tuple(Heading(ids[i], kinds[i], titles[i], ends[i] - i > 1) for i in columns.children(row))
+        rows = list(islice(columns.children(row), limit + 1))
+        named = [(ids[i], kinds[i], titles[i], ends[i] - i > 1) for i in rows[:limit]]
+        count = len(rows) if len(rows) <= limit else len(document.list_children(row))
+        return tuple(map(_make_heading, named)), count
 
     def _count_grafted(self, section_id: str) -> int:
         graft = self.grafts.get(section_id)
@@ -97,7 +104,9 @@ class LibraryTree:
 
     def is_loaded(self, section_id: str) -> bool:
         """Return whether what stands below a node is known; what could not be read may be tried again."""
-        document, row = self.locate(section_id)
+        return self._is_loaded_at(section_id, *self.locate(section_id))
+
+    def _is_loaded_at(self, section_id: str, document: Document, row: int) -> bool:
         columns = document.columns
         if columns.kinds[row] not in _LOADABLE or columns.ends[row] - row > 1:
             return True
@@ -110,7 +119,7 @@ class LibraryTree:
 
     def problem_of(self, section_id: str) -> str:
         """Return why the file or page of a node could not be read, an empty string where it could or was not tried."""
-        graft = self.grafts.get(self.find_host(section_id))
+        graft = self.grafts.get(self.find_host(section_id)) if self.grafts else None
         return graft.problem if graft is not None else ""
 
     def file(self, section_id: str) -> Document | None:
@@ -134,7 +143,9 @@ class LibraryTree:
 
     def parent(self, section_id: str) -> str | None:
         """Return the id of the node above, None at the top."""
-        document, row = self.locate(section_id)
+        return self._find_parent(*self.locate(section_id))
+
+    def _find_parent(self, document: Document, row: int) -> str | None:
         parent_row = document.columns.parents[row]
         if parent_row >= 0:
             return document.ids[parent_row]
@@ -142,11 +153,16 @@ class LibraryTree:
 
     def ancestors(self, section_id: str) -> tuple[str, ...]:
         """Return the ids from the top down to the parent of a node."""
-        ids = []
-        parent = self.parent(section_id)
-        while parent is not None:
-            ids.append(parent)
-            parent = self.parent(parent)
+        ids: list[str] = []
+        host: str | None = section_id
+        while host is not None:
+            document, row = self.locate(host)
+            parents = document.columns.parents
+            while (row := parents[row]) >= 0:
+                ids.append(document.ids[row])
+            host = self._places.hosts.get(id(document))
+            if host is not None:
+                ids.append(host)
         return tuple(reversed(ids))
 
     def children(self, section_id: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from roamtui.document.node import NodeKind
 from roamtui.errors import SourceError, UnknownSectionError
-from roamtui.headless.output import write_json, write_note, write_text
+from roamtui.headless.output import write_json_with_rows, write_note, write_text
 from roamtui.outline.pages import split_pages
 from roamtui.outline.ranges import Reference, find_range, parse_reference
 from roamtui.outline.render import render_outline
@@ -26,13 +26,8 @@ def print_outline(library: Library, *, budget_tokens: int) -> None:
 
 def print_outline_json(library: Library) -> None:
     """Write every node of a library as JSON."""
-    write_json(
-        {
-            "source": library.source,
-            "title": library.title,
-            "sections": [describe_node(library.node(section_id)) for section_id in library.walk()],
-        }
-    )
+    rows = (describe_node(library.node(section_id)) for section_id in library.walk())
+    write_json_with_rows({"source": library.source, "title": library.title}, "sections", rows)
 
 
 def print_sections(library: Library, section_ids: Sequence[str]) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import sys
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ROWS_AT_ONCE = 1_000
 
 
 class OutputError(RoamtuiError):
@@ -72,8 +74,31 @@ def write_json(value: object) -> None:
     """Write one JSON value and a line end to stdout; control characters are escaped, and what is no Unicode."""
     import json  # noqa: PLC0415 - the app writes none before its first screen
 
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    write_text(_SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text) + "\n")
+    write_text(_escape_surrogates(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
+
+
+def _escape_surrogates(text: str) -> str:
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def write_json_with_rows(head: Mapping[str, object], name: str, rows: Iterable[object]) -> None:
+    """Write one JSON object as `write_json` does, with an array as its last field that need not be there all at once.
+
+    Args:
+        head: The fields before it, one at least.
+        name: The array's.
+        rows: What stands in it; each is asked for when those before it are written.
+    """
+    import json  # noqa: PLC0415 - the app writes none before its first screen
+
+    encode = json.JSONEncoder(ensure_ascii=False, indent=2).encode
+    text = encode({**head, name: []}).removesuffix("]\n}")
+    lines = (encode(row).replace("\n", "\n    ") for row in rows)
+    before, closing = "\n    ", "]\n}\n"
+    while batch := tuple(islice(lines, _ROWS_AT_ONCE)):
+        write_text(_escape_surrogates(text + before + ",\n    ".join(batch)))
+        text, before, closing = "", ",\n    ", "\n  ]\n}\n"
+    write_text(_escape_surrogates(text) + closing)
 
 
 def write_json_line(value: object) -> None:

@@ -32,6 +32,8 @@ _LEGEND = (
 _TOKENS_PER_CHARACTER = 0.28
 _RANGE_TITLE_LENGTHS = (50, 24, 12, 0)
 """Characters of titles in ranges, tried in this order until the budget holds."""
+_LISTED_SCENT_LENGTH = 400
+"""Characters of the scent that a line below another one has."""
 _SCENT_LENGTH_MIN = 24
 """Characters; a shorter scent says nothing."""
 
@@ -53,12 +55,13 @@ class _CompactOutline:
     lines: dict[str, _Line] = field(default_factory=dict)
     tokens: int = 0
 
-    def add(self, section_id: str, depth: int) -> _Line:
+    def add(self, section_id: str, depth: int, *, scent_length_max: int = 0) -> _Line:
         node = self.library.node(section_id)
         is_empty = is_blank(self.library, section_id)
         size = "empty" if is_empty else describe_size_briefly(node)
         base = f"{'  ' * depth}- [{section_id}] {name_shown(self.library, node)} ({size})"
-        line = _Line(node=node, depth=depth, base=base)
+        scent = make_scent(self.library, node, length_max=scent_length_max) if scent_length_max else ""
+        line = _Line(node=node, depth=depth, base=base, scent=scent)
         self.lines[section_id] = line
         self._count(line)
         return line
@@ -85,12 +88,11 @@ class _CompactOutline:
             return None
         line.is_listed_below = True
         self._count(line)
-        added = [self.add(child_id, line.depth + 1) for child_id in children]
-        for child in added:
+        added: list[_Line] = []
+        for child_id in children:
             if self.tokens > self.budget_tokens:
                 break
-            child.scent = make_scent(self.library, child.node, length_max=400)
-            self._count(child)
+            added.append(self.add(child_id, line.depth + 1, scent_length_max=_LISTED_SCENT_LENGTH))
         if self.tokens <= self.budget_tokens:
             return added
         for child in added:

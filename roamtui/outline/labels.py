@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ _OPENING_SOURCE = 4_000
 """Characters of own text in which an opening is looked for."""
 _SHARED_LINES = 6
 """First lines of each node that are compared."""
+_KNOWN_TITLE_MAX = 200
+"""Characters; what shorter titles become on a line is remembered, since an outline says most of them several times."""
 _SHARED_MIN = 3
 """Nodes that must begin alike before their words are taken for a form's and not theirs."""
 
@@ -62,20 +65,28 @@ def defuse(text: str) -> str:
 
 def name_node(node: Node | Heading, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     """Return the title of a node for a line, with words in its place where it has none."""
-    if node.kind is NodeKind.PREAMBLE:
+    title = node.title
+    if not title and node.kind is NodeKind.PREAMBLE:
         return "(text before the first heading)"
-    return shorten(strip_anchor(defuse(node.title)), length_max) or "(untitled)"
+    return _make_known_name(title, length_max) if len(title) <= _KNOWN_TITLE_MAX else _make_name(title, length_max)
 
 
 def name_shown(library: Library, node: Node | Heading, *, length_max: int = TITLE_LENGTH_MAX) -> str:
     """Return the title of a node for a line; of a file also that of its text, where the name does not say it."""
     name = name_node(node, length_max=length_max)
-    file = library.file(node.id) if node.kind is NodeKind.FILE else None
+    file = library.file(node.id) if library.grafts and node.kind is NodeKind.FILE else None
     if file is None or file.sole_row is None:
         return name
     title = shorten(strip_anchor(defuse(file.columns.titles[file.sole_row])), length_max)
     said, stem = (_NO_WORD.sub("", text).casefold() for text in (title, node.title.rpartition(".")[0]))
     return name if not said or said in stem else f"{name}: {title}"
+
+
+def _make_name(title: str, length_max: int) -> str:
+    return shorten(strip_anchor(defuse(title)), length_max) or "(untitled)"
+
+
+_make_known_name = lru_cache(maxsize=8_192)(_make_name)
 
 
 def name_lines(library: Library, span: Span) -> str:
@@ -92,11 +103,16 @@ def name_path(library: Library, section_id: str) -> str:
     for node_id in (*library.ancestors(section_id), section_id):
         heading = library.heading(node_id)
         name = name_node(heading, length_max=80)
-        words = _NO_WORD.sub("", name.rpartition(".")[0] if heading.kind is NodeKind.FILE else name).casefold()
+        words = _fold_words(name.rpartition(".")[0] if heading.kind is NodeKind.FILE else name)
         if not words or words != said:
             names.append(name)
         said = words
     return " > ".join(names)
+
+
+@lru_cache(maxsize=2_048)
+def _fold_words(name: str) -> str:
+    return _NO_WORD.sub("", name).casefold()
 
 
 def describe_size(node: Node) -> str:
@@ -134,10 +150,18 @@ def is_blank(library: Library, section_id: str) -> bool:
     node = library.heading(section_id)
     if node.has_more or not library.is_loaded(section_id):
         return False
+    if _has_body(library.own_text(section_id, length_max=_OPENING_SOURCE)):
+        return False
     text = library.own_text(section_id)
     if node.kind is NodeKind.SECTION:
         return not find_body(text).strip()
     return not text.strip()
+
+
+def _has_body(text: str) -> bool:
+    """Return whether the beginning of an own text shows already that more than an ATX heading stands in it."""
+    heading, _, body = text.partition("\n")
+    return _ATX_START.match(heading) is not None and bool(body.strip())
 
 
 def find_body(own_text: str) -> str:
@@ -196,7 +220,7 @@ def _list_opening_lines(library: Library, section_id: str) -> Iterator[str]:
     if file is not None and file.sole_row is not None:
         section_id = file.ids[file.sole_row]
     kind = library.heading(section_id).kind
-    text = library.own_text(section_id)[:_OPENING_SOURCE]
+    text = library.own_text(section_id, length_max=_OPENING_SOURCE)
     body = find_body(text) if kind is NodeKind.SECTION else normalise_line_ends(text)
     in_front_matter = kind is NodeKind.PREAMBLE and body.startswith("---")
     for line in islice(_COMMENT.sub("", body).split("\n"), 80):

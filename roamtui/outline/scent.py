@@ -7,13 +7,15 @@ terms that definition-like sentences introduce and no title shows.
 from __future__ import annotations
 
 import re
+from heapq import merge
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from roamtui.document.node import Node, NodeKind
 from roamtui.document.plain import shorten
 from roamtui.outline.labels import defuse, find_opening, name_shown
 from roamtui.outline.notes import NOTE_LENGTH, find_note
-from roamtui.outline.tops import list_below, list_headings_below
+from roamtui.outline.tops import list_headings_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,12 +46,15 @@ _DEFINES = re.compile(r"^(?:An?|The|[A-Z`\"]\S*)(?:\s+\S+){0,5}?\s+(?:is|are|mea
 _NO_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _CODE_TERM = re.compile(r"`([A-Za-z_][\w.:/-]{2,30})`(?=\s+(?:is|are|sets?|specif|defin|controls?|means|lets|returns))")
 _BOLD_TERM = re.compile(r"\*\*(?<![^\n]\*\*)([^*\n]{3,40})\*\*|\*\*(?<=[.;:*-]\s\*\*)([^*\n]{3,40})\*\*")
-_PHRASE_TERM = re.compile(
-    r"[AT](?:(?<=^[AT])|(?<=\.\s[AT]))(?:n|he)?\s+"
-    r"([a-z][a-z-]+(?:\s[a-z][a-z-]+){0,2})\s+(?:is|are|means|refers to|defines)\b",
-    re.MULTILINE,
+_PHRASE_TERMS = tuple(
+    re.compile(
+        rf"{capital}(?:(?<=^{capital})|(?<=\.\s{capital}))(?:n|he)?\s+"
+        r"([a-z][a-z-]+(?:\s[a-z][a-z-]+){0,2})\s+(?:is|are|means|refers to|defines)\b",
+        re.MULTILINE,
+    )
+    for capital in "AT"
 )
-"""Each pattern begins with a literal or a set, and looks back from there: a search skips to those."""
+"""Each pattern begins with a literal, and looks back from there: a search skips to those."""
 
 
 def is_generic(title: str) -> bool:
@@ -61,26 +66,27 @@ def is_generic(title: str) -> bool:
 def list_child_titles(library: Library, node: Node, *, is_deep: bool = False) -> list[str]:
     """Return the titles directly below a node, each with those below it in parentheses where `is_deep`."""
     titles = []
-    children = list_headings_below(library, node.id)
-    for child in children[:_CHILDREN_MAX]:
-        if child.kind is NodeKind.PREAMBLE and not library.own_text(child.id).strip():
+    children, count = list_headings_below(library, node.id, _CHILDREN_MAX)
+    for child in children:
+        if not child.title and child.kind is NodeKind.PREAMBLE and not library.own_text(child.id).strip():
             continue
         title = name_shown(library, child, length_max=_SCENT_TITLE_LENGTH)
         if is_deep and child.has_more:
-            below = list_headings_below(library, child.id)
-            names = [name_shown(library, one, length_max=_SCENT_TITLE_LENGTH) for one in below[:_GRANDCHILDREN_MAX]]
-            more = f", +{len(below) - _GRANDCHILDREN_MAX} more" if len(below) > _GRANDCHILDREN_MAX else ""
+            below, count_below = list_headings_below(library, child.id, _GRANDCHILDREN_MAX)
+            names = [name_shown(library, one, length_max=_SCENT_TITLE_LENGTH) for one in below]
+            more = f", +{count_below - _GRANDCHILDREN_MAX} more" if count_below > _GRANDCHILDREN_MAX else ""
             title = f"{title} ({', '.join(names)}{more})" if names else title
         titles.append(title)
-    if len(children) > _CHILDREN_MAX:
-        titles.append(f"+{len(children) - _CHILDREN_MAX} more")
+    if count > _CHILDREN_MAX:
+        titles.append(f"+{count - _CHILDREN_MAX} more")
     return titles
 
 
 def find_terms(library: Library, node: Node) -> list[str]:
     """Return a few phrases and identifiers that the node's text defines and its titles do not show."""
-    text = library.text(node.id)[:_TERM_SOURCE]
-    shown = " ".join((node.title, *(library.title_of(i) for i in list_below(library, node.id)[:_CHILDREN_MAX]))).lower()
+    text = library.text(node.id, length_max=_TERM_SOURCE)
+    below, _ = list_headings_below(library, node.id, _CHILDREN_MAX)
+    shown = " ".join((node.title, *(child.title for child in below))).lower()
     terms: dict[str, None] = {}
     for term in _iterate_terms(text):
         if term.lower() not in shown:
@@ -91,9 +97,9 @@ def find_terms(library: Library, node: Node) -> list[str]:
 
 
 def _iterate_terms(text: str) -> Iterator[str]:
-    for pattern in (_CODE_TERM, _BOLD_TERM, _PHRASE_TERM):
-        for match in pattern.finditer(text):
-            yield defuse(match[match.lastindex or 0]).strip(" :.,")
+    phrases = merge(*(pattern.finditer(text) for pattern in _PHRASE_TERMS), key=re.Match.start)
+    for match in chain(_CODE_TERM.finditer(text), _BOLD_TERM.finditer(text), phrases):
+        yield defuse(match[match.lastindex or 0]).strip(" :.,")
 
 
 def describe_generic(library: Library, node: Node) -> str:
@@ -101,7 +107,7 @@ def describe_generic(library: Library, node: Node) -> str:
 
     It is an empty string for other nodes.
     """
-    if not is_generic(node.title) or node.kind is not NodeKind.SECTION:
+    if node.kind is not NodeKind.SECTION or not is_generic(node.title):
         return ""
     opening = find_opening(library, node.id, length_max=_DEFINITION_SOURCE)
     sentences = _SENTENCE_END.split(opening)

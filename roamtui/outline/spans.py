@@ -28,11 +28,7 @@ def subtract_bounds(start: int, end: int, taken: Iterable[Bounds]) -> list[Bound
     """Return what of `start` to `end` lies in none of `taken`, in order."""
     left: list[Bounds] = []
     position = start
-    for taken_start, taken_end in merge_bounds(taken):
-        if taken_end <= position:
-            continue
-        if taken_start >= end:
-            break
+    for taken_start, taken_end in merge_bounds(bounds for bounds in taken if bounds[1] > start and bounds[0] < end):
         if taken_start > position:
             left.append((position, taken_start))
         position = taken_end

@@ -30,11 +30,12 @@ def list_below(library: Library, section_id: str) -> tuple[str, ...]:
     return tuple(file.ids[row] for row in file.columns.children(-1) if row >= file.head_rows)
 
 
-def list_headings_below(library: Library, section_id: str) -> tuple[Heading, ...]:
-    """Return what names the nodes of `list_below`."""
+def list_headings_below(library: Library, section_id: str, limit: int) -> tuple[tuple[Heading, ...], int]:
+    """Return what names the first of the nodes of `list_below`, and how many these are."""
     if library.grafts:
-        return tuple(map(library.heading, list_below(library, section_id)))
-    return library.headings_below(section_id)
+        children = list_below(library, section_id)
+        return tuple(map(library.heading, children[:limit])), len(children)
+    return library.headings_below(section_id, limit)
 
 
 def list_head(library: Library, section_id: str) -> tuple[str, ...]:

@@ -106,8 +106,19 @@ def test_a_conversation_about_another_document_is_not_continued(run: RunCommand,
     conversation = run("ask", other, "Something?", "--json").json["conversation"]
     result = run("ask", garden, "Why?", "--conversation", conversation)
     assert result.code == 2
-    assert "another document" in result.err
+    assert f'another document. Open it with roamtui "{other}" --conversation {conversation}' in result.err
     assert run("ask", garden, "Why?", "--conversation", "feedbeef").code == 1
+
+
+def test_a_conversation_goes_on_with_its_document_where_that_was_moved(run: RunCommand, tmp_path: Path) -> None:
+    before, after = tmp_path / "before.md", tmp_path / "after.md"
+    before.write_text("# Kites\n\nKites fly on a line.\n", "utf-8")
+    conversation = run("ask", before, "What flies on a line?", "--json").json["conversation"]
+    before.rename(after)
+    assert (
+        run("ask", after, "What flies?", "--conversation", conversation, "--json").json["conversation"] == conversation
+    )
+    assert run("ask", after, "What flies now?", "--continue", "--json").json["conversation"] == conversation
 
 
 @pytest.mark.parametrize(

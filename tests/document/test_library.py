@@ -213,6 +213,25 @@ def test_lines_of_a_span_are_the_lines_that_it_touches() -> None:
     assert library.text_at(Span(doc="", start=5, end=8)) == "one"
 
 
+def test_the_first_characters_of_a_text_are_those_of_the_whole() -> None:
+    library = Library(source="x", root=parse_document("# A\n\none\n\n## B\n\ntwo\n"))
+    first = library.root.ids[0]
+    for length in range(30):
+        assert library.text(first, length_max=length) == library.text(first)[:length]
+        assert library.own_text(first, length_max=length) == library.own_text(first)[:length]
+
+
+@pytest.mark.parametrize("pages", [(), ("a.md", "b.md")])
+def test_the_first_headings_below_a_node_are_named_and_all_of_them_counted(pages: tuple[str, ...]) -> None:
+    library = _load(_list_links(), *pages)
+    for section_id in (library.root_id, *library.walk()):
+        children = library.children(section_id)
+        for limit in range(4):
+            named, count = library.headings_below(section_id, limit)
+            assert named == tuple(map(library.heading, children[:limit]))
+            assert count == len(children)
+
+
 def test_a_document_that_is_not_loaded_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         _list_links().document("a.md")

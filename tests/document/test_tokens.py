@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.document import tokens
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.document.tokens import estimate_tokens, format_tokens
@@ -110,3 +111,10 @@ def test_only_nothing_costs_nothing() -> None:
 )
 def test_a_count_is_shown_shortly(tokens: int, shown: str) -> None:
     assert format_tokens(tokens) == shown
+
+
+def test_a_long_text_counted_in_pieces_has_as_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "Late spade, 42 caf\xe9s\r\n\N{CROISSANT}\ud800 `x`"
+    whole = [estimate_tokens(text[:end]) for end in range(len(text) + 1)]
+    monkeypatch.setattr(tokens, "_PIECE_LENGTH", 7)
+    assert [estimate_tokens(text[:end]) for end in range(len(text) + 1)] == whole

@@ -57,6 +57,13 @@ def test_terms_come_from_definitions() -> None:
     assert find_terms(library, library.node(find_id(library, "A"))) == ["index_field", "summary pass"]
 
 
+def test_terms_stand_in_the_order_of_the_text() -> None:
+    text = "# A\n\nThe late frost is cold. An old pump is slow. The new valve is tight. A drip line is thin.\n"
+    library = make_library(text)
+    node = library.node(find_id(library, "A"))
+    assert find_terms(library, node) == ["late frost", "old pump", "new valve", "drip line"]
+
+
 def test_a_title_that_says_nothing_gets_the_sentence_that_defines() -> None:
     library = make_library(
         "# A\n\n## Overview\n\nRead this first. A lease is a promise to pay rent. More.\n\n# B\n\nx\n"

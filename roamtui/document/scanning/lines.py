@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from roamtui.document.scanning.html_lines import match_html
+
 _LINE = (
     r"(?:( {1,3})(?=[#`~<=\-])|(?=[#`~<=\-]))"
     r"(?:(#{1,6})((?:[ \t][^\n]*)?)$|(`{3,}(?=[^`\n]*$)|~{3,})|(<)[A-Za-z/!?]|(?<!\n\n)(=+|-+)[ \t]*$)"
@@ -38,9 +40,6 @@ _PLAIN_AFTER_BLANK = re.compile(rf"\n\n(?={_PLAIN})")
 _PLAIN_START = re.compile(_PLAIN)
 _PROSE = re.compile(rf"(?:=[^\n|]*\n)?(?:{_PLAIN}[^\n|]*\n)*")
 _OUTDENTED = tuple(re.compile(rf"\n(?! {{{indent}}}| *\t|[ \t]*$)", re.MULTILINE) for indent in range(4))
-
-_KNOWN_LINE_MAX = 100
-"""Characters; what shorter lines with a tag begin is remembered, since the same ones come again and again."""
 
 TRIMMED = (
     "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f"
@@ -127,26 +126,6 @@ def find_fence_end(text: str, start: int, marker: str) -> int:
 def make_closing(marker: str) -> re.Pattern[str]:
     """Return what finds a line that closes a fence begun with `marker`, from the line end before it."""
     return re.compile(rf"\n {{0,3}}{marker[0]}{{{len(marker)},}}[ \t]*$", re.MULTILINE)
-
-
-def match_html(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
-    """Return what ends the HTML block that a line begins, and whether it may interrupt a paragraph; None if it is none.
-
-    What ends it is None where that is a blank line.
-    """
-    return _match_known_html(line) if len(line) <= _KNOWN_LINE_MAX else _match_html(line)
-
-
-def _match_html(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
-    from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - often not needed
-
-    for opening, closing, may_interrupt in HTML_SEQUENCES:
-        if opening.search(line):
-            return (None if closing.search("") else closing), may_interrupt
-    return None
-
-
-_match_known_html = lru_cache(maxsize=1024)(_match_html)
 
 
 def has_interruption(text: str, start: int, stop: int) -> bool:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 from roamtui.document.scanning import lines
 from roamtui.document.scanning.blocks import find_starts, list_headings, parse_blocks
 from roamtui.document.scanning.found import FoundHeadings
+from roamtui.document.scanning.html_lines import match_html
 from roamtui.document.scanning.lines import (
     CANDIDATE,
     FENCE,
@@ -47,7 +48,6 @@ from roamtui.document.scanning.lines import (
     is_plain,
     is_prose,
     make_closing,
-    match_html,
     next_line,
     trim,
     trim_heading,
