@@ -22,7 +22,7 @@ from roamtui.headless.ask import describe_sources
 from roamtui.headless.narration import narrate_event
 from roamtui.headless.output import write_note, write_notes, write_plain
 from roamtui.headless.plain_commands import LEAVE, CommandContext, run_plain_command
-from roamtui.models.choose import find_note
+from roamtui.models.choose import OFFLINE, find_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,7 +200,9 @@ class PlainChat:
 
     def _show(self, event: AgentEvent, writer: AnswerWriter) -> None:
         if isinstance(event, QuestionAsked):
-            write_notes(filter(None, [find_note(self._agent.model)]))
+            name = self._agent.model.name
+            waits = f"{plain_line(name)} is answering; ctrl+c stops it." if self._is_typed and name != OFFLINE else ""
+            write_notes(filter(None, [find_note(self._agent.model), waits]))
         elif isinstance(event, StepStarted):
             writer.begin_step()
         elif isinstance(event, AnswerStreamed):

@@ -18,7 +18,14 @@ from roamtui.conversation.commands import (
 from roamtui.document.loader import can_load
 from roamtui.errors import RoamtuiError
 from roamtui.headless.narration import narrate_event
-from roamtui.headless.plain_outline import describe_children, describe_open, describe_text, describe_unknown
+from roamtui.headless.plain_outline import (
+    describe_children,
+    describe_open,
+    describe_text,
+    describe_titled,
+    describe_unknown,
+    find_titled,
+)
 from roamtui.headless.search import describe_hits
 from roamtui.models.choose import find_usable_models
 from roamtui.outline.ranges import parse_reference
@@ -69,9 +76,13 @@ async def run_plain_command(context: CommandContext, line: str) -> str:
 
 
 def _find_sections(agent: Agent, text: str) -> tuple[list[str], list[str]]:
-    """Return the sections that are named, and a sentence for each name of none."""
+    """Return the sections that are named by ids or a title, and a sentence for each name of none."""
     library = agent.session.state.library
-    found, problems = [], []
+    titled = find_titled(library, text)
+    if titled:
+        return ([titled[0]], []) if len(titled) == 1 else ([], [describe_titled(library, titled)])
+    found: list[str] = []
+    problems: list[str] = []
     for word in filter(None, _SEPARATORS.split(text)):
         reference = parse_reference(word)
         if reference is None or reference.section_id not in library:
@@ -79,7 +90,7 @@ def _find_sections(agent: Agent, text: str) -> tuple[list[str], list[str]]:
         else:
             found.append(reference.section_id)
     if not found and not problems:
-        problems.append("Name a section by its id: /outline and /search show ids.")
+        problems.append("Name a section by its id or its whole title: /outline and /search show them.")
     return list(dict.fromkeys(found)), problems
 
 
@@ -126,7 +137,7 @@ async def _outline(context: CommandContext, text: str) -> str:
     told: list[str] = []
     if reference is not None and can_load(session.state.library, reference.section_id):
         told = await _dispatch(context.agent, UnfoldNodes(section_ids=(reference.section_id,)))
-    return "\n".join((*told, describe_children(session.state.library, text)))
+    return "\n".join((*told, describe_children(session.state, text)))
 
 
 async def _search(context: CommandContext, text: str) -> str:
@@ -156,7 +167,7 @@ async def _choose_model(context: CommandContext, name: str) -> str:
 
 async def _help(_context: CommandContext, _text: str) -> str:
     lines = [f"{command.usage}: {command.help}" for command in COMMANDS.values()]
-    return "\n".join(("Any other line is a question.", *lines, "/quit: Leave; ctrl+d does too.", _CANCEL))
+    return "\n".join((_FIRST_HELP, *lines, "/quit: Leave; ctrl+d does too.", _CANCEL))
 
 
 async def _remember(context: CommandContext, text: str) -> str:
@@ -165,6 +176,7 @@ async def _remember(context: CommandContext, text: str) -> str:
     return context.remember(text) if text else "Say what to remember, such as: /remember Answer in German."
 
 
+_FIRST_HELP = "Any other line is a question. For an ID a whole title does, too."
 _CANCEL = "ctrl+c stops the answer that is under way; what came so far is kept."
 COMMANDS: dict[str, PlainCommand] = {
     "/outline": PlainCommand(

@@ -108,6 +108,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("global.follow", ("f8",), "Follow", "Let the reader show what the cursor is on or the model opened last."),
     Action("global.reload", ("f5",), "Reload", "Read the document again as it is on disk; what is open stays open."),
     Action("global.propose", ("f9",), "Questions", "Have the model propose questions to ask; it costs one request."),
+    Action("global.suspend", ("ctrl+z",), "Background", "Put roamtui into the background; `fg` brings it back."),
     Action("global.help", ("f1", "?"), "Help", "Show all keys.", is_hinted=True),
     Action("global.quit", ("ctrl+q",), "Quit", "Leave roamtui.", is_hinted=True, is_priority=True),
     Action(
@@ -144,6 +145,8 @@ ACTIONS: tuple[Action, ...] = (
         in_palette=False,
         is_priority=True,
     ),
+    _step("input.page_up", "pageup", "page up", "Scroll what stands above the box up by a page."),
+    _step("input.page_down", "pagedown", "page down", "Scroll what stands above the box down by a page."),
     _move("tree.cursor_down", "j down", "down", "Move to the next line."),
     _move("tree.cursor_up", "k up", "up", "Move to the previous line."),
     _move("tree.page_down", "pagedown ctrl+d", "page down", "Move down by a page."),
@@ -196,8 +199,14 @@ ACTIONS: tuple[Action, ...] = (
     _move("chat.page_up", "pageup ctrl+u", "page up", "Scroll up by a page."),
     _move("chat.first", "g home", "top", "Go to the beginning of the conversation."),
     _move("chat.last", "G end", "end", "Go to its end."),
-    Action("chat.retry", ("r",), "ask again", "Go back to before the last question and ask it again."),
-    Action("chat.edit", ("e",), "edit question", "Change the last question; sending it takes the old one's place."),
+    Action("chat.retry", ("r",), "ask again", "Go back to before the last question and ask it again.", is_hinted=True),
+    Action(
+        "chat.edit",
+        ("e",),
+        "edit question",
+        "Change the last question; sending it takes the old one's place.",
+        is_hinted=True,
+    ),
     Action(
         "chat.fork",
         ("f",),
@@ -225,9 +234,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("reader.pin", ("p",), "pin", "Pin the section, or let go of it."),
     Action("reader.ask", ("i",), "ask about", "Ask about this section alone."),
     Action("reader.copy", ("y",), "copy", "Copy the selection, or the whole section.", is_hinted=True),
-    Action("reader.raw", ("r",), "raw", "Show the text exactly as it stands in the file, or formatted."),
-    Action("reader.wrap", ("w",), "wrap", "Wrap long lines, or let them run."),
-    Action("reader.edit", ("e",), "edit", "Open the file in $EDITOR at this section."),
+    Action(
+        "reader.raw", ("r",), "raw", "Show the text exactly as it stands in the file, or formatted.", is_hinted=True
+    ),
+    Action("reader.wrap", ("w",), "wrap", "Wrap long lines, or let them run.", is_hinted=True),
+    Action("reader.edit", ("e",), "edit", "Open the file in $EDITOR at this section.", is_hinted=True),
     _move("conversations.resume", "enter", "resume", "Go on with the conversation."),
     _move("conversations.create", "n", "new", "Begin a new conversation."),
     _move("conversations.search", "/", "search", "Search titles, questions and answers."),

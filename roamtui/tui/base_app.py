@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 from textual import events, on
 from textual.app import App, ReturnType
+from textual.theme import BUILTIN_THEMES
 from typing_extensions import override
 
 from roamtui.document.plain import plain_text
@@ -19,7 +20,10 @@ from roamtui.tui.keys import build_keys
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from textual.binding import BindingsMap
+    from textual.theme import Theme
 
     from roamtui.tui.context import TuiOptions
 
@@ -38,27 +42,22 @@ class BaseApp(App[ReturnType]):
     """
 
     def __init__(self, options: TuiOptions) -> None:
+        loaded = load_themes((find_resource_dir("themes"), *options.themes_dirs))
+        self._own_themes = {theme.name: theme for theme in loaded.themes}
+        name, unknown = _choose_theme(options.theme, self._own_themes)
+        self.set_reactive(App.theme, name)  # before the style sheet is made: a change later would parse it again
         super().__init__()
         self._keys = build_keys(options.keys)
         self._bindings: BindingsMap = self._keys.bindings(Scope.GLOBAL, only={"global.quit"})
         self._key_order = KeyOrder(self, super().on_event)
         self._collector = IdleCollector()
-        self.problems = (*self._keys.problems, *self._load_themes(options))
+        self.problems = (*self._keys.problems, *loaded.problems, *unknown)
         """What of the configuration could not be used, in sentences."""
 
-    def _load_themes(self, options: TuiOptions) -> list[str]:
-        loaded = load_themes((find_resource_dir("themes"), *options.themes_dirs))
-        problems = list(loaded.problems)
-        for theme in loaded.themes:
-            self.register_theme(theme)
-        name = options.theme or DEFAULT_THEME
-        if name not in self.available_themes:
-            names = ", ".join(theme.name for theme in loaded.themes)
-            problems.append(f'There is no theme "{name}". Themes of roamtui are {names}.')
-            name = DEFAULT_THEME
-        if name in self.available_themes:
-            self.theme = name
-        return problems
+    @property
+    @override
+    def available_themes(self) -> dict[str, Theme]:
+        return {**super().available_themes, **self._own_themes}
 
     @override
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -102,3 +101,13 @@ class BaseApp(App[ReturnType]):
     async def action_quit(self) -> None:
         """Leave the program."""
         self.exit()
+
+
+def _choose_theme(wanted: str | None, own: Mapping[str, Theme]) -> tuple[str, tuple[str, ...]]:
+    """Return the name of the theme to wear, and a sentence where the wanted one is not there."""
+    default = DEFAULT_THEME if DEFAULT_THEME in own else next(iter(BUILTIN_THEMES))
+    if wanted is None:
+        return default, ()
+    if wanted in own or wanted in BUILTIN_THEMES:
+        return wanted, ()
+    return default, (f'There is no theme "{wanted}". Themes of roamtui are {", ".join(own)}.',)

@@ -24,12 +24,28 @@ MakeCommand = Callable[[ConversationState], Command | None]
 """Makes a command from the newest state, at the moment of its dispatch, so that quick keys do not cross."""
 
 
+NOT_OPEN = "this section is not open"
+NOTHING_OPEN = "nothing is open yet"
+NO_SEARCH = "nothing is searched for"
+"""What is told where a key has nothing to do."""
+
+
 class CommandWanted(Message):
     """A person wants something done to sections."""
 
-    def __init__(self, make: MakeCommand) -> None:
+    def __init__(self, make: MakeCommand, *, otherwise: str = "") -> None:
+        """Make the message; `otherwise` is told where there is nothing to do."""
         super().__init__()
         self.make = make
+        self.otherwise = otherwise
+
+
+class NothingDone(Message):
+    """A key had nothing to do here, and why, in a few words."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self.reason = reason
 
 
 class AskAboutWanted(Message):
@@ -128,4 +144,8 @@ def _walk_parents(state: ConversationState, section_id: str) -> tuple[str, ...]:
     library = state.library
     if can_load(library, section_id):
         return (section_id,)
-    return tuple(node_id for node_id in library.walk(section_id) if library.children(node_id))
+    if library.grafts:
+        return tuple(node_id for node_id in library.walk(section_id) if library.children(node_id))
+    document, first = library.locate(section_id)
+    ids, ends = document.ids, document.columns.ends
+    return tuple(ids[row] for row in range(first, ends[first]) if ends[row] - row > 1)

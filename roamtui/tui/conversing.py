@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from roamtui.agent.events import AgentEvent
     from roamtui.agent.loop import Agent
+    from roamtui.conversation.commands import Command
     from roamtui.conversation.session import Session
     from roamtui.document.library import Library
     from roamtui.search.base import Hit
@@ -102,18 +103,27 @@ class Conversing:
         budget = agent.options.outline_budget(agent.model.window_tokens)
         return await ask_model_for_questions(agent.model, library, budget_tokens=budget)
 
-    async def dispatch(self, make: MakeCommand) -> None:
-        """Carry out a command in its turn, and show what happened; none waits for the page that another one fetches."""
+    async def dispatch(self, make: MakeCommand) -> bool:
+        """Carry out a command in its turn, and show what happened; none waits for the page that another one fetches.
+
+        Returns:
+            Whether anything happened.
+        """
         session = self._agent.session
         async with self._one_at_a_time:
             command = make(session.state)
-            if command is not None and not session.must_fetch(command):
-                async for event in session.dispatch(command):
-                    self._dispatcher.show(event)
-                return
-        if command is not None:
-            async for event in session.dispatch(command):
-                self._dispatcher.show(event)
+            if command is None:
+                return False
+            if not session.must_fetch(command):
+                return await self._carry_out(command)
+        return await self._carry_out(command)
+
+    async def _carry_out(self, command: Command) -> bool:
+        has_happened = False
+        async for event in self._agent.session.dispatch(command):
+            self._dispatcher.show(event)
+            has_happened = True
+        return has_happened
 
     async def search(self, query: str, *, limit: int) -> tuple[Hit, ...]:
         """Return the sections that the configured search finds, in the document as a whole.
@@ -172,6 +182,7 @@ class Conversing:
         exchanges = self._agent.session.state.transcript.exchanges
         if exchanges and exchanges[-1].stopped is Stopped.CANCELLED:
             self._dispatcher.show(recall_ending(exchanges[-1]))
+            self._dispatcher.tell_closings(exchanges[-1])
 
 
 def _prepare(library: Library) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from roamtui.agent.chronicle import note_event
 from roamtui.agent.events import (
     AgentEvent,
     AnswerStreamed,
@@ -34,33 +35,24 @@ from roamtui.conversation.events import (
     SectionsMarked,
     SectionsPinned,
 )
-from roamtui.tui.chat.activity_view import Activity
+from roamtui.conversation.notes import ClosingNote
 from roamtui.tui.chat.narration import (
     describe_count,
+    describe_kept,
     name_section,
-    name_sections,
-    narrate_expansion,
     narrate_loading,
-    narrate_reminder,
-    narrate_search,
+    narrate_note,
+    narrate_notice,
 )
 from roamtui.tui.chat.notice_view import NoticeKind
 
 if TYPE_CHECKING:
+    from roamtui.conversation.notes import Note
     from roamtui.conversation.session import Session
+    from roamtui.conversation.transcript import Exchange
     from roamtui.tui.chat.chat_log import ChatLog
     from roamtui.tui.panes.tree_pane import TreePane
     from roamtui.tui.status_line import StatusLine
-
-_PROBLEMS_SHOWN = 3
-_CLOSE_REASONS = {
-    CloseReason.ASKED: "",
-    CloseReason.BUDGET: "closed to stay within what may be open",
-    CloseReason.FRESH: "closed before a new question",
-    CloseReason.UNDO: "",
-    CloseReason.GONE: "closed, because they are no longer in the document",
-    CloseReason.OVERFLOW: "closed, because the model's context was full",
-}
 
 
 class EventDispatcher:
@@ -87,13 +79,11 @@ class EventDispatcher:
                 self._think(text)
             case SectionsSearched(hits=hits):
                 self._tree.show_found(tuple(hit.section_id for hit in hits))
-                self._tell(narrate_search(event, self._session.state))
+                self._tell(event)
             case ToolFinished():
                 self._show_state()
-            case ReminderSent():
-                self._tell(narrate_reminder())
-            case RetryScheduled(reason=reason, wait_seconds=wait):
-                self._tell(Activity("↻", f"{reason}; trying again in {wait:.0f} s", style="$warning"))
+            case ReminderSent() | RetryScheduled():
+                self._tell(event)
             case QuestionAnswered():
                 self._finish(event)
                 self._status.change(is_asking=False, step=0)
@@ -104,8 +94,8 @@ class EventDispatcher:
                 self._show_closing(event)
             case SectionsMarked(section_ids=ids):
                 self._show_state(f"{describe_count(ids)} will close after this answer")
-            case SectionsKept(reasons=reasons):
-                self._show_kept(reasons)
+            case SectionsKept():
+                self._show_kept(event)
             case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
                 self._show_state(f"{'pinned' if is_pinned else 'unpinned'} {self._names(ids)}")
             case NodesUnfolded() | NodesFolded():
@@ -152,7 +142,7 @@ class EventDispatcher:
 
     def _begin_step(self) -> None:
         if self._chat.current is not None:
-            self._chat.current.begin_step()
+            self._chat.current.put_draft_away()
 
     def _stream(self, text: str) -> None:
         if self._chat.current is not None:
@@ -166,57 +156,56 @@ class EventDispatcher:
         if self._chat.current is not None:
             self._chat.current.show_thought(text)
 
-    def _tell(self, activity: Activity) -> None:
-        if self._session.state.is_asking and self._chat.current is not None:
-            self._chat.current.add_activity(activity)
-        else:
-            self._chat.add_notice(activity.text)
+    def _tell(self, event: AgentEvent) -> None:
+        """Say what an event is kept as: above the answer under way what was done for it, below it all else."""
+        library = self._session.state.library
+        for note in note_event(event):
+            for activity in narrate_note(note, library):
+                if self._session.state.is_asking and self._chat.current is not None:
+                    self._chat.current.put_draft_away()
+                    self._chat.current.add_activity(activity)
+                else:
+                    self._chat.add_notice(activity.text)
+            self._show_notice(note)
+
+    def tell_closings(self, exchange: Exchange) -> None:
+        """Say what was closed at the end of an exchange that nobody waited for."""
+        for note in exchange.notes:
+            if isinstance(note, ClosingNote) and note.reason is CloseReason.BUDGET:
+                self._show_notice(note)
+
+    def _show_notice(self, note: Note) -> None:
+        notice = narrate_notice(note, self._session.state.library)
+        if notice is not None:
+            self._chat.add_notice(*notice)
 
     def _show_expansion(self, event: SectionsExpanded) -> None:
-        state = self._session.state
         opened = event.opened_ids
         if event.origin is Origin.PERSON:
             refusals = [result.text for result in event.results if result.status is ExpandStatus.FAILED]
-            told = f"opened {self._names(opened)}" if opened else " ".join(refusals)
+            told = f"opened {self._names(opened)}" if opened else " ".join(refusals) or "open already"
             self._show_state(told or None)
             return
         self._show_state()
         if opened:
             self._tree.show_batch(opened)
-        for activity in narrate_expansion(event, state):
-            self._tell(activity)
+        self._tell(event)
 
     def _show_loaded(self, event: NodesLoaded) -> None:
         self._show_state("")
         self._tree.tell_growth(event.section_ids)
-        for note in event.notes[:_PROBLEMS_SHOWN]:
-            self._chat.add_notice(note)
-        for _, reason in event.problems[:_PROBLEMS_SHOWN]:
-            self._chat.add_notice(reason, NoticeKind.WARNING)
-        if len(event.problems) > _PROBLEMS_SHOWN:
-            self._chat.add_notice(
-                f"{len(event.problems) - _PROBLEMS_SHOWN} more files could not be read.", NoticeKind.WARNING
-            )
+        self._tell(event)
 
     def _show_closing(self, event: SectionsClosed) -> None:
-        reason = _CLOSE_REASONS[event.reason]
-        if not reason:
-            self._show_state(f"closed {self._names(event.section_ids)}")
-            return
-        self._show_state()
-        if event.reason is CloseReason.GONE:
-            count = describe_count(event.section_ids)
-            self._chat.add_notice(f"Closed {count} that the document of today no longer has.")
-            return
-        sections = name_sections(event.section_ids, self._session.state.library)
-        titles = ", ".join(section.title for section in sections)
-        self._chat.add_notice(f"{reason[0].upper()}{reason[1:]}: {titles}")
+        is_news = bool(note_event(event))
+        self._show_state(None if is_news else f"closed {self._names(event.section_ids)}")
+        self._tell(event)
 
-    def _show_kept(self, reasons: tuple[tuple[str, str], ...]) -> None:
+    def _show_kept(self, event: SectionsKept) -> None:
         self._show_state()
-        library = self._session.state.library
-        kept = ", ".join(f"{name_section(section_id, library)} ({reason})" for section_id, reason in reasons)
-        self._tell(Activity("◆", f"kept open: {kept}"))
+        if event.origin is Origin.PERSON:
+            self._chat.add_notice(describe_kept(event.reasons, self._session.state.library))
+        self._tell(event)
 
     def _names(self, section_ids: tuple[str, ...]) -> str:
         if len(section_ids) == 1:

@@ -6,6 +6,8 @@ import gc
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from textual._styles_cache import StylesCache
+
 if TYPE_CHECKING:
     from textual.app import App
 
@@ -45,6 +47,16 @@ class IdleCollector:
         now = monotonic()
         if now < max(self._due_at, self._typed_at + _IDLE_SECONDS) or not gc.isenabled():
             return False
-        gc.collect()
+        collect()
         self._due_at = monotonic() + max(_PAUSE_SECONDS_MIN, _PAUSE_FACTOR * (monotonic() - now))
         return True
+
+
+def collect() -> None:
+    """Collect all garbage, and with it the lines of widgets that are gone.
+
+    Textual remembers two colours for each widget and background, 1,024 times, and by the widget's drawn lines: all that
+    these widgets ever drew would stay until so many others have been on the screen.
+    """
+    StylesCache.get_inner_outer.cache_clear()
+    gc.collect()

@@ -6,11 +6,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual.binding import Binding, BindingsMap
+from textual.keys import KEY_NAME_REPLACEMENTS, key_to_character
+from textual.keys import Keys as TerminalKeys
 
 from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Action, Scope, show_key
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
+
+
+_MODIFIERS = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
+_NAMED_KEYS = frozenset(key.value.rpartition("+")[2] for key in TerminalKeys) | set(KEY_NAME_REPLACEMENTS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,12 @@ def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
         if action is None:
             problems.append(f'There is no action "{action_id}" to bind a key to. Help (f1) lists the ids.')
             continue
+        if unfit := [key for key in keys if not _is_key(key)]:
+            problems.append(f'"{action_id}" stays as it was: there is no key {_join(set(unfit))}.')
+            continue
+        if action.scope is Scope.INPUT and (typed := [key for key in keys if len(key) == 1]):
+            problems.append(f'"{action_id}" stays as it was: {_join(set(typed))} is typed into the question box.')
+            continue
         for other in tuple(actions.values()):
             lost = set(other.keys) & set(keys)
             if other.id != action_id and lost and _can_clash(other.scope, action.scope):
@@ -74,6 +86,13 @@ def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
                 problems.append(f'"{action_id}" takes {_join(lost)} away from "{other.id}".')
         actions[action_id] = replace(action, keys=keys)
     return Keys(tuple(actions.values()), tuple(problems))
+
+
+def _is_key(key: str) -> bool:
+    """Return whether a terminal can send such a key: one character, or a name, with modifiers before it."""
+    *modifiers, name = key.split("+") if len(key) > 1 else [key]
+    is_name = len(name) == 1 or name in _NAMED_KEYS or key_to_character(name) is not None
+    return is_name and set(modifiers) <= _MODIFIERS
 
 
 def _can_clash(one: Scope, other: Scope) -> bool:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit
 
-from roamtui.document.node import NodeKind
+from roamtui.document.node import NodeKind, Span
 from roamtui.sources.web.address import resolve_link as parse_link
+from roamtui.tui.reader.text_search import TextSearch
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
 
+_NOTE_INDENT_MAX = 3
 _DROPPED = re.compile(r"[^\w\- ]")
 
 
@@ -22,6 +24,8 @@ class SectionLink:
     """Leads to a section of the library."""
 
     section_id: str
+    span: Span | None = None
+    """What in it the link means, None for its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,11 @@ LinkEnd = SectionLink | WebLink | DeadLink
 
 def resolve_link(href: str, library: Library, section_id: str) -> LinkEnd:
     """Return where `href`, written in the section `section_id`, leads."""
+    resolve = _resolve_note if href.startswith("[^") else _resolve_written
+    return resolve(href, library, section_id)
+
+
+def _resolve_written(href: str, library: Library, section_id: str) -> LinkEnd:
     try:
         parts = urlsplit(href.strip())
     except ValueError:
@@ -60,6 +69,21 @@ def resolve_link(href: str, library: Library, section_id: str) -> LinkEnd:
     if target is None:
         return DeadLink(f'No heading here has the anchor "#{unquote(parts.fragment)}".')
     return SectionLink(target)
+
+
+def _resolve_note(mark: str, library: Library, section_id: str) -> LinkEnd:
+    """Return where the note of a mark such as `[^1]` stands, or for a note's own mark, `[^1]:`, where it is used."""
+    document, _ = library.locate(section_id)
+    name = mark.removesuffix(":")
+    text = document.text
+    for start in TextSearch(text, 0, len(text)).find(name):
+        end = start + len(name)
+        line = text[max(0, start - _NOTE_INDENT_MAX - 1) : start].replace("\r", "\n").rpartition("\n")
+        is_note = text[end : end + 1] == ":" and not line[2].strip() and (bool(line[1]) or start <= _NOTE_INDENT_MAX)
+        found = library.section_at(document.key, start) if is_note != mark.endswith(":") else None
+        if found is not None:
+            return SectionLink(found, Span(doc=document.key, start=start, end=end))
+    return DeadLink(f"Nothing here uses the footnote {name}." if name != mark else f"There is no footnote {name} here.")
 
 
 def _resolve_address(url: str, fragment: str, library: Library) -> LinkEnd:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from roamtui.document.library import Library
 
-_STEP = " › "
+STEP = " › "
+"""Stands between the titles of a path on the screen."""
 
 
 def name_node(library: Library, section_id: str) -> str:
@@ -28,7 +29,7 @@ def name_node(library: Library, section_id: str) -> str:
 def name_place(library: Library, section_ids: Iterable[str]) -> str:
     """Return nodes from the top down on one line, without the document's own title: the first line says it."""
     title_id = library.title_id()
-    return _STEP.join(name_node(library, one) for one in section_ids if one != title_id)
+    return STEP.join(name_node(library, one) for one in section_ids if one != title_id)
 
 
 def name_above(library: Library, section_id: str | None) -> str:

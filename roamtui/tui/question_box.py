@@ -57,6 +57,14 @@ class QuestionBox(TextArea):
             super().__init__()
             self.length = length
 
+    class PageWanted(Message):
+        """A person wants to scroll what stands above the box."""
+
+        def __init__(self, direction: int) -> None:
+            """Make the message; `direction` is 1 for down, -1 for up."""
+            super().__init__()
+            self.direction = direction
+
     def __init__(self, keys: Keys, history: Iterable[str] = ()) -> None:
         """Make an empty box.
 
@@ -123,6 +131,21 @@ class QuestionBox(TextArea):
             raise SkipAction
         self._place += 1
         self.fill(self._draft if self._place == len(self._history) else self._history[self._place])
+
+    @override
+    def action_page_up(self) -> None:
+        """Scroll what stands above up by a page."""
+        self._want_page(-1)
+
+    @override
+    def action_page_down(self) -> None:
+        """Scroll what stands above down by a page."""
+        self._want_page(1)
+
+    def _want_page(self, direction: int) -> None:
+        if self.max_scroll_y > 0:
+            raise SkipAction  # a question longer than the box is scrolled itself
+        self.post_message(self.PageWanted(direction))
 
     @override
     def check_consume_key(self, key: str, character: str | None = None) -> bool:

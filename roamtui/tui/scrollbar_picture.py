@@ -1,17 +1,61 @@
-"""Scrollbars of long lists: drawn again only where they look different afterwards."""
+"""Scrollbars of long lists: drawn again only where they look different afterwards, and then by few pieces."""
 
 from __future__ import annotations
 
 from math import ceil
 from typing import TYPE_CHECKING
 
-from textual.scrollbar import ScrollBar
+from rich.segment import Segment
+from textual.scrollbar import ScrollBar, ScrollBarRender
+from textual.strip import Strip
+from typing_extensions import override
 
 if TYPE_CHECKING:
+    from textual.geometry import Region
     from textual.scroll_view import ScrollView
 
 _STEPS = len(ScrollBar.renderer.VERTICAL_BARS)
 """In which a cell of a scrollbar is divided."""
+
+
+class PiecedScrollBar(ScrollBar):
+    """A vertical scrollbar that draws each of its few different cells once; Textual's own one draws line by line."""
+
+    @override
+    def render_lines(self, crop: Region) -> list[Strip]:
+        bar = self.render()
+        height = self.size.height
+        assert isinstance(bar, ScrollBarRender)
+        style = self.app.console.get_style(bar.style)
+        assert style.color is not None
+        assert style.bgcolor is not None
+        cells = bar.render_bar(
+            size=height,
+            virtual_size=bar.virtual_size,
+            window_size=bar.window_size,
+            position=bar.position,
+            thickness=bar.thickness,
+            vertical=True,
+            back_color=style.bgcolor,
+            bar_color=style.color,
+        ).segments
+        base, background = self.visual_style.rich_style, self.background_colors[1]
+        pieces: dict[int, Strip] = {}
+        for cell in cells:
+            if id(cell) not in pieces:
+                strip = Strip([*Segment.apply_style([cell], base)], bar.thickness)
+                for line_filter in self.get_line_filters():
+                    strip = strip.apply_filter(line_filter, background)
+                pieces[id(cell)] = strip
+        return [pieces[id(cell)] for cell in cells[crop.y : crop.bottom]]
+
+
+def give_scrollbar(view: ScrollView) -> ScrollBar:
+    """Return a new vertical scrollbar of a view, which must keep it."""
+    bar = PiecedScrollBar(name="vertical", thickness=view.scrollbar_size_vertical)
+    bar.display = False
+    view.app._start_widget(view, bar)  # noqa: SLF001 - as Textual does for its own
+    return bar
 
 
 def move_scrollbar(view: ScrollView, position: float) -> None:

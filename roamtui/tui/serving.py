@@ -6,6 +6,7 @@ import os
 import shlex
 import socket
 import sys
+from html import escape
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
     from textual_serve.server import Server
 
 HOST = "127.0.0.1"
+_FOCUS_SCRIPT = """
+new MutationObserver((_changes, observer) => {
+  const keyboard = document.querySelector("#terminal textarea");
+  if (keyboard && document.body.classList.contains("-first-byte")) {
+    observer.disconnect();
+    keyboard.focus();
+  }
+}).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["class"]});
+"""
+"""Without it a person must click on the page before they can type."""
 _MISSING = "`roamtui serve` needs the extra: pip install 'roamtui[serve]'"
 
 
@@ -56,7 +67,10 @@ def make_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
     ) -> web.StreamResponse:
         if not _is_from_here(request.headers.get("Host"), request.headers.get("Origin"), port):
             raise web.HTTPForbidden(text="This address is for pages of this server alone.")
-        return await handler(request)
+        response = await handler(request)
+        if request.path == "/" and isinstance(response, web.Response) and response.text is not None:
+            response.text = response.text.replace("<head>", f"<head>{_write_head(title)}", 1)
+        return response
 
     async def seal(_request: web.Request, response: web.StreamResponse) -> None:
         response.headers["Content-Security-Policy"] = _write_policy(port)
@@ -89,6 +103,11 @@ def make_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
 
     command = [sys.executable, "-m", "roamtui", *arguments]
     return LoopbackServer(shlex.join(command), host=HOST, port=port, title=plain_line(title))
+
+
+def _write_head(title: str) -> str:
+    """Return what a browser should know of the page: how it is called, and that keys go to it from the start."""
+    return f"<title>{escape(plain_line(title))} · roamtui</title><script>{_FOCUS_SCRIPT}</script>"
 
 
 def _is_from_here(host: str | None, origin: str | None, port: int) -> bool:

@@ -1,29 +1,40 @@
-"""The status line: model, what goes on, tokens and cost, what is open; and below it the keys of where the focus is."""
+"""The status line: model, what goes on, tokens and cost, what is open; and below it the keys of where the focus is.
+
+A click on one of these does what its key does.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from textual import events, on
 from textual.content import Content
+from textual.message import Message
+from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.conversation.transcript import Usage
+from roamtui.conversation.transcript import Usage, sum_usage
 from roamtui.document.plain import plain_line
 from roamtui.document.tokens import format_tokens
-from roamtui.tui.actions import Scope, show_key
+from roamtui.tui.actions import Action, Scope, show_key
 from roamtui.tui.hints import draw_hint
 from roamtui.tui.usage_words import describe_usage
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from roamtui.conversation.state import ConversationState
     from roamtui.tui.keys import Keys
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.12
+_META_KEY = "roamtui_action"
 _PART_GAP = "  "
 _HINT_GAP = "   "
+_TOLD_WIDTH_MIN = 20
+"""Cells that words of what happened have at least, before what is open goes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,16 +57,42 @@ class Status:
     """What just happened, in a few words."""
 
 
-class StatusLine(Widget):
-    """Shows a `Status`; what does not fit is left out from the end."""
+class ActionLine(Widget):
+    """A line of which some parts do, by a click, what an action does by its key."""
+
+    class Clicked(Message):
+        """A person clicked on such a part."""
+
+        def __init__(self, action: Action) -> None:
+            super().__init__()
+            self.action = action
+
+    def __init__(self, keys: Keys, *, id: str) -> None:  # noqa: A002 (Textual's own name)
+        super().__init__(id=id)
+        self._keys = keys
+
+    @on(events.Click)
+    def _choose_clicked(self, event: events.Click) -> None:
+        event.stop()
+        chosen = event.style.meta.get(_META_KEY)
+        action = next((action for action in self._keys.actions if action.id == chosen), None)
+        if action is not None:
+            self.post_message(self.Clicked(action))
+
+
+def _make_clickable(part: Content, action_id: str) -> Content:
+    return part.stylize(Style.from_meta({_META_KEY: action_id}))
+
+
+class StatusLine(ActionLine):
+    """Shows a `Status`; long words are cut, and what does not fit then is left out from the end."""
 
     DEFAULT_CSS = """
     StatusLine { height: 1; background: $panel; color: $foreground; padding: 0 1; }
     """
 
     def __init__(self, status: Status, keys: Keys) -> None:
-        super().__init__(id="status-line")
-        self._keys = keys
+        super().__init__(keys, id="status-line")
         self._status = status
         self._frame = 0
 
@@ -75,7 +112,7 @@ class StatusLine(Widget):
 
     def show_state(self, state: ConversationState) -> None:
         """Show what is open, and what the conversation took."""
-        usage = sum((exchange.usage for exchange in state.transcript.exchanges), Usage())
+        usage = sum_usage(state.transcript.exchanges)
         self.change(open_count=len(state.open), open_tokens=state.open_tokens, usage=usage)
 
     def _turn(self) -> None:
@@ -85,45 +122,73 @@ class StatusLine(Widget):
 
     @override
     def render(self) -> Content:
-        line = Content()
-        for part in self._parts():
-            longer = line + _PART_GAP + part if line else part
-            if longer.cell_length > self.size.width and line:
-                break
-            line = longer
-        return line
+        width = self.size.width
+        told, opened = self._told(), _make_clickable(Content(self._opened()), "tree.last_opened")
+        line = self._name_model(with_note=True)
+        room = _measure_room(width, line, opened)
+        if told.cell_length > room:
+            line = self._name_model(with_note=False)
+            room = _measure_room(width, line, opened)
+        if told.cell_length > room:
+            told = told.truncate(room if room >= _TOLD_WIDTH_MIN else _measure_room(width, line), ellipsis=True)
+        return _join_fitting([line, *([told] if told else []), opened, *self._usage()], width)
 
-    def _parts(self) -> list[Content]:
+    def _name_model(self, *, with_note: bool) -> Content:
+        """Return the model and what it is doing."""
         status = self._status
-        parts = [Content.styled(plain_line(status.model), "bold $primary")]
-        if status.model_note:
-            parts[0] += Content.styled(f" ({status.model_note})", "$muted")
-        if status.is_asking:
-            step = f"step {status.step}" if status.step else "asking"
-            stop = f"{self._keys.show_first('global.copy_or_cancel')} stops"
-            parts.append(Content.assemble((f"{_FRAMES[self._frame]} {step}", "bold $accent"), (f" · {stop}", "$muted")))
-        if status.alert:
-            parts.append(Content.styled(plain_line(status.alert), "bold $warning"))
-        if status.message:
-            parts.append(Content(plain_line(status.message)))
-        word = "open" if status.open_count else "nothing open"
-        opened = f"◆ {status.open_count} {word} · ~{format_tokens(status.open_tokens)} tok"
-        parts.append(Content(opened if status.open_count else f"◇ {word}"))
-        if status.usage.input_tokens or status.usage.output_tokens:
-            parts.append(Content.styled(describe_usage(status.usage), "$muted"))
-        return parts
+        name = Content.styled(plain_line(status.model), "bold $primary")
+        if status.model_note and with_note:
+            name += Content.styled(f" ({status.model_note})", "$muted")
+        name = _make_clickable(name, "global.choose_model")
+        if not status.is_asking:
+            return name
+        step = f"step {status.step}" if status.step else "asking"
+        stop = f"{self._keys.show_first('global.copy_or_cancel')} stops"
+        work = Content.assemble((f"{_FRAMES[self._frame]} {step}", "bold $accent"), (f" · {stop}", "$muted"))
+        return _join_fitting([name, _make_clickable(work, "global.copy_or_cancel")], self.size.width)
+
+    def _told(self) -> Content:
+        """Return what a person should know, and what just happened."""
+        alert = Content.styled(plain_line(self._status.alert), "bold $warning")
+        return Content(_PART_GAP).join(part for part in (alert, Content(plain_line(self._status.message))) if part)
+
+    def _opened(self) -> str:
+        status = self._status
+        if not status.open_count:
+            return "◇ nothing open"
+        return f"◆ {status.open_count} open · ~{format_tokens(status.open_tokens)} tok"
+
+    def _usage(self) -> list[Content]:
+        usage = self._status.usage
+        is_known = usage.input_tokens or usage.output_tokens
+        return [Content.styled(describe_usage(usage), "$muted")] if is_known else []
 
 
-class HintLine(Widget):
-    """Shows the keys that matter where the focus is."""
+def _measure_room(width: int, *parts: Content) -> int:
+    """Return the cells that are left beside parts, each with a gap."""
+    return max(0, width - sum(part.cell_length + len(_PART_GAP) for part in parts))
+
+
+def _join_fitting(parts: Sequence[Content], width: int) -> Content:
+    """Return the first parts that fit side by side, the very first in any case."""
+    line = Content()
+    for part in parts:
+        longer = line + _PART_GAP + part if line else part
+        if longer.cell_length > width and line:
+            break
+        line = longer
+    return line
+
+
+class HintLine(ActionLine):
+    """Shows the keys that matter where the focus is; a click on one does what it does."""
 
     DEFAULT_CSS = """
     HintLine { height: 1; background: $background; color: $muted; padding: 0 1; }
     """
 
     def __init__(self, keys: Keys) -> None:
-        super().__init__(id="hint-line")
-        self._keys = keys
+        super().__init__(keys, id="hint-line")
         self._scope = Scope.INPUT
         self._enter = ""
 
@@ -156,6 +221,7 @@ class HintLine(Widget):
         for action in self._keys.within(scope):
             if action.is_hinted and action.keys:
                 hint = draw_hint(show_key(action.keys[0]), action.label.lower())
+                hint = _make_clickable(hint, action.id)
                 longer = line + _HINT_GAP + hint if line else hint
                 if longer.cell_length > width:
                     break

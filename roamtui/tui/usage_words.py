@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def describe_usage(usage: Usage) -> str:
     """Return tokens and cost in a few words."""
     about = "" if usage.source == "provider" else "~"
-    words = [f"{about}{format_tokens(usage.input_tokens)} in", f"{about}{format_tokens(usage.output_tokens)} out"]
+    words = [f"{about}{format_tokens(usage.input_tokens)} tok in", f"{about}{format_tokens(usage.output_tokens)} out"]
     if usage.cached_tokens:
         words.insert(1, f"{format_tokens(usage.cached_tokens)} cached")
     if usage.cost_usd:

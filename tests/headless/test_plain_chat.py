@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -158,6 +159,36 @@ def test_the_outline_is_listed_level_by_level(pipe: Pipe) -> None:
     assert "Nothing lies below it." in pipe(chat, f"/outline {chat.id_of('Noise')}")
 
 
+def test_a_title_names_a_section_and_the_outline_says_what_is_open(pipe: Pipe) -> None:
+    chat = Chat()
+    out = pipe(chat, "/open Moorings", '/pin "Noise"', "/outline")
+    assert [section.section_id for section in chat.session.state.open] == [chat.id_of("Moorings"), chat.id_of("Noise")]
+    assert re.search(r"Moorings \(.* tok, open\)", out)
+    assert re.search(r"Noise \(.* tok, open and pinned\)", out)
+
+
+def test_a_title_that_several_sections_have_is_asked_about(pipe: Pipe) -> None:
+    chat = Chat()
+    text = "# One\n\n## Notes\n\nText.\n\n# Two\n\n## Notes\n\nMore.\n"
+    chat.session = Session.start(build_library(RawText(text=text, source="notes.md", name="notes")))
+    chat.agent = Agent(chat.session, chat.model)
+    for command in ("/read", "/outline"):
+        out = pipe(chat, f"{command} notes")
+        assert "Several sections have this title" in out
+        assert "One > Notes" in out
+        assert "Two > Notes" in out
+
+
+def test_a_person_who_waits_for_a_model_is_told_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chat = Chat([ScriptedReply(text="Quiet.")] * 2)
+    chat.run(Typed("How loud?\n"), monkeypatch)
+    assert "scripted is answering; ctrl+c stops it." in capsys.readouterr().err
+    chat.run(io.StringIO("How loud?\n"), monkeypatch)
+    assert "is answering" not in capsys.readouterr().err
+
+
 def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -> None:
     chat = Chat()
     text = "".join(f"# Part {number}\n\nText.\n\n" for number in range(200))
@@ -173,7 +204,9 @@ def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("/open", "Name a section by its id"),
+        ("/open", "Name a section by its id or its whole title"),
+        ("/read noise", "Engines are off after ten."),
+        ("/outline Moorings", "Winter"),
         ("/open nowhere", 'There is no section "nowhere".'),
         ("/outline nowhere", 'There is no section "nowhere".'),
         ("/search", "Say what to search for"),

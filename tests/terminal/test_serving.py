@@ -121,6 +121,7 @@ def test_the_first_screen_shows_in_a_browser(serve: Serve, tmp_path: Path) -> No
     browser = Chromium(find_chromium() or "", tmp_path / "browser")
     try:
         browser.call("Network.enable")
+        browser.call("Emulation.setFocusEmulationEnabled", enabled=True)
         browser.call("Page.navigate", url=served.address)
         shown = b""
         while TITLE not in shown or b"offline" not in shown:
@@ -134,5 +135,10 @@ def test_the_first_screen_shows_in_a_browser(serve: Serve, tmp_path: Path) -> No
                 : requestAnimationFrame(look); }; look(); })"""
         width = browser.call("Runtime.evaluate", expression=script, awaitPromise=True)["result"]["value"]
         assert width > 800
+        named = browser.call("Runtime.evaluate", expression="document.title")["result"]["value"]
+        assert named == "handbook.md · roamtui"
+        has_keyboard = """new Promise(done => { const look = () =>
+            document.activeElement.closest("#terminal") ? done(true) : requestAnimationFrame(look); look(); })"""
+        assert browser.call("Runtime.evaluate", expression=has_keyboard, awaitPromise=True)["result"]["value"]
     finally:
         browser.close()

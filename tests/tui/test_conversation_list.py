@@ -48,7 +48,7 @@ def test_only_those_about_this_document_are_listed_until_all_are_wanted() -> Non
 
 def test_each_typed_word_must_stand_somewhere_in_the_conversation() -> None:
     conversations = make_list()
-    conversations.words = {"one": "How hot is the ÖFEN?\nVery.", "two": "How cold?"}
+    conversations.take_words({"one": "How hot is the ÖFEN?\nVery.", "two": "How cold?"})
     for pattern, found in (("how", ["one", "two"]), ("öfen ABOUT", ["one"]), ("two cold", ["two"]), ("gone", [])):
         conversations.pattern = pattern
         assert show(conversations) == found, pattern

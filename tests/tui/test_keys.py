@@ -57,3 +57,28 @@ async def test_a_rebound_key_works_and_the_old_one_does_not() -> None:
         assert outline.cursor_id != start
         notices = [str(notice.render()) for notice in app.screen.query("NoticeView").results()]
         assert any("tree.fly" in notice for notice in notices)
+
+
+def test_a_key_that_does_not_exist_is_told_and_changes_nothing() -> None:
+    keys = build_keys(
+        {"tree.pin": ("ctrl+nonsense",), "tree.fold": ("hyperspace",), "tree.open": ("ctrl+shift+o", "f7")}
+    )
+    assert keys.problems == (
+        '"tree.pin" stays as it was: there is no key "ctrl+nonsense".',
+        '"tree.fold" stays as it was: there is no key "hyperspace".',
+    )
+    assert keys.show_first("tree.pin") == "p"
+    assert keys.show_first("tree.open") == "ctrl+shift+o"
+
+
+def test_the_keys_of_the_table_all_exist() -> None:
+    for action in ACTIONS:
+        assert build_keys({action.id: tuple(key for key in action.keys if len(key) > 1)}).problems == ()
+    names = ("full_stop", "question_mark", "slash", "left_square_bracket", "alt+left", "ctrl+pagedown", "é", "+")
+    assert build_keys({"tree.read": names}).problems == ()
+
+
+def test_a_letter_cannot_send_a_question() -> None:
+    keys = build_keys({"input.send": ("a",)})
+    assert keys.problems == ('"input.send" stays as it was: "a" is typed into the question box.',)
+    assert keys.show_first("input.send") == "enter"

@@ -83,3 +83,33 @@ def test_a_relative_path_in_a_folder_leads_to_its_file(href: str, title: str, tm
     assert isinstance(end, SectionLink)
     assert library.title_of(end.section_id) == title
     assert isinstance(resolve_link("gone.md", library, origin), DeadLink)
+
+
+NOTES = (
+    "# Top\n\nA word[^1] and one[^b] more[^1].\n\n## Notes\n\nText [^1]: no note.\n\n  [^1]: The note.\n[^b]:Another.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("href", "title", "before", "after"),
+    [
+        ("[^1]", "Notes", "no note.\n\n  ", ": The note."),
+        ("[^b]", "Notes", "The note.\n", ":Another."),
+        ("[^1]:", "Top", "A word", " and one"),
+        ("[^b]:", "Top", " and one", " more"),
+    ],
+)
+def test_a_footnote_leads_to_its_text_and_back(href: str, title: str, before: str, after: str) -> None:
+    library = build_library(RawText(text=NOTES, source="n.md", name="n"))
+    end = resolve_link(href, library, first_id(library))
+    assert isinstance(end, SectionLink)
+    assert library.title_of(end.section_id) == title
+    assert end.span is not None
+    assert NOTES[: end.span.start].endswith(before)
+    assert NOTES[end.span.end :].startswith(after)
+
+
+def test_a_footnote_without_its_text_leads_nowhere() -> None:
+    library = build_library(RawText(text=NOTES, source="n.md", name="n"))
+    assert resolve_link("[^9]", library, first_id(library)) == DeadLink("There is no footnote [^9] here.")
+    assert resolve_link("[^9]:", library, first_id(library)) == DeadLink("Nothing here uses the footnote [^9].")

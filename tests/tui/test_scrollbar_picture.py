@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from typing_extensions import override
 
-from roamtui.tui.scrollbar_picture import find_thumb, move_scrollbar
+from roamtui.tui.scrollbar_picture import PiecedScrollBar, find_thumb, give_scrollbar, move_scrollbar
 from tests.tui.driving import wait_until
 
 _HEIGHT = 20
@@ -20,6 +20,13 @@ class Lines(ScrollView):
     def __init__(self, lines: int) -> None:
         super().__init__()
         self.virtual_size = Size(10, lines)
+
+    @property
+    @override
+    def vertical_scrollbar(self) -> ScrollBar:
+        if self._vertical_scrollbar is None:
+            self._vertical_scrollbar = give_scrollbar(self)
+        return self._vertical_scrollbar
 
     @override
     def render_line(self, y: int) -> Strip:
@@ -78,3 +85,21 @@ async def test_the_bar_of_a_long_list_is_drawn_again_only_where_it_looks_differe
         assert (bar.position, drawn) == (40, [])
         move_scrollbar(app.lines, 50_000)
         await wait_until(pilot, lambda: drawn == [50_000])
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark"])
+@pytest.mark.parametrize("lines", [21, 100_000])
+async def test_a_bar_of_pieces_looks_like_one_of_textual(lines: int, theme: str) -> None:
+    app = LinesApp(lines)
+    app.theme = theme
+    async with app.run_test() as pilot:
+        bar = app.lines.vertical_scrollbar
+        await wait_until(pilot, lambda: bar.size.height == _HEIGHT)
+        assert isinstance(bar, PiecedScrollBar)
+        for position in {0, 1, (lines - _HEIGHT) // 2, lines - _HEIGHT}:
+            for is_under_mouse in (False, True):
+                bar.mouse_over = is_under_mouse
+                bar.position = position
+                expected = ScrollBar.render_lines(bar, bar.size.region)
+                assert bar.render_lines(bar.size.region) == expected
+                assert bar.render_lines(Region(0, 3, 1, 2)) == expected[3:5]

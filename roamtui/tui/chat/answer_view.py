@@ -14,6 +14,7 @@ from roamtui.tui.chat.blocks import parse_blocks
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.chat.marks import Mark, Numbering, find_marks
 from roamtui.tui.chat.targets import LinkTarget, SectionTarget, Target, link_target
+from roamtui.tui.chat.unfinished import complete_marks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +45,7 @@ class AnswerView(ContentView):
         self.numbering = Numbering()
         """Numbers of the sections, shared with the list of sources."""
         self._targets: list[SectionTarget | LinkTarget] = []
+        self._is_coming = False
         self._cost_seconds = 0.0
         self._timer: Timer | None = None
 
@@ -65,6 +67,7 @@ class AnswerView(ContentView):
     def append(self, text: str) -> None:
         """Show some more of a streamed answer."""
         self._text += text
+        self._is_coming = True
         if self._timer is None:
             rest_seconds = max(_REST_SECONDS_MIN, self._cost_seconds * _REST_FACTOR)
             self._timer = self.set_timer(rest_seconds, self._draw)
@@ -75,6 +78,7 @@ class AnswerView(ContentView):
             self._timer.stop()
             self._timer = None
         self._text = text
+        self._is_coming = False
         self._citations = citations
         self.change()
 
@@ -93,6 +97,8 @@ class AnswerView(ContentView):
         started = monotonic()
         self._targets.clear()
         text = plain_text(self._text).strip()
+        if self._is_coming:
+            text = complete_marks(text)
         self.number_marks()
         content = lay_out_blocks(parse_blocks(text, self._decorate, self._link), width)
         self._cost_seconds = monotonic() - started

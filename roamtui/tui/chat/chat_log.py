@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual import events, on
 from textual.containers import VerticalScroll
 from textual.message import Message
+from textual.scrollbar import ScrollTo, ScrollUp
 from typing_extensions import override
 
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.chat.end_keeper import EndKeeper
 from roamtui.tui.chat.messages import Messages
 from roamtui.tui.chat.notice_view import NoticeKind
 from roamtui.tui.chat.targets import TargetChosen
@@ -27,13 +30,14 @@ if TYPE_CHECKING:
 
 
 class ChatLog(VerticalScroll, inherit_bindings=False):
-    """Shows exchanges and notices, and keeps the newest in view unless a person has scrolled away."""
+    """Shows exchanges and notices, the newest in view unless a person scrolled away; of a long answer its beginning."""
 
     DEFAULT_CSS = """
     ChatLog {
         height: 1fr;
         background: $background;
         scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
     }
     """
 
@@ -60,13 +64,15 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._bindings = keys.bindings(Scope.CHAT)
         self._messages = Messages(first, welcome)
         self._selected: tuple[ContentView, int] | None = None
+        self._keeper = EndKeeper(self, self._find_answer)
 
     @override
     def compose(self) -> ComposeResult:
         yield self._messages
 
     def on_mount(self) -> None:
-        """Tell that messages can be shown."""
+        """Tell that messages can be shown, and follow them as they grow."""
+        self.watch(self, "virtual_size", self._keep_end, init=False)
         self.post_message(self.Ready())
 
     @property
@@ -74,11 +80,16 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """The exchange that is under way, or the last one."""
         return self._messages.current
 
+    @property
+    def has_messages(self) -> bool:
+        """Whether there is any question in it."""
+        return self.current is not None
+
     def begin(self, number: int, question: str) -> None:
         """Show a new question at the end, in view."""
         self._messages.begin(number, question)
         self._messages.shed()
-        self.anchor()
+        self._keeper.start()
 
     def forget(self, number: int) -> None:
         """Show question `number` and all that follow no longer."""
@@ -89,28 +100,28 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Show a saved conversation."""
         self._messages.restore()
         if self.current is not None:
-            self.anchor()
+            self._keeper.start()
 
     def start_over(self) -> None:
-        """Show the conversation that the session holds now, from its end."""
+        """Show the conversation that the session holds now, from its last answer."""
         self.clear_selection()
         self._messages.start_over()
+        self.scroll_home(animate=False, immediate=True)
+        self._keeper.stop()
         if self.current is not None:
-            self.anchor()
-        else:
-            self.release_anchor()
-            self.scroll_home(animate=False)
+            self._keeper.start()
 
     def add_notice(self, text: str, kind: NoticeKind = NoticeKind.NOTE) -> None:
         """Say something in the conversation."""
         self._messages.add_notice(text, kind)
-        if self.current is not None or kind is NoticeKind.ERROR:
+        is_kept = kind is NoticeKind.NOTE and self._keeper.is_keeping
+        if kind is NoticeKind.ERROR or (self.current is not None and not is_kept):
             self.anchor()
 
     def show_earlier(self) -> None:
         """Show some earlier questions; what is in view stays in view."""
         self.clear_selection()
-        self.release_anchor()
+        self._let_scroll()
         before = self._messages.virtual_size.height
         self._messages.show_earlier()
 
@@ -156,12 +167,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     @override
     def action_page_up(self) -> None:
         """Scroll up by a page."""
-        self.release_anchor()
+        self._let_scroll()
         self.scroll_page_up(animate=False)
 
     def action_first(self) -> None:
         """Go to the beginning."""
-        self.release_anchor()
+        self._let_scroll()
         self.scroll_home(animate=False)
 
     def action_last(self) -> None:
@@ -191,6 +202,24 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self.current is not None and self.current.answer.strip():
             self.post_message(CopyWanted(write_answer(self.current.answer, self.current.citations), "the answer"))
 
+    @on(events.MouseScrollUp)
+    @on(ScrollUp)
+    @on(ScrollTo)
+    def _let_scroll(self) -> None:
+        """Stay where the person goes, whatever comes below."""
+        self._keeper.stop()
+        self.release_anchor()
+
+    def _keep_end(self) -> None:
+        self.call_after_refresh(self._keeper.fit)
+
+    def _find_answer(self) -> int | None:
+        """Return the line where the newest answer begins, with the empty one before it."""
+        if self.current is None or self.current.answer_line is None:
+            return None
+        first = self._messages.gutter.top + self.current.virtual_region.y
+        return max(0, first + self.current.answer_line - 1)
+
     def _walk_targets(self) -> Iterator[tuple[ContentView, int]]:
         for view in self.query(ContentView):
             if view.display:
@@ -209,7 +238,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._selected = places[max(0, min(place, len(places) - 1))]
         view, index = self._selected
         view.select_target(index)
-        self.release_anchor()
+        self._let_scroll()
         self.call_after_refresh(self._show_selected)
 
     def _first_place(self, places: list[tuple[ContentView, int]]) -> int:

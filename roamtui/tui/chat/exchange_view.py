@@ -8,8 +8,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from typing_extensions import override
 
+from roamtui.conversation.notes import note_draft
 from roamtui.conversation.transcript import Citation, Stopped
-from roamtui.document.plain import shorten
 from roamtui.tui.chat.activity_view import Activity, ActivityView
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from roamtui.agent.events import QuestionAnswered
 
-_DRAFT_LENGTH = 300
-"""Characters shown of what the model said before it went on working."""
 _ENDINGS = {
     Stopped.ANSWERED: None,
     Stopped.NOT_FOUND: "nothing found",
@@ -87,6 +85,11 @@ class ExchangeView(Vertical):
         return self._answer.text
 
     @property
+    def answer_line(self) -> int | None:
+        """Line of this view where the answer begins, None while there is none."""
+        return self._answer.virtual_region.y if self._answer.display else None
+
+    @property
     def citations(self) -> tuple[Citation, ...]:
         """What the finished answer cites."""
         return self._citations
@@ -104,11 +107,10 @@ class ExchangeView(Vertical):
         self._activity.display = True
         self._activity.add(activity)
 
-    def begin_step(self) -> None:
-        """Take what was said before tool calls for thinking aloud: the answer comes after them."""
-        said = self._answer.text.strip()
-        if said:
-            self.add_activity(Activity("“", shorten(said, _DRAFT_LENGTH)))
+    def put_draft_away(self) -> None:
+        """Take what was said before the model goes on working for thinking aloud: the answer comes after it."""
+        for draft in note_draft(self._answer.text):
+            self.add_activity(Activity("“", draft.text))
             self._answer.finish("", ())
             self._answer.display = False
 

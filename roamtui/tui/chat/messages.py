@@ -99,8 +99,7 @@ class Messages(Vertical):
         exchanges = self._first.state.transcript.exchanges
         if exchanges:
             self._welcome.display = False
-            self._shown = [self._recall_view(exchange) for exchange in exchanges[-EXCHANGES_STEP:]]
-            self.mount(*self._shown)
+            self.mount(*self._recall(exchanges[-EXCHANGES_STEP:]))
             self._count_earlier()
 
     def start_over(self) -> None:
@@ -124,26 +123,27 @@ class Messages(Vertical):
         first = self._shown[0]
         end = first.number - 1
         exchanges = self._first.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
-        views = [self._recall_view(exchange) for exchange in exchanges]
-        self._shown[:0] = views
-        self.mount(*views, before=first)
+        self.mount(*self._recall(exchanges), before=first)
         self._count_earlier()
 
     def forget(self, number: int) -> None:
-        """Take question `number` and all that follow away: they are no longer part of the conversation."""
-        for view in self._shown:
-            if view.number >= number:
-                view.remove()
-        self._shown = [view for view in self._shown if view.number < number]
+        """Take question `number` and all that follows away: it is no longer part of the conversation."""
+        left = [view for view in self._shown if view.number < number]
+        if len(left) < len(self._shown):
+            first = self.children.index(self._shown[len(left)])
+            for child in self.children[first:]:
+                child.remove()
+        self._shown = left
         if not self._shown:
             self.restore()
 
     def shed(self) -> None:
         """Take the oldest exchanges away where there are too many."""
         if len(self._shown) > EXCHANGES_MAX:
-            shed, self._shown = self._shown[:-EXCHANGES_STEP], self._shown[-EXCHANGES_STEP:]
-            for view in shed:
-                view.remove()
+            first = self.children.index(self._shown[0])
+            self._shown = self._shown[-EXCHANGES_STEP:]
+            for child in self.children[first : self.children.index(self._shown[0])]:
+                child.remove()
             self._count_earlier()
 
     def _count_earlier(self) -> None:
@@ -154,15 +154,27 @@ class Messages(Vertical):
 
         return ExchangeView(number, question, self._name_section)
 
-    def _recall_view(self, exchange: Exchange) -> ExchangeView:
-        from roamtui.tui.chat.narration import narrate_step, recall_ending  # noqa: PLC0415 - not for the first screen
+    def _recall(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
+        """Return views of saved exchanges that stand before all others, each with the notices that stood below it."""
+        from roamtui.tui.chat.narration import (  # noqa: PLC0415 - not for the first screen
+            narrate_notice,
+            recall_activities,
+            recall_ending,
+        )
 
-        view = self._make_view(exchange.number, exchange.question)
-        for step in exchange.steps:
-            for activity in narrate_step(step, self._first.state.library):
+        library = self._first.state.library
+        widgets: list[Widget] = []
+        views: list[ExchangeView] = []
+        for exchange in exchanges:
+            view = self._make_view(exchange.number, exchange.question)
+            for activity in recall_activities(exchange, library):
                 view.add_activity(activity)
-        view.finish(recall_ending(exchange))
-        return view
+            view.finish(recall_ending(exchange))
+            views.append(view)
+            notices = filter(None, (narrate_notice(note, library) for note in exchange.notes))
+            widgets += [view, *(NoticeView(text, kind) for text, kind in notices)]
+        self._shown[:0] = views
+        return widgets
 
     def _name_section(self, section_id: str) -> str:
         from roamtui.tui.chat.narration import name_section  # noqa: PLC0415 - not for the first screen

@@ -1,23 +1,44 @@
-"""Events of the agent in words, for the lines above an answer."""
+"""What the agent did in words: the lines above an answer, and the notices below it.
+
+Made of notes alone, while an answer is under way as well as when its conversation is taken up again.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
-from roamtui.agent.events import QuestionAnswered, SectionsSearched
-from roamtui.conversation.events import ExpandStatus, LoadingProgressed, SectionsExpanded
+from roamtui.agent.events import QuestionAnswered
+from roamtui.conversation.events import CloseReason, ExpandStatus, LoadingProgressed
+from roamtui.conversation.notes import (
+    ClosingNote,
+    DraftNote,
+    ExpansionNote,
+    KeptNote,
+    Note,
+    PageNote,
+    ReminderNote,
+    RetryNote,
+    SearchNote,
+)
 from roamtui.conversation.transcript import Exchange, Step, Stopped
 from roamtui.outline.labels import name_node
 from roamtui.tui.chat.activity_view import Activity, NamedSection
+from roamtui.tui.chat.notice_view import NoticeKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from roamtui.conversation.state import ConversationState
     from roamtui.document.library import Library
 
 _HITS_SHOWN = 3
+_CLOSE_REASONS = {
+    CloseReason.BUDGET: "Closed to stay within what may be open",
+    CloseReason.FRESH: "Closed before a new question",
+    CloseReason.OVERFLOW: "Closed, because the model's context was full",
+    CloseReason.ASKED: "Closed",
+    CloseReason.UNDO: "Taken back",
+}
 
 
 def name_section(section_id: str, library: Library) -> str:
@@ -37,35 +58,74 @@ def describe_count(section_ids: Sequence[str]) -> str:
     return "1 section" if len(section_ids) == 1 else f"{len(section_ids)} sections"
 
 
-def narrate_search(event: SectionsSearched, state: ConversationState) -> Activity:
-    """Return what a search found."""
-    ids = [hit.section_id for hit in event.hits]
-    words = f"searched “{event.query}”"
-    if not ids:
+def narrate_note(note: Note, library: Library) -> Iterator[Activity]:
+    """Yield the lines above an answer that tell of a note, none for a notice."""
+    match note:
+        case DraftNote(text=text):
+            yield Activity("“", text)
+        case SearchNote():
+            yield _narrate_search(note, library)
+        case ExpansionNote():
+            yield from _narrate_expansion(note, library)
+        case KeptNote(reasons=reasons):
+            yield Activity("◆", describe_kept(reasons, library))
+        case ReminderNote():
+            yield Activity("❝", "asked the model to quote what it says")
+        case RetryNote(reason=reason, wait_seconds=wait):
+            yield Activity("↻", f"{reason}; trying again in {wait:.0f} s", style="$warning")
+        case ClosingNote() | PageNote():
+            pass
+        case _:
+            assert_never(note)
+
+
+def narrate_notice(note: Note, library: Library) -> tuple[str, NoticeKind] | None:
+    """Return what stands below an exchange because of a note, None for what stands above its answer."""
+    match note:
+        case ClosingNote(section_ids=ids, reason=CloseReason.GONE):
+            return f"Closed {describe_count(ids)} that the document of today no longer has.", NoticeKind.NOTE
+        case ClosingNote(section_ids=ids, reason=reason):
+            titles = ", ".join(section.title for section in name_sections(ids, library))
+            return f"{_CLOSE_REASONS[reason]}: {titles}", NoticeKind.NOTE
+        case PageNote(text=text, is_problem=is_problem):
+            return text, NoticeKind.WARNING if is_problem else NoticeKind.NOTE
+        case _:
+            return None
+
+
+def describe_kept(reasons: Iterable[tuple[str, str]], library: Library) -> str:
+    """Return which sections stayed open, and why."""
+    kept = ", ".join(f"{name_section(section_id, library)} ({reason})" for section_id, reason in reasons)
+    return f"kept open: {kept}"
+
+
+def _narrate_search(note: SearchNote, library: Library) -> Activity:
+    words = f"searched “{note.query}”"
+    if not note.found:
         return Activity("⌕", f"{words} · found nothing")
     found = tuple(
         NamedSection(
             hit.section_id,
-            f"{rank} {name_section(hit.section_id, state.library)}",
+            f"{rank} {name_section(hit.section_id, library)}",
             "" if hit.why == f"text rank {rank}" else hit.why,
         )
-        for rank, hit in enumerate(event.hits[:_HITS_SHOWN], start=1)
+        for rank, hit in enumerate(note.found[:_HITS_SHOWN], start=1)
     )
-    more = "" if len(ids) <= _HITS_SHOWN else f", first {len(found)}"
-    return Activity("⌕", f"{words} · {len(ids)} found{more}", found)
+    more = "" if len(note.found) <= _HITS_SHOWN else f", first {len(found)}"
+    return Activity("⌕", f"{words} · {len(note.found)} found{more}", found)
 
 
-def narrate_expansion(event: SectionsExpanded, state: ConversationState) -> Iterator[Activity]:
+def _narrate_expansion(note: ExpansionNote, library: Library) -> Iterator[Activity]:
     """Yield what became of a batch, one line for each status that occurs."""
     by_status: dict[ExpandStatus, list[str]] = {}
-    for result in event.results:
-        by_status.setdefault(result.status, []).append(result.section_id or result.id)
+    for tried in note.tried:
+        by_status.setdefault(tried.status, []).append(tried.id)
     for status, ids in by_status.items():
         known = list(dict.fromkeys(ids))
         if status is ExpandStatus.ALREADY_OPEN:
-            yield from _narrate_open(known, by_status.get(ExpandStatus.OPENED, []), state.library)
+            yield from _narrate_open(known, by_status.get(ExpandStatus.OPENED, []), library)
         else:
-            yield _narrate_status(status, known, state.library)
+            yield _narrate_status(status, known, library)
 
 
 def _narrate_open(ids: list[str], opened: list[str], library: Library) -> Iterator[Activity]:
@@ -92,8 +152,17 @@ def _narrate_status(status: ExpandStatus, ids: list[str], library: Library) -> A
             return Activity("✗", "could not be opened", name_sections(ids, library), style="$error")
 
 
+def recall_activities(exchange: Exchange, library: Library) -> Iterator[Activity]:
+    """Yield the lines above the answer of a saved exchange, as they were; of an older version's as far as known."""
+    for note in exchange.notes:
+        yield from narrate_note(note, library)
+    if not exchange.notes:
+        for step in exchange.steps:
+            yield from narrate_step(step, library)
+
+
 def narrate_step(step: Step, library: Library) -> Iterator[Activity]:
-    """Yield what a step of a saved conversation did, as far as its calls tell."""
+    """Yield what a step without notes did, as far as its calls tell."""
     if step.text.strip():
         yield Activity("“", step.text)
     for use in step.uses:
@@ -107,7 +176,7 @@ def narrate_step(step: Step, library: Library) -> Iterator[Activity]:
             if known:
                 yield Activity("◆", f"opened {describe_count(known)}", name_sections(known, library))
     if step.reminder:
-        yield narrate_reminder()
+        yield from narrate_note(ReminderNote(), library)
 
 
 def narrate_loading(event: LoadingProgressed) -> str:
@@ -118,11 +187,6 @@ def narrate_loading(event: LoadingProgressed) -> str:
     return f"fetched {event.done:,} of {event.total:,} pages{received}"
 
 
-def narrate_reminder() -> Activity:
-    """Return that the model was told what its reply lacked."""
-    return Activity("❝", "asked the model to quote what it says")
-
-
 def recall_ending(exchange: Exchange) -> QuestionAnswered:
     """Return the last event of an exchange that is in the transcript."""
     return QuestionAnswered(
@@ -131,7 +195,7 @@ def recall_ending(exchange: Exchange) -> QuestionAnswered:
         stopped=exchange.stopped or Stopped.CANCELLED,
         citations=exchange.citations,
         usage=exchange.usage,
-        steps=len(exchange.steps) + (1 if exchange.answer else 0),
+        steps=exchange.steps_taken or len(exchange.steps) + (1 if exchange.answer else 0),
         error=exchange.error,
     )
 

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from roamtui.tui.chat.chat_log import ChatLog
 
 
+_MORE_BELOW = "more below · pgdn"
+
+
 class ChatPane(Vertical):
-    """Shows the conversation."""
+    """Shows the conversation, and says where it goes on below what is in view."""
 
     DEFAULT_CSS = """
     ChatPane { background: $background; }
@@ -35,9 +38,17 @@ class ChatPane(Vertical):
         yield self.title_line
         yield self.log_view
 
-    def show_note(self, note: str) -> None:
-        """Show a few words at the right of the title."""
-        self.title_line.show_note(note)
+    def on_mount(self) -> None:
+        """Follow what is in view."""
+        self.watch(self.log_view, "scroll_y", self._look_below, init=False)
+        self.watch(self.log_view, "virtual_size", self._look_below, init=False)
+
+    def _look_below(self) -> None:
+        self.call_next(self._show_below)
+
+    def _show_below(self) -> None:
+        is_more = self.log_view.has_messages and self.log_view.scroll_y < self.log_view.max_scroll_y
+        self.title_line.show_note(_MORE_BELOW if is_more else "")
 
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)

@@ -9,9 +9,12 @@ from typing_extensions import override
 
 from roamtui.tui.actions import Scope
 from roamtui.tui.commands import (
+    NOT_OPEN,
+    NOTHING_OPEN,
     AskAboutWanted,
     CommandWanted,
     MakeCommand,
+    NothingDone,
     close_agent_sections,
     close_section,
     fold_subtree,
@@ -42,8 +45,8 @@ class OutlineKeys(Vertical):
         self.outline = KeylessTree(state, id="tree")
         """The lines themselves."""
 
-    def _send(self, make: MakeCommand) -> None:
-        self.post_message(CommandWanted(make))
+    def _send(self, make: MakeCommand, *, otherwise: str = "") -> None:
+        self.post_message(CommandWanted(make, otherwise=otherwise))
 
     def action_cursor_down(self) -> None:
         """Move to the next line."""
@@ -102,7 +105,7 @@ class OutlineKeys(Vertical):
     def action_close(self) -> None:
         """Close the section."""
         if self.outline.cursor_id:
-            self._send(close_section(self.outline.cursor_id))
+            self._send(close_section(self.outline.cursor_id), otherwise=NOT_OPEN)
 
     def action_pin(self) -> None:
         """Pin the section, or let go of it."""
@@ -126,16 +129,20 @@ class OutlineKeys(Vertical):
 
     def action_close_agent(self) -> None:
         """Close and fold what the model opened."""
-        self._send(close_agent_sections)
+        self._send(close_agent_sections, otherwise="the model has nothing open that could be closed")
 
     def action_undo(self) -> None:
         """Take back the model's last batch."""
-        self._send(undo_batch)
+        self._send(undo_batch, otherwise="the model opened nothing that could be taken back")
 
     def action_next_open(self) -> None:
         """Go to the next open section."""
-        self.outline.next_open(1)
+        self._go_open(1)
 
     def action_previous_open(self) -> None:
         """Go to the previous open section."""
-        self.outline.next_open(-1)
+        self._go_open(-1)
+
+    def _go_open(self, direction: int) -> None:
+        if not self.outline.next_open(direction):
+            self.post_message(NothingDone(NOTHING_OPEN))

@@ -10,6 +10,7 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.tui.layout import PANE_TITLES, Pane
+from roamtui.tui.node_names import STEP
 
 _META_KEY = "roamtui_pane"
 _NOTE_GAP = 3
@@ -82,7 +83,10 @@ class PaneTitle(Widget):
         tab = tab.stylize(Style.from_meta({_META_KEY: pane.value}))
         if is_active:
             return tab.stylize("bold $primary")
-        return tab.stylize("$foreground") if pane is self._pane else tab
+        if pane is not self._pane:
+            return tab
+        start = len(f" {number} ")
+        return tab.stylize("$foreground").stylize("underline", start) if self._hidden else tab.stylize("$foreground")
 
     def _is_active(self) -> bool:
         return self.parent is not None and "focus-within" in self.parent.pseudo_classes
@@ -96,7 +100,12 @@ class PaneTitle(Widget):
 
 def _cut_start(text: str, width: int) -> Content:
     """Return the end of `text` that fits: the last part of a path says most."""
-    content = Content(text)
+    parts = text.split(STEP)
+    for first in range(1, len(parts)):
+        content = Content(STEP.join(("…", *parts[first:])))
+        if content.cell_length <= width:
+            return content
+    content = Content(text := parts[-1])
     while content.cell_length > width:
         text = text[max(1, content.cell_length - width) :]
         content = Content(f"…{text}")

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual import events, on
-from textual.containers import Vertical
 from textual.message import Message
-from textual.widgets import Input
+from textual.widgets import Input, Static
 from typing_extensions import override
 
 from roamtui.tui.actions import Scope
-from roamtui.tui.commands import AskAboutWanted, CommandWanted, close_section, open_section, toggle_pin
+from roamtui.tui.commands import (
+    NO_SEARCH,
+    NOT_OPEN,
+    AskAboutWanted,
+    CommandWanted,
+    NothingDone,
+    close_section,
+    open_section,
+    toggle_pin,
+)
 from roamtui.tui.copying import CopyWanted
+from roamtui.tui.hints import draw_hint
 from roamtui.tui.layout import Pane
 from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane_title import PaneTitle
-from roamtui.tui.reader.messages import LinkClicked, SectionChanged, SidewaysChanged
+from roamtui.tui.panes.reader_keys import ReaderKeys
+from roamtui.tui.reader.messages import SectionChanged, SidewaysChanged
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -29,16 +38,16 @@ if TYPE_CHECKING:
 
 _BACK_MAX = 100
 """Sections to go back over."""
-_COLUMNS_STEP = 8
 
 
-class ReaderPane(Vertical):
+class ReaderPane(ReaderKeys):
     """Shows a section's text."""
 
     DEFAULT_CSS = """
     ReaderPane {
         background: $surface;
         & Reader { height: 1fr; padding: 1 0 0 1; }
+        & #reader-empty { height: 1fr; padding: 1 1 0 1; color: $muted; }
     }
     """
 
@@ -60,19 +69,23 @@ class ReaderPane(Vertical):
         self._search = FieldLine("search", enter="back to the text")
         self._library: Library | None = None
         self._back: list[str] = []
+        self._match_count = 0
+        read = draw_hint(keys.show_first("tree.read"), "on a line of the outline shows its text here")
+        self._empty = Static(read, id="reader-empty")
         self._is_following = False
 
     @override
     def compose(self) -> ComposeResult:
         yield self.title_line
+        yield self._empty
         yield self._search
 
-    @cached_property
-    def reader(self) -> KeylessReader:
-        """The text. Made when the first screen stands, or when it is needed."""
+    @override
+    def make_reader(self) -> KeylessReader:
         from roamtui.tui.panes.keyless_reader import KeylessReader  # noqa: PLC0415 - not for the first screen
 
         reader = KeylessReader(id="reader")
+        reader.display = False
         self.mount(reader, after=self.title_line)
         return reader
 
@@ -122,10 +135,17 @@ class ReaderPane(Vertical):
 
     def _show(self, library: Library, section_id: str, highlight: Span | None) -> None:
         self._library = library
+        self._empty.display = False
+        self.reader.display = True
         self.reader.show_section(library, section_id, highlight=highlight)
         self._show_place()
 
     def _show_place(self) -> None:
+        if self._search.is_open and self._search.value:
+            words = "1 match" if self._match_count == 1 else f"{self._match_count:,} matches"
+            number = self.reader.match_number
+            self.title_line.show_note(f"{words} · {number:,}/{self._match_count:,}" if number else words)
+            return
         place = self.reader.breadcrumb()
         place = f"follows · {place}" if self._is_following else place
         self.title_line.show_note(f"{place} {self.reader.sideways}".rstrip())
@@ -134,9 +154,8 @@ class ReaderPane(Vertical):
     def _search_text(self, event: Input.Changed) -> None:
         event.stop()
         if self._search.is_open:
-            count = self.reader.search_text(event.value)
-            words = "1 match" if count == 1 else f"{count:,} matches"
-            self.title_line.show_note(words if event.value else self.reader.breadcrumb())
+            self._match_count = self.reader.search_text(event.value)
+            self._show_place()
 
     @on(Input.Submitted)
     def _keep_search(self, event: Input.Submitted) -> None:
@@ -146,51 +165,12 @@ class ReaderPane(Vertical):
     @on(SidewaysChanged)
     @on(SectionChanged)
     def _follow_scroll(self) -> None:
-        if not self._search.is_open:
-            self._show_place()
+        self._show_place()
 
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)
     def _show_focus(self) -> None:
         self.title_line.refresh()
-
-    @override
-    def action_scroll_down(self) -> None:
-        """Scroll down."""
-        self.reader.scroll_lines(1)
-
-    @override
-    def action_scroll_up(self) -> None:
-        """Scroll up."""
-        self.reader.scroll_lines(-1)
-
-    @override
-    def action_scroll_right(self) -> None:
-        """Scroll to the right."""
-        self.reader.scroll_columns(_COLUMNS_STEP)
-
-    @override
-    def action_scroll_left(self) -> None:
-        """Scroll to the left."""
-        self.reader.scroll_columns(-_COLUMNS_STEP)
-
-    @override
-    def action_page_down(self) -> None:
-        """Scroll down by a page."""
-        self.reader.page(1)
-
-    @override
-    def action_page_up(self) -> None:
-        """Scroll up by a page."""
-        self.reader.page(-1)
-
-    def action_top(self) -> None:
-        """Go to the beginning."""
-        self.reader.go_top()
-
-    def action_bottom(self) -> None:
-        """Go to the end."""
-        self.reader.go_bottom()
 
     def action_search(self) -> None:
         """Search the text."""
@@ -198,27 +178,17 @@ class ReaderPane(Vertical):
 
     def action_next_match(self) -> None:
         """Go to the next match."""
-        self.reader.next_match(1)
+        self._step_match(1)
 
     def action_previous_match(self) -> None:
         """Go to the previous match."""
-        self.reader.next_match(-1)
+        self._step_match(-1)
 
-    def action_next_link(self) -> None:
-        """Select the next link."""
-        self.reader.next_link(1)
-
-    def action_previous_link(self) -> None:
-        """Select the previous link."""
-        self.reader.next_link(-1)
-
-    def action_follow(self) -> None:
-        """Follow the selected link; select the first one where none is."""
-        href = self.reader.current_link()
-        if href is None:
-            self.reader.next_link(1)
+    def _step_match(self, direction: int) -> None:
+        if self.reader.next_match(direction):
+            self._show_place()
         else:
-            self.reader.post_message(LinkClicked(href))
+            self.post_message(NothingDone("no match" if self._search.is_open else NO_SEARCH))
 
     def action_back(self) -> None:
         """Go back to what was read before."""
@@ -228,14 +198,7 @@ class ReaderPane(Vertical):
                 self._show(self._library, section_id, None)
                 self.post_message(self.WentBack())
                 return
-
-    def action_raw(self) -> None:
-        """Show the text as it stands, or formatted."""
-        self.reader.toggle_raw()
-
-    def action_wrap(self) -> None:
-        """Wrap long lines, or let them run."""
-        self.reader.toggle_wrap()
+        self.post_message(NothingDone("nothing was read before this"))
 
     def action_copy(self) -> None:
         """Copy the selection, or the whole section."""
@@ -261,7 +224,7 @@ class ReaderPane(Vertical):
     def action_close(self) -> None:
         """Close the section."""
         if self.section_id is not None:
-            self.post_message(CommandWanted(close_section(self.section_id)))
+            self.post_message(CommandWanted(close_section(self.section_id), otherwise=NOT_OPEN))
 
     def action_pin(self) -> None:
         """Pin the section, or let go of it."""

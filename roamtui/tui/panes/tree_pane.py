@@ -11,6 +11,9 @@ from textual.widgets import Input
 from typing_extensions import override
 
 from roamtui.tui.commands import (
+    NO_SEARCH,
+    NOTHING_OPEN,
+    NothingDone,
     toggle_fold,
     unfold,
     unfold_ancestors,
@@ -182,6 +185,8 @@ class TreePane(OutlineKeys):
             self.title_line.show_note(*self._hits.describe())
             self.go_to(section_id)
             self.post_message(self.HitChosen(section_id))
+        elif not self._search.is_open:
+            self.post_message(NothingDone(NO_SEARCH))
 
     def _show_note(self, matches: int | None = None) -> None:
         if matches is not None:
@@ -253,6 +258,8 @@ class TreePane(OutlineKeys):
         """Go to the section that was opened last."""
         if self._state.open:
             self.go_to(self._state.open[-1].section_id)
+        else:
+            self.post_message(NothingDone(NOTHING_OPEN))
 
     def action_filter(self) -> None:
         """Filter the titles."""

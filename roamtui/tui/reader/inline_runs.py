@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _EMPHASES = {"strong": Emphasis.STRONG, "em": Emphasis.ITALIC, "s": Emphasis.STRUCK}
+_NOTE_MARK = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _ANCHOR = re.compile(r"<a(?:\s[^>]*)?>", re.IGNORECASE)
 _ANCHOR_END = re.compile(r"</a\s*>", re.IGNORECASE)
@@ -43,6 +44,10 @@ def _read(tokens: Sequence[Token], base: Look, links: list[str]) -> Iterator[Run
             looks.pop()
         elif token.type == "html_inline":
             yield from _read_html(token.content, looks, links)
+        elif token.type == "image":
+            yield _read_image(token, looks[-1], links)
+        elif token.type == "text" and "[^" in token.content and looks[-1].link is None:
+            yield from _read_notes(token.content, looks[-1], links, is_first=token is tokens[0])
         else:
             yield _read_piece(token, looks[-1])
 
@@ -69,6 +74,36 @@ def _read_html(tag: str, looks: list[Look], links: list[str]) -> Iterator[Run]:
         yield make_run(tag, replace(looks[-1], role=Role.HTML))
 
 
+def _read_image(token: Token, look: Look, links: list[str]) -> Run:
+    """Return an image's text, a link to the image where it is not part of another link."""
+    address = str(token.attrGet("src") or "")
+    if look.link is None and address:
+        links.append(address)
+        look = replace(look, link=len(links) - 1)
+    return make_run(f"[image: {token.content or address}]", replace(look, role=Role.NOTE))
+
+
+def _read_notes(text: str, look: Look, links: list[str], *, is_first: bool) -> Iterator[Run]:
+    """Yield a text whose marks of footnotes are links: a mark to its note, and the note's own mark to where it is used.
+
+    Args:
+        text: What holds marks, as `[^1]`.
+        look: What the text looks like.
+        links: As in `read_inline`; a mark's address is the mark, with a colon the note's own.
+        is_first: Whether the text begins its block, as the mark of a note does.
+    """
+    position = 0
+    for match in _NOTE_MARK.finditer(text):
+        if position < match.start():
+            yield make_run(text[position : match.start()], look)
+        is_note = is_first and match.start() == 0 and text.startswith(":", match.end())
+        links.append(f"{match.group()}:" if is_note else match.group())
+        yield make_run(match.group(), replace(look, link=len(links) - 1))
+        position = match.end()
+    if position < len(text):
+        yield make_run(text[position:], look)
+
+
 def _read_piece(token: Token, look: Look) -> Run:
     match token.type:
         case "code_inline":
@@ -77,8 +112,5 @@ def _read_piece(token: Token, look: Look) -> Run:
             return Run(" ", look)
         case "hardbreak":
             return HARD_BREAK
-        case "image":
-            label = token.content or str(token.attrGet("src") or "")
-            return make_run(f"[image: {label}]", replace(look, role=Role.NOTE))
         case _:
             return make_run(token.content, look)

@@ -29,6 +29,8 @@ class ChunkMarkings:
     matches: Sequence[int] = ()
     """Offsets in the document where the pattern stands."""
     _current: int | None = None
+    _origin: int | None = None
+    """Where the search for the pattern began, while it is typed letter by letter."""
     _by_chunk: dict[int, dict[int, list[_Mark]]] = field(default_factory=dict)
 
     @property
@@ -36,16 +38,28 @@ class ChunkMarkings:
         """Where the chosen match stands, None where none is chosen."""
         return None if self._current is None else self.matches[self._current]
 
+    @property
+    def current_number(self) -> int:
+        """Number of the chosen match, 0 where none is chosen."""
+        return 0 if self._current is None else self._current + 1
+
     def set_pattern(self, pattern: str, matches: Sequence[int]) -> None:
         """Search for another pattern, of which the matches are known."""
+        if not self.pattern or not (pattern.startswith(self.pattern) or self.pattern.startswith(pattern)):
+            self._origin = None
         self.pattern, self.matches, self._current = pattern, matches, None
         self._by_chunk.clear()
 
     def choose_from(self, offset: int) -> bool:
-        """Choose the first match from an offset on, else the first of all; return whether there is one."""
+        """Choose the first match from an offset on, else the first of all; return whether there is one.
+
+        While a pattern is typed the first offset counts, so that no letter leads past what the next one means.
+        """
+        if self._origin is None:
+            self._origin = offset
         if not self.matches:
             return False
-        self._choose(bisect_left(self.matches, offset))
+        self._choose(bisect_left(self.matches, self._origin))
         return True
 
     def choose_next(self, direction: int) -> bool:

@@ -111,19 +111,29 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
         self._lay_out(self._offset_in_view())
 
     def search_text(self, pattern: str) -> int:
-        """Mark where a pattern stands, go to the first place from the view on, and return how many there are."""
-        self._markings.set_pattern(pattern, self._search.find(pattern) if self._search else ())
+        """Mark where a pattern stands, go to the first place from the view on, and return how many there are.
+
+        While a pattern is being typed, the view is where it was before the first letter.
+        """
         line = self.line_in_view()
+        self._markings.set_pattern(pattern, self._search.find(pattern) if self._search else ())
         if self._markings.choose_from(line.start if line else 0):
             self._jump_to_match()
         self.refresh()
         return len(self._markings.matches)
 
-    def next_match(self, direction: int) -> None:
-        """Go to the next place of the pattern (1), or to the one before (-1), round the end."""
-        if self._markings.choose_next(direction):
-            self._jump_to_match()
-            self.refresh()
+    def next_match(self, direction: int) -> bool:
+        """Go to the next place of the pattern (1), or to the one before (-1), round the end; return whether one is."""
+        if not self._markings.choose_next(direction):
+            return False
+        self._jump_to_match()
+        self.refresh()
+        return True
+
+    @property
+    def match_number(self) -> int:
+        """Number of the chosen match in the section, 0 where none is chosen."""
+        return self._markings.current_number
 
     def current_link(self) -> str | None:
         """Return the address of the chosen link, None where none is chosen."""
@@ -131,16 +141,19 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
             return None
         return self.lines.read(self._link.chunk).links[self._link.number]
 
-    def next_link(self, direction: int) -> None:
-        """Choose the next link (1) or the one before (-1), from the view on; it is scrolled into view."""
+    def next_link(self, direction: int, *, only_in_view: bool = False) -> bool:
+        """Choose the next link (1) or the one before (-1), from the view on; return whether there is one."""
         if self.lines is None:
-            return
+            return False
+        view = range(self.top_y, self.top_y + self.view_size.height)
         with self.keep_view():
-            found = find_link(self.lines, self._link, direction, range(self.top_y, self.top_y + self.view_size.height))
-        if found is not None:
-            self._link = found
-            self.show_y(find_link_line(self.lines, found))
-            self.refresh()
+            found = find_link(self.lines, self._link, direction, view)
+        if found is None or (only_in_view and find_link_line(self.lines, found) not in view):
+            return False
+        self._link = found
+        self.show_y(find_link_line(self.lines, found))
+        self.refresh()
+        return True
 
     def section_in_view(self) -> str | None:
         """Return the id of the section at the top of the view, None where nothing is shown."""

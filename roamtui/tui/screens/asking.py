@@ -13,7 +13,7 @@ from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.notice_view import NoticeKind
 from roamtui.tui.commands import AskAboutWanted, MakeCommand
 from roamtui.tui.copying import CopyWanted
-from roamtui.tui.failure import describe_failure
+from roamtui.tui.failure import describe_failure, forget_frames
 from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
 from roamtui.tui.screens.next_question import Aim, NextQuestion
 from roamtui.tui.screens.panes import PanesScreen
@@ -82,9 +82,13 @@ class AskingScreen(PanesScreen):
         """Say in the conversation that something is not as it should be."""
         self.chat_log.add_notice(text, NoticeKind.WARNING)
 
-    def send(self, make: MakeCommand) -> None:
-        """Dispatch a command in its turn."""
-        self.run_worker(self._conversing.dispatch(make), group="commands", exit_on_error=False)
+    def send(self, make: MakeCommand, *, otherwise: str = "") -> None:
+        """Dispatch a command in its turn, and tell `otherwise` where there is nothing to do."""
+        self.run_worker(self._send(make, otherwise), group="commands", exit_on_error=False)
+
+    async def _send(self, make: MakeCommand, otherwise: str) -> None:
+        if not await self._conversing.dispatch(make) and otherwise:
+            self.status_line.change(message=otherwise)
 
     @on(QuestionBox.Sent)
     def _ask(self, event: QuestionBox.Sent) -> None:
@@ -152,6 +156,8 @@ class AskingScreen(PanesScreen):
     def _tell_failure(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self.chat_log.add_notice(describe_failure(event.worker.error), NoticeKind.ERROR)
+        if event.worker.error is not None:
+            forget_frames(event.worker.error)
         if event.worker is self._asking and event.worker.is_finished:
             self._give_back_question()
 

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.store import identify_source
+from roamtui.conversation.store import identify_source, is_gone
 from roamtui.errors import StoreError
 from roamtui.tui.actions import Scope
 from roamtui.tui.conversation_list import (
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from roamtui.conversation.session import Session
     from roamtui.conversation.store import ConversationSummary, Store
     from roamtui.tui.keys import Keys
+
+
+_STEP = 200
+"""Conversations that are listed at first, and added whenever the cursor comes to the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +96,7 @@ class ConversationsScreen(ListOverlay[ConversationChosen | None]):
     async def _load(self) -> None:
         self._list.summaries = await asyncio.to_thread(self._store.list)
         self._show()
-        self._list.words = await asyncio.to_thread(self._store.read_words)
+        self._list.take_words(await asyncio.to_thread(self._store.read_words))
         if self._list.pattern:
             self._show()
 
@@ -102,15 +106,27 @@ class ConversationsScreen(ListOverlay[ConversationChosen | None]):
         chosen = chosen_id or (self._selected.id if self._selected else None)
         line = options.highlighted or 0
         self._shown = self._list.visible
+        ids = [summary.id for summary in self._shown]
+        place = ids.index(chosen) if chosen in ids else max(0, min(line, len(ids) - 1))
         options.clear_options()
-        options.add_options([Option(self._draw(summary)) for summary in self._shown])
-        if self._shown:
-            ids = [summary.id for summary in self._shown]
-            options.highlighted = ids.index(chosen) if chosen in ids else min(line, len(ids) - 1)
+        self._add_options(place + _STEP)
+        if ids:
+            options.highlighted = place
         scope = "all documents" if self._list.is_all else "this document"
         count = "no conversation" if not self._shown else f"{len(self._shown):,}"
         title = Content.assemble(("Conversations", "bold $primary"), (f" · {scope} · {count}", "$muted"))
         self.query_one("#conversations-title", Static).update(title)
+
+    def _add_options(self, end: int) -> None:
+        """List what is visible up to a place; thousands at once would hold up every key of a search."""
+        options = self.query_one(OptionList)
+        options.add_options([Option(self._draw(summary)) for summary in self._shown[options.option_count : end]])
+
+    @on(OptionList.OptionHighlighted)
+    def _add_more(self, event: OptionList.OptionHighlighted) -> None:
+        count = event.option_list.option_count
+        if event.option_index == count - 1 and count < len(self._shown):
+            self._add_options(count + _STEP)
 
     def _draw(self, summary: ConversationSummary) -> Content:
         is_current = summary.id == self._session.state.id
@@ -162,6 +178,8 @@ class ConversationsScreen(ListOverlay[ConversationChosen | None]):
             return
         if self._list.is_here(summary):
             self._close(ConversationChosen(conversation_id=summary.id))
+        elif is_gone(summary.source):
+            self._say(f"Its document is gone. If it was moved: roamtui NEW-PLACE --conversation {summary.id}")
         else:
             self._say(f'It is about another document: roamtui "{summary.source}" --conversation {summary.id}')
 

@@ -127,6 +127,7 @@ class FindScreen(ListOverlay["Hit | None"]):
             (f"  {above}" if above else "", "$muted"),
         )
         width = max(20, self.query_one(MarkedList).scrollable_content_region.width - len(_INDENT) - SIGN_WIDTH - 2)
+        head = head.truncate(width + len(_INDENT), ellipsis=True)
         snippet = Content(plain_line(hit.snippet)).wrap(width)
         lines = snippet[:_SNIPPET_LINES]
         if len(snippet) > len(lines):

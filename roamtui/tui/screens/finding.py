@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from roamtui.tui.commands import open_section
+from roamtui.tui.node_names import name_above
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.screens.asking import AskingScreen
 
@@ -77,8 +78,7 @@ def _name_above(library: Library, section_id: str) -> str:
     """Return where a section stands; the document's own title goes without saying."""
     from roamtui.outline.labels import name_path  # noqa: PLC0415 - not for the first screen
 
-    title_id = library.title_id()
-    above = [node_id for node_id in library.ancestors(section_id) if node_id != title_id]
-    if title_id is not None:
-        return " > ".join(_name(library, node_id) for node_id in above)
-    return name_path(library, above[-1]) if above else ""
+    if library.title_id() is not None:
+        return name_above(library, section_id)
+    above = library.ancestors(section_id)
+    return name_path(library, above[-1]).replace(" > ", " › ") if above else ""

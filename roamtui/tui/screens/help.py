@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 from typing_extensions import override
 
-from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, show_key
+from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Scope, show_key
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.chat.wrapping import wrap
 from roamtui.tui.screens.overlay import Overlay
@@ -33,7 +33,7 @@ _MARKS = (
 )
 _KEYS_WIDTH = 23
 _KEYS_WIDTH_NARROW = 13
-_IDS_WIDTH = 24
+_IDS_WIDTH = max(len(action.id) for action in ACTIONS) + 1
 _WORDS_WIDTH_MIN = 30
 """Where less is left for what a key does, its name for rebinding is left out."""
 

@@ -97,7 +97,7 @@ class MainScreen(FindingScreen):
     @on(CommandWanted)
     def _dispatch(self, event: CommandWanted) -> None:
         event.stop()
-        self.send(event.make)
+        self.send(event.make, otherwise=event.otherwise)
 
     @on(TargetChosen)
     def _show_target(self, event: TargetChosen) -> None:

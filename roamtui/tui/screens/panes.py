@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -14,6 +15,7 @@ from typing_extensions import override
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.welcome import Welcome
+from roamtui.tui.commands import NothingDone
 from roamtui.tui.header_line import HeaderLine
 from roamtui.tui.layout import HEADER_ROWS, Pane
 from roamtui.tui.model_label import label_model
@@ -24,7 +26,8 @@ from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_box import QuestionBox
 from roamtui.tui.screens.pane_switch import PaneSwitch
-from roamtui.tui.status_line import HintLine, Status, StatusLine
+from roamtui.tui.sparing_compositor import SparingCompositor
+from roamtui.tui.status_line import ActionLine, HintLine, Status, StatusLine
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
     from roamtui.conversation.session import Session
     from roamtui.tui.context import AppContext, FirstContext
     from roamtui.tui.keys import Keys
+
+_ROUNDS = 4
+"""Of the event loop, from a widget that changes by a key to the last one that it tells of that."""
 
 
 class PanesScreen(Screen[None], inherit_bindings=False):
@@ -67,6 +73,7 @@ class PanesScreen(Screen[None], inherit_bindings=False):
 
     def __init__(self, first: FirstContext, keys: Keys) -> None:
         super().__init__(classes="-tall")  # as most terminals are: a change of class styles every widget anew
+        self._compositor = SparingCompositor()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (HEADER_ROWS, "-tall")]
         self._bindings = keys.bindings(Scope.GLOBAL)
         self._first = first
@@ -85,6 +92,12 @@ class PanesScreen(Screen[None], inherit_bindings=False):
         self._right = Vertical(id="right")
         self.switch = PaneSwitch(self.tree_pane, self.chat_pane, self.reader_pane, self.question_box, self._right)
         """Where the person is among the panes."""
+
+    async def on_idle(self) -> None:
+        """Wait for all that one key changes before any of it is painted: widgets tell of it a few rounds apart."""
+        if self._dirty_widgets or self._layout_required:
+            for _ in range(_ROUNDS):
+                await asyncio.sleep(0)
 
     @property
     def app_context(self) -> AppContext:
@@ -147,6 +160,25 @@ class PanesScreen(Screen[None], inherit_bindings=False):
             case Pane.READER:
                 self.action_go_reader()
 
+    @on(QuestionBox.PageWanted)
+    def _scroll_page(self, event: QuestionBox.PageWanted) -> None:
+        event.stop()
+        above = self.chat_log if Pane.CHAT in self.switch.visible else self.reader_pane
+        if event.direction > 0:
+            above.action_page_down()
+        else:
+            above.action_page_up()
+
+    @on(ActionLine.Clicked)
+    async def _run_clicked(self, event: ActionLine.Clicked) -> None:
+        event.stop()
+        await self.app.run_action(event.action.method, self.find_owner(event.action.scope))
+
+    @on(NothingDone)
+    def _tell_nothing_done(self, event: NothingDone) -> None:
+        event.stop()
+        self.status_line.change(message=event.reason)
+
     @on(events.Resize)
     def _fit_panes(self, event: events.Resize) -> None:
         self.switch.resize(event.size.width)
@@ -174,6 +206,15 @@ class PanesScreen(Screen[None], inherit_bindings=False):
         if self.reader_pane.section_id is None:
             self.tree_pane.action_read()
         self.switch.go_reader(came_from=self.focused)
+
+    def action_suspend(self) -> None:
+        """Put the program into the background, where a shell can bring it back."""
+        from roamtui.tui import suspending  # noqa: PLC0415 - not for the first screen
+
+        if suspending.is_job_of_shell():
+            self.app.action_suspend_process()
+        else:
+            self.status_line.change(message="no shell started this that could bring it back")
 
     def action_step_out(self) -> None:
         """Leave what the focus is in, one step."""

@@ -154,9 +154,9 @@ class Reading:
             return None
         end = resolve_link(href, self._session.state.library, section_id)
         match end:
-            case SectionLink(target):
+            case SectionLink(target, span):
                 self._tree.go_to(target)
-                self.read(target, came_from=None)
+                self.read(target, came_from=None, highlight=span)
             case WebLink(url):
 
                 def open_page(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen

@@ -33,6 +33,11 @@ class DisplayTree:
     def __init__(self, library: Library, before: DisplayTree | None = None) -> None:
         self.library = library
         self.documents: tuple[Document, ...] = library.documents
+        self.is_single = len(self.documents) == 1
+        """Whether there is one document alone: then keys are rows, and sort nodes but for what stands before the title.
+
+        A title comes first; all other rows follow it in their order.
+        """
         self._hosts: list[Key | None] = [None]
         self._grafts: dict[Key, int] = {}
         self._prefixes: list[Rank] = [()]
@@ -65,12 +70,9 @@ class DisplayTree:
         return [host for host in self._hosts[self._known_slots :] if host is not None]
 
     @property
-    def is_single(self) -> bool:
-        """Whether there is one document alone: then keys are rows, and sort nodes but for what stands before the title.
-
-        A title comes first; all other rows follow it in their order.
-        """
-        return len(self.documents) == 1
+    def moved_keys(self) -> list[Key]:
+        """The nodes that stand before the title in the document and below it on the screen."""
+        return [top for top in self._top_rows(0) if top != self.title]
 
     def end_row(self, key: Key) -> int:
         """Return the row after all below a node in its document."""
@@ -142,7 +144,7 @@ class DisplayTree:
         slot = key >> _ROW_BITS
         base = slot << _ROW_BITS
         if key == self.title:
-            yield from (top for top in self._top_rows(0) if top != key)
+            yield from self.moved_keys
         for row in self.documents[slot].columns.children(key & _ROW_MASK):
             yield base | row
         if key in self._grafts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from roamtui.document.node import NodeKind
@@ -16,6 +17,8 @@ from roamtui.tui.tree.title_filter import find_matched_ranges
 from roamtui.tui.tree.visible_lines import Fold
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from roamtui.conversation.state import ConversationState, OpenSection
     from roamtui.tui.tree.display_tree import Key
     from roamtui.tui.tree.visible_lines import VisibleLines
@@ -37,7 +40,7 @@ class Marked:
 
 
 class LineLooks:
-    """The looks of `lines` in `state`, made anew for each state."""
+    """The looks of `lines` in `state`, made anew for each state; what costs by the open sections waits for a look."""
 
     def __init__(
         self,
@@ -49,22 +52,26 @@ class LineLooks:
         self._state = state
         self.marked = marked
         """What is marked besides what the conversation holds."""
-        tree = lines.tree
-        self._open: dict[Key, OpenSection] = {}
-        self._inside: Counter[Key] = Counter()
-        for section in state.open:
-            key = tree.find(section.section_id)
-            if key is None:
-                continue
-            self._open[key] = section
-            if lines.find_line(key) is None:
-                self._inside.update(self._visible_ancestor(key))
-        self._found_inside: Counter[Key] = Counter()
-        for section_id in marked.found:
-            key = tree.find(section_id)
-            if key is not None and lines.find_line(key) is None:
-                self._found_inside.update(self._visible_ancestor(key))
-        self._open_order = sorted(self._open, key=tree.rank)
+
+    @cached_property
+    def _open(self) -> dict[Key, OpenSection]:
+        find = self._lines.tree.find
+        return {key: section for section in self._state.open if (key := find(section.section_id)) is not None}
+
+    @cached_property
+    def _inside(self) -> Counter[Key]:
+        """How many open sections each line stands for."""
+        return self._count_hidden(self._open)
+
+    @cached_property
+    def _found_inside(self) -> Counter[Key]:
+        """How many found sections each line stands for."""
+        keys = map(self._lines.tree.find, self.marked.found)
+        return self._count_hidden(key for key in keys if key is not None)
+
+    @cached_property
+    def _open_order(self) -> list[Key]:
+        return sorted(self._open, key=self._lines.tree.rank)
 
     def look_at(self, line: int, *, is_cursor: bool = False, has_focus: bool = False) -> LineLook:
         """Return how a line looks; costs by its depth and its title."""
@@ -110,9 +117,13 @@ class LineLooks:
             place = bisect_left(self._open_order, rank, key=tree.rank) - 1
         return tree.id_of(self._open_order[place % len(self._open_order)])
 
-    def _visible_ancestor(self, key: Key) -> list[Key]:
-        line = next(
-            (line for above in self._lines.tree.ancestors(key) if (line := self._lines.find_line(above)) is not None),
-            None,
-        )
-        return [] if line is None else [self._lines.key_at(line)]
+    def _count_hidden(self, keys: Iterable[Key]) -> Counter[Key]:
+        """Return how many of these nodes have no line of their own, by their nearest visible ancestor."""
+        tree, find_line = self._lines.tree, self._lines.find_line
+        counts: Counter[Key] = Counter()
+        for key in keys:
+            if find_line(key) is None:
+                visible = next((above for above in tree.ancestors(key) if find_line(above) is not None), None)
+                if visible is not None:
+                    counts[visible] += 1
+        return counts

@@ -100,11 +100,11 @@ def render_line(look: LineLook, width: int, palette: Palette, glyphs: Glyphs = U
         *_draw_opened(look, palette, glyphs),
     ]
     tail = [(_mark_text(look, glyphs), palette.mark), (_count_text(look), palette.count)]
-    size = f" {look.size}" if look.size and width >= SIZE_WIDTH_MIN else ""
     room = width - _measure(head) - _measure(tail)
-    if room - cell_len(size) < _TITLE_WIDTH_MIN:
+    size = f" {look.size}" if look.size and width >= SIZE_WIDTH_MIN else ""
+    if room - len(size) < _TITLE_WIDTH_MIN:
         size = ""
-    room -= cell_len(size)
+    room -= len(size)
     title = cut_cells(look.title, max(1, room), glyphs.ellipsis)
     gap = max(0, room - cell_len(title))
     parts = [
@@ -114,9 +114,9 @@ def render_line(look: LineLook, width: int, palette: Palette, glyphs: Glyphs = U
         (" " * gap, Style.null()),
         (size, palette.size),
     ]
-    background = _background(look, palette)
-    segments = [Segment(text, _lay_over(style, background, look, palette)) for text, style in parts if text]
-    return Strip(segments).adjust_cell_length(width, palette.base + background)
+    below, above = _choose_grounds(look, palette)
+    segments = [Segment(text, below + style + above) for text, style in parts if text]
+    return Strip(segments).adjust_cell_length(width, below + above)
 
 
 def find_title_cells(look: LineLook, width: int, glyphs: Glyphs = UNICODE) -> range:
@@ -204,17 +204,14 @@ def _draw_title(title: str, look: LineLook, palette: Palette) -> list[tuple[str,
     return parts
 
 
-def _background(look: LineLook, palette: Palette) -> Style:
-    if look.is_cursor:
-        return palette.cursor if look.has_focus else palette.cursor_blurred
-    return palette.batch if look.is_new else Style.null()
-
-
-def _lay_over(style: Style, background: Style, look: LineLook, palette: Palette) -> Style:
+def _choose_grounds(look: LineLook, palette: Palette) -> tuple[Style, Style]:
+    """Return what lies below the styles of the parts of a line, and what above them."""
     if look.is_cursor and look.has_focus:
         # The cursor's own foreground is the one that is readable on its background, whatever the part's colour.
-        return palette.base + style + background
-    return palette.base + Style(bgcolor=background.bgcolor) + style
+        return palette.base, palette.cursor
+    if look.is_cursor:
+        return palette.base + palette.cursor_blurred, Style.null()
+    return (palette.base + palette.batch if look.is_new else palette.base), Style.null()
 
 
 def _measure(parts: list[tuple[str, Style]]) -> int:

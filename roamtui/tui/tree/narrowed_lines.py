@@ -7,6 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from roamtui.tui.tree.display_tree import split_key
+from roamtui.tui.tree.title_filter import SLICE, Steps
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from roamtui.tui.tree.display_tree import DisplayTree, Key, Rank
 
 
-def list_narrowed(tree: DisplayTree, matches: Sequence[Key]) -> array[Key]:
-    """Return the keys of `matches` and of the nodes above them in the order of the tree; costs by their number.
+def list_narrowed(tree: DisplayTree, matches: Sequence[Key]) -> Steps[array[Key]]:
+    """Return, in slices of work, the keys of `matches` and of the nodes above them in the order of the tree.
 
     Args:
         tree: What they are nodes of.
@@ -32,7 +33,7 @@ def list_narrowed(tree: DisplayTree, matches: Sequence[Key]) -> array[Key]:
         if host is not None:
             host_slot, host_row = split_key(host)
             hosts.setdefault(host_slot, []).append(host_row)
-        blocks[slot] = _list_block(tree, slot, rows)
+        blocks[slot] = yield from _list_block(tree, slot, rows)
     return _join_blocks(tree, blocks, hosts) if hosts else blocks[0]
 
 
@@ -49,9 +50,9 @@ def _part_by_document(tree: DisplayTree, keys: Sequence[Key]) -> dict[int, Seque
     return rows_by_slot
 
 
-def _list_block(tree: DisplayTree, slot: int, rows: Sequence[int]) -> array[Key]:
+def _list_block(tree: DisplayTree, slot: int, rows: Sequence[int]) -> Steps[array[Key]]:
     """Return the keys of rows of one document with all above them in that document."""
-    lines = _add_ancestors(tree.documents[slot].columns.parents, rows)
+    lines = yield from _add_ancestors(tree.documents[slot].columns.parents, rows)
     if slot:  # a row of the first document is its own key
         return array("Q", (tree.key_at(slot, row) for row in lines))
     title = tree.title
@@ -62,23 +63,25 @@ def _list_block(tree: DisplayTree, slot: int, rows: Sequence[int]) -> array[Key]
     return array("Q", [title]) + moved + rest
 
 
-def _add_ancestors(parents: Sequence[int], rows: Sequence[int]) -> array[int]:
+def _add_ancestors(parents: Sequence[int], rows: Sequence[int]) -> Steps[array[int]]:
     """Return ascending rows with the rows above them.
 
     What is above a row and not after the row before it is above that one too: it is there already.
     """
     lines = array("Q")
     last = -1
-    for row in rows:
-        parent = parents[row]
-        if parent > last:
-            above = []
-            while parent > last:
-                above.append(parent)
-                parent = parents[parent]
-            lines.extend(reversed(above))
-        lines.append(row)
-        last = row
+    for start in range(0, len(rows), SLICE):
+        for row in rows[start : start + SLICE]:
+            parent = parents[row]
+            if parent > last:
+                above = []
+                while parent > last:
+                    above.append(parent)
+                    parent = parents[parent]
+                lines.extend(reversed(above))
+            lines.append(row)
+            last = row
+        yield
     return lines
 
 

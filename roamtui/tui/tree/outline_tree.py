@@ -133,11 +133,12 @@ class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
             case Fold.LEAF:
                 pass
 
-    def next_open(self, direction: int) -> None:
-        """Put the cursor on the open node after (1) or before (-1) it, folded or not, round the end."""
+    def next_open(self, direction: int) -> bool:
+        """Put the cursor on the open node after (1) or before (-1) it, folded or not; return whether there is one."""
         target = self._looks.next_open(self.cursor_id, direction) if self.cursor_id else None
         if target is not None:
             self._go_to(target)
+        return target is not None
 
     def next_match(self, direction: int) -> None:
         """Put the cursor on the match of the filter after (1) or before (-1) it, round the end."""
@@ -160,11 +161,12 @@ class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
             return 0
         matches = yield from self._search_titles().find_in_steps(pattern)
         yield
+        narrowed = yield from self.lines.find_narrowed(matches)
         place, chosen_id = self.place, self._chosen_id
         if self._place_before_filter is None:
             self._place_before_filter = place
             chosen_id = None
-        self.lines.narrow(matches)
+        self.lines.show_narrowed(narrowed)
         self._look_anew(pattern)
         self.return_to(place)
         if not self.lines.is_match(self.cursor_line):

@@ -16,7 +16,7 @@ _FUZZY_SCORE_SPREAD = 8
 """Worse matches than the best by more than this are noise."""
 _FUZZY_LENGTH_MIN = 3
 """Shorter patterns are like nearly every title."""
-_SLICE = 10_000
+SLICE = 10_000
 """Titles that are looked at in one step: the slowest way of looking takes some milliseconds for so many."""
 
 Result = TypeVar("Result")
@@ -33,9 +33,10 @@ class TitleSearch:
 
     def __init__(self, tree: DisplayTree) -> None:
         self.tree = tree
-        self._keys: Sequence[Key] = array("Q")
+        self._keys: array[Key] = array("Q")
         self._titles: list[str] = []
         self._slots_read = 0
+        self._rows_read = 0
         self._words: tuple[list[str], list[int]] | None = None
         self._letters: tuple[str, list[int]] | None = None
 
@@ -59,16 +60,16 @@ class TitleSearch:
 
     def _read_titles(self) -> Iterator[None]:
         """Take all titles without difference of case."""
-        tree = self.tree
-        keys = array("Q", self._keys)
-        for slot in range(self._slots_read, len(tree.documents)):
-            titles = tree.documents[slot].columns.titles
-            for start in range(0, len(titles), _SLICE):
-                self._titles.extend(title.casefold() for title in titles[start : start + _SLICE])
-                yield
-            keys.extend(tree.key_at(slot, row) for row in range(len(titles)))
-        self._keys = keys
-        self._slots_read = len(tree.documents)
+        documents = self.tree.documents
+        while self._slots_read < len(documents):
+            slot, start = self._slots_read, self._rows_read
+            titles = documents[slot].columns.titles
+            end = min(start + SLICE, len(titles))
+            self._titles.extend(map(str.casefold, titles[start:end]))
+            self._keys.extend(range(self.tree.key_at(slot, start), self.tree.key_at(slot, end)))
+            # What was read is kept where the search is left here for one of a longer pattern.
+            self._slots_read, self._rows_read = (slot + 1, 0) if end == len(titles) else (slot, end)
+            yield
 
     def _find_words(self, words: list[str]) -> Steps[list[int]]:
         candidates: Sequence[int] = range(len(self._titles))
@@ -102,8 +103,8 @@ class TitleSearch:
         if len(pattern) < _FUZZY_LENGTH_MIN:
             return []
         scored: list[tuple[float, int]] = []
-        for start in range(0, len(self._titles), _SLICE):
-            titles = self._titles[start : start + _SLICE]
+        for start in range(0, len(self._titles), SLICE):
+            titles = self._titles[start : start + SLICE]
             likely = process.extract(
                 pattern, titles, scorer=fuzz.partial_ratio, score_cutoff=_FUZZY_SCORE_MIN, limit=None
             )
@@ -144,8 +145,8 @@ def find_matched_ranges(title: str, pattern: str) -> tuple[tuple[int, int], ...]
 
 
 def _cut(places: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(places), _SLICE):
-        yield places[start : start + _SLICE]
+    for start in range(0, len(places), SLICE):
+        yield places[start : start + SLICE]
 
 
 def _has_letters(title: str, letters: str) -> bool:

@@ -2,57 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.segment import Segment
 from rich.style import Style
-from textual.cache import LRUCache
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.tui.scrollbar_picture import move_scrollbar
+from roamtui.tui.scrollbar_picture import give_scrollbar, move_scrollbar
+from roamtui.tui.tree.line_finish import LineFinish
 from roamtui.tui.tree.line_render import ASCII, UNICODE, Palette, render_line
 
 if TYPE_CHECKING:
-    from textual.color import Color
-    from textual.filter import LineFilter
     from textual.geometry import Region
+    from textual.scrollbar import ScrollBar
 
     from roamtui.tui.tree.line_look import LineLook
 
 _STRIPS_MAX = 1024
 _MARGIN = 2
 """Lines kept above and below a revealed line, so that it is seen among its neighbours."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Finish:
-    """What makes the strip of a line one of the screen."""
-
-    left: int
-    """Cells before the line."""
-    content_width: int
-    """Cells of the line itself."""
-    width: int
-    """Of the whole widget."""
-    base: Style
-    background: Color
-    filters: tuple[LineFilter, ...]
-
-    def apply(self, strip: Strip) -> Strip:
-        """Return a strip of the whole width."""
-        right = self.width - self.left - self.content_width
-        strip = Strip([*self._pad(self.left), *strip, *self._pad(right)], self.width)
-        for line_filter in self.filters:
-            strip = strip.apply_filter(line_filter, self.background)
-        return strip
-
-    def _pad(self, cells: int) -> tuple[Segment, ...]:
-        return (Segment(" " * cells, Style(bgcolor=self.base.bgcolor)),) if cells > 0 else ()
 
 
 class TreeCanvas(ScrollView):
@@ -115,9 +86,9 @@ class TreeCanvas(ScrollView):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self.glyphs = ASCII if ascii_only else UNICODE
-        self._strips: LRUCache[tuple[LineLook, int], Strip] = LRUCache(_STRIPS_MAX)
-        self._drawn: LRUCache[int, Strip] = LRUCache(_STRIPS_MAX)
-        self._finish: _Finish | None = None
+        self._strips: dict[LineLook, Strip] = {}
+        self._drawn: dict[int, Strip] = {}
+        self._finish: LineFinish | None = None
         self._palette: Palette | None = None
 
     @property
@@ -139,35 +110,38 @@ class TreeCanvas(ScrollView):
         # Textual's own way draws each line that came into view as if it had borders, titles and tints, and asks anew
         # how each line looks; with a screen of lines that is most of what a key costs.
         finish = self._note_finish()
-        top = self.scroll_offset.y
+        if len(self._drawn) > _STRIPS_MAX:
+            self._drawn.clear()
+        drawn, top = self._drawn, self.scroll_offset.y
         strips = []
         for line in range(top + crop.y, top + crop.bottom):
-            strip = self._drawn.get(line)
+            strip = drawn.get(line)
             if strip is None:
-                strip = self._drawn[line] = self.draw_line(line)
+                strip = drawn[line] = self.draw_line(line)
             strips.append(strip)
-        if crop.column_span != (0, finish.width):
-            strips = [strip.crop(*crop.column_span) for strip in strips]
+        if crop.column_span != (0, finish.right):
+            strips = [finish.fit(strip, *crop.column_span) for strip in strips]
         return strips
 
     def draw_line(self, line: int) -> Strip:
-        """Return a line in the width of the whole widget."""
+        """Return a line from the left edge of the widget on."""
         finish = self._note_finish() if self._finish is None else self._finish
-        width = finish.content_width
         if not 0 <= line < self.line_count:
-            return finish.apply(Strip.blank(width, self.palette.base))
-        key = (self.look_at(line), width)
-        strip = self._strips.get(key)
+            return finish.apply(Strip.blank(finish.content_width, self.palette.base))
+        look = self.look_at(line)
+        strip = self._strips.get(look)
         if strip is None:
-            strip = self._strips[key] = finish.apply(render_line(*key, self.palette, self.glyphs))
+            if len(self._strips) > _STRIPS_MAX:
+                self._strips.clear()
+            strip = finish.apply(render_line(look, finish.content_width, self.palette, self.glyphs))
+            self._strips[look] = strip
         return strip
 
-    def _note_finish(self) -> _Finish:
+    def _note_finish(self) -> LineFinish:
         """Return what every line gets; where that is not what it was, draw all lines anew."""
-        finish = _Finish(
+        finish = LineFinish(
             left=self.styles.gutter.left,
             content_width=self.scrollable_content_region.width,
-            width=self.outer_size.width,
             base=self.palette.base,
             background=self.background_colors[1],
             filters=tuple(self.get_line_filters()),
@@ -180,8 +154,15 @@ class TreeCanvas(ScrollView):
 
     @override
     def refresh_line(self, y: int) -> None:
-        self._drawn.discard(y)
+        self._drawn.pop(y, None)
         super().refresh_line(y)
+
+    @property
+    @override
+    def vertical_scrollbar(self) -> ScrollBar:
+        if self._vertical_scrollbar is None:
+            self._vertical_scrollbar = give_scrollbar(self)
+        return self._vertical_scrollbar
 
     @override
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -206,20 +187,17 @@ class TreeCanvas(ScrollView):
     def redraw(self) -> None:
         """Draw all lines in view again, after any change to what they are."""
         self._drawn.clear()
-        size = Size(self.scrollable_content_region.width, self.line_count)
-        if size != self.virtual_size:
-            self._resize(size)
+        self.fit_lines()
         self.refresh()
 
-    def _resize(self, size: Size) -> None:
-        """Take on another number of lines; only where a scrollbar comes or goes is the screen laid out again."""
-        is_scrolled = size.height > self.container_size.height
-        has_same_bars = is_scrolled == self.show_vertical_scrollbar and size.width == self.virtual_size.width
-        if self.container_size and has_same_bars:
+    def fit_lines(self) -> None:
+        """Take on the number of lines; the screen is laid out again only where a scrollbar comes or goes by that."""
+        size = Size(self.scrollable_content_region.width, self.line_count)
+        if not self.container_size:
+            self.virtual_size = size
+        elif size != self.virtual_size:
             self.set_reactive(Widget.virtual_size, size)
             self._scroll_update(size)
-        else:
-            self.virtual_size = size
 
     def scroll_to_line(self, line: int) -> None:
         """Bring a line to the top of the view at once, as far as there are lines below it."""

@@ -124,7 +124,7 @@ class TreeCursor(TreeCanvas):
 
     def _on_resize(self, event: events.Resize) -> None:
         del event
-        self.redraw()
+        self.fit_lines()
         if self._must_show_cursor:
             self._must_show_cursor = False
             self.show_line(self.cursor_line)

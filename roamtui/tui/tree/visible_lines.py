@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from roamtui.tui.tree.display_tree import DisplayTree, Key
 from roamtui.tui.tree.narrowed_lines import list_narrowed
+from roamtui.tui.tree.title_filter import run_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from roamtui.document.library import Library
+    from roamtui.tui.tree.title_filter import Steps
 
 _SPLICES_MAX = 256
 """Changes at once past this number build all lines anew: each splice moves the lines after it."""
@@ -41,6 +43,16 @@ class LineShape:
     fold: Fold
     has_next: tuple[bool, ...]
     """For each depth from 1 to the line's own: whether a sibling follows there. Empty at the top."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowed:
+    """The lines of some nodes and of those above them."""
+
+    tree: DisplayTree
+    """What they are nodes of."""
+    matches: array[Key]
+    lines: array[Key]
 
 
 class VisibleLines:
@@ -147,10 +159,22 @@ class VisibleLines:
 
     def narrow(self, matches: Iterable[Key]) -> None:
         """Show only these nodes and those above them, whatever is unfolded."""
+        self.show_narrowed(run_steps(self.find_narrowed(matches)))
+
+    def find_narrowed(self, matches: Iterable[Key]) -> Steps[Narrowed]:
+        """Return, in slices of work, what `narrow` would show; nothing changes."""
+        tree, found = self.tree, array("Q", sorted(matches))
+        lines = yield from list_narrowed(tree, found)
+        return Narrowed(tree=tree, matches=found, lines=lines)
+
+    def show_narrowed(self, narrowed: Narrowed) -> None:
+        """Show what `find_narrowed` found."""
+        lines = narrowed.lines
+        if narrowed.tree is not self.tree:
+            lines = run_steps(list_narrowed(self.tree, narrowed.matches))
         if self._matches is None:
             self._wide_lines = self._lines
-        self._matches = array("Q", sorted(matches))
-        self._lines = list_narrowed(self.tree, self._matches)
+        self._matches, self._lines = narrowed.matches, lines
 
     def widen(self) -> None:
         """Show again what is unfolded."""
@@ -198,12 +222,32 @@ class VisibleLines:
             line = self.find_line(key)
             if line is None or line < done:
                 continue
-            below = self._descend(tree.children(key)) if self._is_unfolded(key) else array("Q")
+            below = self._list_below(key) if self._is_unfolded(key) else array("Q")
             self._lines[line + 1 : self.end_of(line)] = below
             done = line + 1 + len(below)
 
     def _build(self) -> array[Key]:
-        return self._descend(self.tree.children(None))
+        if not self.tree.is_single:
+            return self._descend(self.tree.children(None))
+        lines = array("Q")
+        for key in self.tree.children(None):
+            lines.append(key)
+            if self._is_unfolded(key):
+                lines.extend(self._list_below(key))
+        return lines
+
+    def _list_below(self, key: Key) -> array[Key]:
+        """Return the lines below an unfolded node."""
+        tree = self.tree
+        if not tree.is_single:
+            return self._descend(tree.children(key))
+        lines = array("Q", tree.moved_keys if key == tree.title else ())
+        append, unfolded, ends = lines.append, self._unfolded_keys, tree.documents[0].columns.ends
+        row, end = key + 1, tree.end_row(key)
+        while row < end:
+            append(row)
+            row = row + 1 if row in unfolded else ends[row]
+        return lines
 
     def _descend(self, keys: Iterator[Key]) -> array[Key]:
         lines = array("Q")

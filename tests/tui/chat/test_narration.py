@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from roamtui.agent.events import SearchHit, SectionsSearched
+from roamtui.agent.chronicle import note_event
+from roamtui.agent.events import AgentEvent, SearchHit, SectionsSearched
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import ExpandResult, ExpandStatus, SectionsExpanded
 from roamtui.conversation.session import Session
@@ -14,7 +15,8 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Exchange, Step, Stopped, ToolCall, ToolUse
 from roamtui.document.build import build_library
 from roamtui.sources.raw_text import RawText
-from roamtui.tui.chat.narration import narrate_expansion, narrate_search, narrate_step, recall_ending
+from roamtui.tui.chat.activity_view import Activity
+from roamtui.tui.chat.narration import narrate_note, narrate_step, recall_ending
 from tests.tui.driving import TEXT
 
 
@@ -35,17 +37,21 @@ def result(section_id: str | None, status: ExpandStatus) -> ExpandResult:
     return ExpandResult(id=section_id or "0badc0de", section_id=section_id, status=status, text="")
 
 
+def _tell(event: AgentEvent, state: ConversationState) -> list[Activity]:
+    return [activity for note in note_event(event) for activity in narrate_note(note, state.library)]
+
+
 def test_a_search_names_its_first_hits(state: ConversationState) -> None:
     ids = ids_of(state)
     hits = tuple(hit(ids[title]) for title in ("Ovens", "Steam", "Dough", "Starter"))
-    activity = narrate_search(SectionsSearched(query="oven", hits=hits), state)
+    activity = _tell(SectionsSearched(query="oven", hits=hits), state)[0]
     assert activity.text == "searched “oven” · 4 found, first 3"
     assert [section.title for section in activity.sections] == ["1 Ovens", "2 Steam", "3 Dough"]
     assert activity.sections[0].note == "text rank 1 · title rank 2"
 
 
 def test_a_search_without_hits_says_so(state: ConversationState) -> None:
-    activity = narrate_search(SectionsSearched(query="x", hits=()), state)
+    activity = _tell(SectionsSearched(query="x", hits=()), state)[0]
     assert activity.text == "searched “x” · found nothing"
 
 
@@ -60,7 +66,7 @@ def test_a_batch_is_told_by_what_became_of_its_ids(state: ConversationState) -> 
         result(ids["Starter"], ExpandStatus.NO_ROOM),
         result(ids["Stone oven"], ExpandStatus.FAILED),
     )
-    told = list(narrate_expansion(SectionsExpanded(results=results, origin=Origin.AGENT), state))
+    told = _tell(SectionsExpanded(results=results, origin=Origin.AGENT), state)
     assert [(activity.text, [section.title for section in activity.sections]) for activity in told] == [
         ("opened 2 sections", ["Ovens", "Dough"]),
         ("part of these", ["Steam"]),

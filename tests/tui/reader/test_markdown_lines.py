@@ -111,7 +111,7 @@ def test_inline_marks_become_looks() -> None:
     assert find_runs(lines, emphasis=Emphasis.ITALIC) == ["c", "g"]
     assert find_runs(lines, emphasis=Emphasis.CODE) == ["d"]
     assert find_runs(lines, emphasis=Emphasis.STRUCK) == ["e"]
-    assert find_runs(lines, is_link=True) == ["f ", "g", "https://i.invalid"]
+    assert find_runs(lines, is_link=True) == ["f ", "g", "https://i.invalid", "[image: j]"]
     assert find_runs(lines, role=Role.NOTE) == ["[image: j]"]
 
 
@@ -119,6 +119,12 @@ def test_links_have_their_addresses() -> None:
     text = "[a](x.md) <https://i.invalid> [![b](c)](d) <a href='e&amp;f'>g</a> [ref] [no ref]\n\n[ref]: <u v>\n"
     (chunk,) = read_chunks(text)
     assert chunk.links == ("x.md", "https://i.invalid", "d", "e&f", "u%20v")
+
+
+def test_images_and_footnotes_are_links() -> None:
+    text = "A[^1] ![b](c.png) [![in](e)](d) `[^2]` [^3]:\n\n[^1]: Its note[^4].\n"
+    (chunk,) = read_chunks(text)
+    assert chunk.links == ("[^1]", "c.png", "d", "[^3]", "[^1]:", "[^4]")
 
 
 def test_a_link_may_be_defined_in_another_chunk() -> None:

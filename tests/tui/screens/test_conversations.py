@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -248,8 +249,11 @@ async def test_a_path_that_cannot_be_written_is_one_sentence(app: RoamApp, tmp_p
         assert isinstance(app.screen, ConversationsScreen)
 
 
-async def test_of_other_documents_the_list_says_how_to_open_them(app: RoamApp, store: Store) -> None:
-    other = Session.start(build_library(RawText(text="# Other\n", source="/x/other.md", name="o")), store=store)
+@pytest.mark.parametrize(("source", "expected"), [("/", 'roamtui "/"'), ("/x/gone.md", "roamtui NEW-PLACE")])
+async def test_of_other_documents_the_list_says_how_to_open_them(
+    app: RoamApp, store: Store, source: str, expected: str
+) -> None:
+    other = Session.start(build_library(RawText(text="# Other\n", source=source, name="o")), store=store)
     await other.begin_question("Elsewhere?", BRIEFING)
     async with app.run_test(size=(120, 35)) as pilot:
         await talk(pilot, "What of steam?", "Steam")
@@ -260,7 +264,7 @@ async def test_of_other_documents_the_list_says_how_to_open_them(app: RoamApp, s
         assert listed(app) == ["What of steam?  ● now", "Elsewhere?"]
         await pilot.press("enter")
         await pilot.pause()
-        assert f'roamtui "/x/other.md" --conversation {other.state.id}' in screen_text(app)
+        assert f"{expected} --conversation {other.state.id}" in screen_text(app)
 
 
 async def test_during_an_answer_no_other_conversation_is_chosen(app: RoamApp, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,3 +333,19 @@ async def test_a_document_named_like_markup_is_listed_as_it_is(store: Store) -> 
         await open_list(pilot)
         assert listed(app) == ["[/red] [@click=app.quit]?  ● now"]
         assert "[@click=app.quit]" in screen_text(app)
+
+
+async def test_of_many_conversations_more_are_listed_as_the_cursor_comes_to_the_last(
+    app: RoamApp, store: Store
+) -> None:
+    async with app.run_test(size=(120, 35)) as pilot:
+        await talk(pilot, "What of steam?", "Steam")
+        state = app.main.session.state
+        for number in range(230):
+            store.save(replace(state, id=f"c{number}", title=f"Number {number}"))
+        await open_list(pilot)
+        await wait_until(pilot, lambda: len(listed(app)) == 200)
+        assert "231" in screen_text(app)
+        await pilot.press("end")
+        await wait_until(pilot, lambda: len(listed(app)) == 231)
+        assert listed(app)[-1].startswith("What of steam?")

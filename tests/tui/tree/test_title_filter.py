@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.tui.tree import title_filter
 from roamtui.tui.tree.display_tree import DisplayTree
 from roamtui.tui.tree.title_filter import TitleSearch, find_matched_ranges
 from tests.tui.tree.outlines import make_library
@@ -43,6 +44,18 @@ def test_what_was_typed_before_changes_nothing_of_what_is_found(patterns: list[s
     search = TitleSearch(tree)
     for pattern in patterns:
         assert search.find(pattern) == TitleSearch(tree).find(pattern)
+
+
+@pytest.mark.parametrize("steps", range(4))
+def test_a_search_that_was_left_half_way_changes_nothing_of_the_next(
+    steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(title_filter, "SLICE", 2)
+    tree = DisplayTree(make_library("".join(f"# {title}\n" for title in _TITLES)))
+    search = TitleSearch(tree)
+    for _ in zip(range(steps), search.find_in_steps("l"), strict=False):
+        pass
+    assert [tree.title_of(key) for key in search.find("leave")] == ["Sick leave", "Parental leave"]
 
 
 @pytest.mark.parametrize(

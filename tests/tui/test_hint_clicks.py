@@ -1,0 +1,69 @@
+"""The line of hints by mouse, and what is told where nothing is read yet."""
+
+from __future__ import annotations
+
+from roamtui.tui.commands import open_section
+from roamtui.tui.screens.help import HelpScreen
+from roamtui.tui.screens.picker import PickerScreen
+from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
+
+
+def find_cell(text: str, words: str) -> tuple[int, int]:
+    """Return column and row where words stand on the screen."""
+    rows = text.splitlines()
+    row = next(number for number, line in enumerate(rows) if words in line)
+    return rows[row].index(words), row
+
+
+async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        main = app_of(pilot).main
+        await pilot.press("escape", "j")
+        await pilot.pause()
+        assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "a open"))
+        await wait_until(pilot, lambda: bool(main.session.state.open))
+        assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "f1 help"))
+        await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, HelpScreen))
+
+
+async def test_a_wide_screen_says_what_the_empty_reader_is_for() -> None:
+    async with make_app().run_test(size=(160, 30)) as pilot:
+        main = app_of(pilot).main
+        words = "enter on a line of the outline shows its text here"
+        await wait_until(pilot, lambda: words in screen_text(app_of(pilot)))
+        await pilot.press("escape", "j", "enter")
+        await wait_until(pilot, lambda: "There are two ovens" in screen_text(app_of(pilot)))
+        assert words not in screen_text(app_of(pilot))
+        assert main.reader_pane.section_id is not None
+
+
+async def test_the_shown_pane_is_named_so_that_no_colour_is_needed() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        main = app_of(pilot).main
+        title = main.chat_pane.title_line.render()
+        underlined = [title.plain[span.start : span.end] for span in title.spans if span.style == "underline"]
+        assert underlined == ["Conversation"]
+
+
+async def test_a_long_path_is_cut_between_titles() -> None:
+    async with make_app().run_test(size=(80, 24)) as pilot:
+        title = app_of(pilot).main.tree_pane.title_line
+        title.show_note("Ovens of the bakery › Deck oven")
+        await pilot.pause()
+        assert "  … › Deck oven" in title.render().plain
+        title.show_note("Ovens › A title that is much too long for this")
+        await pilot.pause()
+        assert "…ong for this" in title.render().plain
+
+
+async def test_model_and_open_sections_are_reached_from_the_status_line() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        app = app_of(pilot)
+        stone = find_id(app, "Stone oven")
+        app.main.send(open_section(stone))
+        await wait_until(pilot, lambda: "◆ 1 open" in screen_text(app))
+        await pilot.pause()
+        assert await pilot.click(offset=find_cell(screen_text(app), "◆ 1 open"))
+        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == stone)
+        assert await pilot.click(offset=find_cell(screen_text(app), "scripted  opened"))
+        await wait_until(pilot, lambda: isinstance(app.screen, PickerScreen))

@@ -1,0 +1,105 @@
+"""Keys that have nothing to do say so, in place of what was told before."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.models.scripted import ScriptedReply
+from tests.tui.driving import app_of, ask, expand, find_id, make_app, wait_until
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("x", "this section is not open"),
+        ("u", "the model opened nothing that could be taken back"),
+        ("z", "the model has nothing open that could be closed"),
+        ("full_stop", "nothing is open yet"),
+        ("right_curly_bracket", "nothing is open yet"),
+        ("left_curly_bracket", "nothing is open yet"),
+        ("n", "nothing is searched for"),
+        ("N", "nothing is searched for"),
+    ],
+)
+async def test_in_the_outline(key: str, told: str) -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        await pilot.press("escape", key)
+        status_line = app_of(pilot).main.status_line
+        await wait_until(pilot, lambda: status_line.status.message == told)
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("x", "this section is not open"),
+        ("n", "nothing is searched for"),
+        ("N", "nothing is searched for"),
+        ("l", "no further link here"),
+        ("o", "no link in view"),
+        ("backspace", "nothing was read before this"),
+    ],
+)
+async def test_in_the_reader(key: str, told: str) -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        await pilot.press("escape", "j", "enter")
+        main = app_of(pilot).main
+        await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
+        await pilot.press(key)
+        await wait_until(pilot, lambda: main.status_line.status.message == told)
+
+
+async def test_a_second_undo_does_not_say_what_the_first_one_did() -> None:
+    app = make_app()
+    stone = find_id(app, "Stone oven")
+    app.app_context.agent.model.add_replies(expand(stone), ScriptedReply(text="So."))  # type: ignore[attr-defined]
+    async with app.run_test(size=(120, 30)) as pilot:
+        await ask(pilot, "What of the stone oven?")
+        status_line = app.main.status_line
+        await pilot.press("escape", "u")
+        await wait_until(pilot, lambda: status_line.status.message == "took back 1 section")
+        await pilot.press("u")
+        await wait_until(pilot, lambda: "nothing that could be taken back" in status_line.status.message)
+
+
+async def test_opening_what_is_open_says_that_it_is() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        status_line = app_of(pilot).main.status_line
+        await pilot.press("escape", "j", "a")
+        await wait_until(pilot, lambda: status_line.status.message == "opened “Ovens”")
+        await pilot.press("a")
+        await wait_until(pilot, lambda: status_line.status.message == "open already")
+
+
+async def test_matches_in_the_reader_are_counted_and_numbered() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        main = app_of(pilot).main
+        await pilot.press("escape", "enter")
+        await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
+        await pilot.press("slash", *"loaves", "enter", "n")
+        await wait_until(pilot, lambda: "2 matches · 2/2" in str(main.reader_pane.title_line.render()))
+        await pilot.press("n")
+        await wait_until(pilot, lambda: "2 matches · 1/2" in str(main.reader_pane.title_line.render()))
+
+
+async def test_enter_in_the_reader_leads_to_no_link_that_is_out_of_view() -> None:
+    async with make_app().run_test(size=(120, 24)) as pilot:
+        main = app_of(pilot).main
+        await pilot.press("escape", "enter")
+        await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: main.status_line.status.message == "no link in view")
+        assert main.reader_pane.reader.top_y == 0
+        await pilot.press("G", "enter")
+        await wait_until(pilot, lambda: main.reader_pane.reader.current_link() == "#steam")
+
+
+async def test_typing_a_pattern_leads_past_no_match() -> None:
+    text = "# T\n\n" + "\n\n".join(["a", *["x"] * 60, "ab", *["x"] * 60, "a", *["x"] * 60, "abc"])
+    async with make_app(text=text).run_test(size=(120, 24)) as pilot:
+        main = app_of(pilot).main
+        await pilot.press("escape", "enter")
+        await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
+        await pilot.press("slash", "a", "b", "c")
+        await wait_until(pilot, lambda: "1 match · 1/1" in str(main.reader_pane.title_line.render()))
+        await pilot.press("backspace")
+        await wait_until(pilot, lambda: "2 matches · 1/2" in str(main.reader_pane.title_line.render()))
