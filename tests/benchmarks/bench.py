@@ -260,8 +260,9 @@ INTRO = """\
 
 One run of `make bench ARGS="--readers --write"`. The first table has medians, in turns with what stands beside them.
 The last ones show roamtui beside other readers of Markdown in a terminal of 160 × 48, on the same files, with 60
-seconds each; the outline of the others counts as there when it was computed, not when it was painted. A page-down is
-measured once a reader rests; memory is that at the end, or after 60 seconds where a reader did not rest before.
+seconds each: medians of starts in turns, of one start where a reader was not done in time. An outline is known when the
+program holds all of it, and shown when it is drawn (by a key, once the first words stand there, where it is hidden). A
+page-down is measured once a reader rests; memory is that at the end, or after 60 seconds where it did not rest before.
 
 """
 

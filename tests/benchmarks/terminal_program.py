@@ -9,6 +9,7 @@ import select
 import struct
 import subprocess
 import termios
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -41,6 +42,8 @@ class TerminalProgram:
         os.close(theirs)
         self._written = bytearray()
         self._last = self.start
+        self._arrivals: list[tuple[int, float]] = []
+        """How much was written by which moment."""
         self._changed = Condition()
         self._reader = Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -59,6 +62,7 @@ class TerminalProgram:
                 with self._changed:
                     self._written += chunk
                     self._last = monotonic()
+                    self._arrivals.append((len(self._written), self._last))
                     self._changed.notify_all()
         with self._changed:
             self._changed.notify_all()
@@ -67,12 +71,13 @@ class TerminalProgram:
         """Return the seconds from the start until `word` was written; None where it was not by the moment `until`."""
         wanted = word.encode()
         with self._changed:
-            while wanted not in self._written:
+            while (place := self._written.find(wanted)) < 0:
                 rest = until - monotonic()
                 if rest <= 0 or self._process.poll() is not None:
                     return None
                 self._changed.wait(min(rest, 1.0))
-            return self._last - self.start
+            arrival = bisect_left(self._arrivals, (place + len(wanted), 0.0))
+            return self._arrivals[arrival][1] - self.start
 
     def wait_until_quiet(self, until: float) -> None:
         """Wait until nothing was written for a while."""

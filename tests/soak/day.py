@@ -17,8 +17,10 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import process_time
 
 from textual.pilot import Pilot
 
@@ -32,16 +34,19 @@ from roamtui.search.keyword import make_searcher
 from roamtui.search.mode import SearchMode
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
+from roamtui.tui.idle_collector import collect
 from tests.conversation.conversations import check_messages
 from tests.real_documents import PROJECT_DIR
 from tests.soak.faulty_model import FaultyModel
-from tests.tui.driving import screen_text, wait_until
+from tests.soak.hands import Hands
+from tests.tui.driving import screen_text
 
 QUESTIONS_PER_CONVERSATION = 15
-_ROUNDS_MAX = 20_000
+_QUESTIONS_PER_REST = 3
+"""The app collects garbage when no key came for a second: here so often, in place of the second."""
 _KEPT_CONVERSATIONS = 12
 _SIZES = ((120, 35), (60, 20), (40, 12), (200, 60), (90, 24), (150, 40))
-_TREE_KEYS = (*"jkaxpECzulh.}", "space", "enter")
+_TREE_KEYS = (*"jkaxpECzulh.", "right_curly_bracket", "space", "enter")
 _WORDS = ("grace period", "late fees", "the reading room", "a lost book", "deposits", "opening hours", "who may borrow")
 _DETOURS = (
     ("f1", "escape"),
@@ -52,7 +57,7 @@ _DETOURS = (
     ("escape", "slash", "l", "a", "t", "e", "escape"),
     ("escape", "g", "enter", "3", "G", "g", "escape", "escape"),
 )
-_HEAD = "questions        MB   objects  tasks  threads  descriptors  children\n"
+_HEAD = "questions        MB   objects      ours  tasks  threads  descriptors  children  CPU s\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +67,15 @@ class Holdings:
     questions: int
     objects: int
     """Those that the garbage collector knows."""
+    own_objects: int
+    """Of these, those of roamtui's classes."""
     resident_kb: int
     tasks: int
     threads: int
     descriptors: int
     children: int
+    cpu_seconds: float
+    """Used by the program so far, all threads together."""
 
 
 Tell = Callable[[Holdings], None]
@@ -87,7 +96,7 @@ class Living:
 
     def __init__(self, pilot: Pilot[None], document: Path, model: FaultyModel, seed: int, tell: Tell) -> None:
         assert isinstance(pilot.app, RoamApp)
-        self._pilot = pilot
+        self._hands = Hands(pilot)
         self._app = pilot.app
         self._document = document
         self._model = model
@@ -99,45 +108,46 @@ class Living:
     def _session(self) -> Session:
         return self._app.main.session
 
-    async def live(self, questions: int) -> None:
-        """Ask so many questions, and do everything else in between."""
+    async def live(self, questions: int, seconds_max: float) -> None:
+        """Ask so many questions, or fewer where the time is over, and do everything else in between."""
+        clock = asyncio.get_running_loop().time
+        ends_at = clock() + seconds_max
         await self._warm_up()
-        for number in range(questions):
+        number = 0
+        while number < questions and clock() < ends_at:
             if number % QUESTIONS_PER_CONVERSATION == 0:
                 await self._begin_anew(number)
             await self._ask(number)
             await self._wander()
-        await self._begin_anew(questions)
+            number += 1
+            if number % _QUESTIONS_PER_REST == 0:
+                collect()
+        await self._begin_anew(number)
         self.day.faults = self._model.faults
 
     async def _warm_up(self) -> None:
         """Go everywhere once: what is made when it is first needed is no leak."""
-        await self._pilot.pause()
         for size in _SIZES:
-            await self._pilot.resize_terminal(*size)
+            await self._hands.resize(*size)
         await self._ask(-1)
         for keys in _DETOURS:
-            await self._pilot.press(*keys, "escape", "2")
+            await self._hands.press(*keys, "escape", "2")
             await self._settle()
-
-    async def _until(self, is_met: Callable[[], bool]) -> None:
-        await wait_until(self._pilot, is_met, _ROUNDS_MAX)
 
     async def _ask(self, number: int) -> None:
         before = self._session.state.question_number
         self._app.main.question_box.fill(f"What of {self._chance.choice(_WORDS)} ({number})?")
         self._app.main.question_box.focus()
-        await self._pilot.pause()
-        await self._pilot.press("enter")
-        await self._until(lambda: self._session.state.question_number > before)
+        await self._hands.press("enter")
+        await self._hands.until(lambda: self._session.state.question_number > before)
         if self._chance.random() < 0.1:
             self.day.deeds["cancelled"] += 1
-            await self._pilot.press("ctrl+c")
-        await self._until(lambda: self._model.is_hanging or not self._app.main.is_asking)
+            await self._hands.press("ctrl+c")
+        await self._hands.until(lambda: self._model.is_hanging or not self._app.main.is_asking)
         if self._app.main.is_asking:
             self.day.deeds["cancelled"] += 1
             self._app.main.action_copy_or_cancel()
-            await self._until(lambda: not self._app.main.is_asking)
+            await self._hands.until(lambda: not self._app.main.is_asking)
         self.day.deeds["asked"] += 1
         self._check()
 
@@ -152,18 +162,18 @@ class Living:
         self.day.deeds[deed] += 1
         match deed:
             case "tree":
-                await self._pilot.press("escape", *self._chance.choices(_TREE_KEYS, k=4), "escape", "2")
+                await self._hands.press("escape", *self._chance.choices(_TREE_KEYS, k=4), "escape", "2")
             case "resize":
-                await self._pilot.resize_terminal(*self._chance.choice(_SIZES))
+                await self._hands.resize(*self._chance.choice(_SIZES))
             case "detour":
-                await self._pilot.press(*self._chance.choice(_DETOURS), "escape", "2")
+                await self._hands.press(*self._chance.choice(_DETOURS), "escape", "2")
             case "reload":
                 self._change_document()
-                await self._pilot.press("f5")
+                await self._hands.press("f5")
             case "again":
                 self._app.main.chat_log.action_retry()
-                await self._pilot.pause()
-                await self._until(lambda: self._model.is_hanging or not self._app.main.is_asking)
+                await self._hands.rest()
+                await self._hands.until(lambda: self._model.is_hanging or not self._app.main.is_asking)
                 if self._app.main.is_asking:
                     self._app.main.action_copy_or_cancel()
             case _:
@@ -178,40 +188,50 @@ class Living:
     async def _settle(self) -> None:
         """Wait until nothing is under way any more, and come back to the main screen."""
         while self._app.screen is not self._app.main:
-            await self._pilot.press("escape")
-        await self._until(lambda: all(worker.is_finished for worker in self._app.workers))
+            await self._hands.press("escape")
+        await self._hands.until(lambda: all(worker.is_finished for worker in self._app.workers))
 
     async def _begin_anew(self, number: int) -> None:
         """Begin a conversation, delete the oldest ones, and measure once all is let go of that can be."""
-        await self._pilot.resize_terminal(*_SIZES[0])
+        await self._hands.resize(*_SIZES[0])
         first_id = self._session.state.id
-        await self._pilot.press("ctrl+n")
-        await self._until(lambda: self._session.state.id != first_id)
+        await self._hands.press("ctrl+n")
+        await self._hands.until(lambda: self._session.state.id != first_id)
         store = self._session.store
         assert store is not None
         for summary in store.list()[_KEPT_CONVERSATIONS:]:
             store.delete(summary.id)
         await self._settle()
-        await self._pilot.pause()
-        gc.collect()
+        await self._hands.until(_has_cleared_away)
+        collect()
         self.day.holdings.append(measure(number))
         self._tell(self.day.holdings[-1])
 
 
+def _has_cleared_away() -> bool:
+    """Return whether the widgets of earlier conversations have ended; each is a task, named after the widget."""
+    return not any("ExchangeView" in task.get_name() for task in asyncio.all_tasks())
+
+
 def measure(questions: int) -> Holdings:
     """Return what this process holds now, after so many questions."""
+    objects = gc.get_objects()
     return Holdings(
         questions=questions,
-        objects=len(gc.get_objects()),
+        objects=len(objects),
+        own_objects=sum(str(type(held).__module__).startswith("roamtui.") for held in objects),
         resident_kb=int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024,
         tasks=len(asyncio.all_tasks()),
         threads=threading.active_count(),
         descriptors=len(list(Path("/proc/self/fd").iterdir())),
         children=len(Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii").split()),
+        cpu_seconds=process_time(),
     )
 
 
-async def live_day(folder: Path, questions: int, seed: int = 1, tell: Tell = lambda _held: None) -> tuple[Day, str]:
+async def live_day(
+    folder: Path, questions: int, seed: int = 1, *, tell: Tell = lambda _held: None, seconds_max: float = inf
+) -> tuple[Day, str]:
     """Live a day of so many questions, and return what was measured and the screen at its end."""
     document = folder / "handbook.md"
     document.write_text((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"), "utf-8")
@@ -223,7 +243,7 @@ async def live_day(folder: Path, questions: int, seed: int = 1, tell: Tell = lam
         app = RoamApp(AppContext(agent=agent, read_again=partial(open_library, (str(document),))))
         async with app.run_test(size=_SIZES[0], notifications=True) as pilot:
             living = Living(pilot, document, model, seed, tell)
-            await living.live(questions)
+            await living.live(questions, seconds_max)
             return living.day, screen_text(app)
 
 
@@ -232,10 +252,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=int, default=3_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=inf, help="end the day after so long, however far it is")
     given = parser.parse_args()
     sys.stdout.write(_HEAD)
     with TemporaryDirectory() as folder:
-        day, screen = asyncio.run(live_day(Path(folder), given.questions, given.seed, _print))
+        living = live_day(Path(folder), given.questions, given.seed, tell=_print, seconds_max=60 * given.minutes)
+        day, screen = asyncio.run(living)
     for name, counts in (("done", day.deeds), ("faults", day.faults)):
         sys.stdout.write(f"{name}: {', '.join(f'{count} {what}' for what, count in counts.most_common())}\n")
     sys.stdout.write(f"{screen}\n")
@@ -244,8 +266,9 @@ def main() -> int:
 
 def _print(held: Holdings) -> None:
     """Print one line of the table."""
-    row = (held.questions, held.resident_kb / 1_000, held.objects, held.tasks, held.threads, held.descriptors)
-    sys.stdout.write("{:9,} {:9.1f} {:9,} {:6} {:8} {:12} {:9}\n".format(*row, held.children))
+    memory = (held.resident_kb / 1_000, held.objects, held.own_objects)
+    rest = (held.tasks, held.threads, held.descriptors, held.children, held.cpu_seconds)
+    sys.stdout.write("{:9,} {:9.1f} {:9,} {:9,} {:6} {:8} {:12} {:9} {:6.0f}\n".format(held.questions, *memory, *rest))
     sys.stdout.flush()
 
 
