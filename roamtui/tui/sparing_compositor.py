@@ -29,7 +29,8 @@ class SparingCompositor(Compositor):
     def render_partial_update(self) -> ChopsUpdate | None:
         regions = self._dirty_regions.copy()
         self._dirty_regions.clear()
-        spans = list(self._regions_to_spans(regions))
+        height = self.size.height
+        spans = [span for span in self._regions_to_spans(regions) if span[0] < height]
         if not spans:
             return None
         drawn = self._draw(self._find_pieces(spans), regions)
@@ -46,6 +47,9 @@ class SparingCompositor(Compositor):
 
     def _draw(self, wanted: dict[int, Pieces], regions: Collection[Region]) -> list[dict[int, Strip | None]]:
         """Return what stands on each line of the screen, by columns; None where it is not wanted.
+
+        A widget whose size has just changed may have too few lines, or too short ones, for where it was last laid out;
+        what stands behind it is drawn there.
 
         Args:
             wanted: By lines; taken out as they are drawn.
@@ -64,10 +68,12 @@ class SparingCompositor(Compositor):
             left = min(min(pieces) for pieces in lines.values())
             right = max(max(pieces.values()) for pieces in lines.values())
             strips = widget.render_lines(Region(left - region.x, top - region.y, right - left, bottom - top))
-            for y, pieces in lines.items():
+            for y, strip in zip(range(top, bottom), strips, strict=False):
+                if y not in lines:
+                    continue
                 inside = [cut for cut in cuts[y] if left <= cut <= right]
-                parts = dict(zip(inside, strips[y - top].divide([cut - left for cut in inside[1:]]), strict=False))
-                for x in pieces:
+                parts = dict(zip(inside, strip.divide([cut - left for cut in inside[1:]]), strict=False))
+                for x in lines[y].keys() & parts.keys():
                     drawn[y][x] = parts[x]
                     del wanted[y][x]
                 if not wanted[y]:

@@ -51,6 +51,24 @@ async def test_what_changed_looks_as_on_a_screen_drawn_whole(size: tuple[int, in
         await wait_until(pilot, lambda: compositor.updates > 1)
 
 
+@pytest.mark.parametrize(("columns", "lines"), [(3, 0), (0, 1)])
+async def test_a_widget_may_be_smaller_than_its_place_for_a_moment(
+    monkeypatch: pytest.MonkeyPatch, columns: int, lines: int
+) -> None:
+    def render_lines(header: HeaderLine, crop: Region) -> list[Strip]:
+        strips = Widget.render_lines(header, crop)
+        return [strip.crop(0, crop.width - columns) for strip in strips[: len(strips) - lines]]
+
+    app = make_app()
+    compositor = app.main._compositor = ComparingCompositor()
+    async with app.run_test(size=(120, 35)) as pilot:
+        await pilot.pause()
+        monkeypatch.setattr(HeaderLine, "render_lines", render_lines)
+        updates = compositor.updates
+        app.query_one(HeaderLine).refresh()
+        await wait_until(pilot, lambda: compositor.updates > updates)
+
+
 async def test_a_widget_that_did_not_change_is_not_asked_for_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Region] = []
 
