@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.notes import decode_note, encode_note
 from roamtui.conversation.pages import list_needed_links
-from roamtui.conversation.plain_values import encode_value
+from roamtui.conversation.plain_values import encode_value, expect_text, expect_texts
 from roamtui.conversation.state import Batch, ConversationState, OpenSection
 from roamtui.conversation.transcript import (
     Citation,
@@ -142,16 +142,16 @@ def decode_conversation(
         document_hashes=dict(state.get("documents", {})),
         transcript=_make(Transcript, values),
         open=tuple(decode_open(section) for section in state["open"]),
-        unfolded=frozenset(_read_texts(state["unfolded"])),
-        reading=_read_text_or_none(state.get("reading")),
+        unfolded=frozenset(expect_texts(state["unfolded"])),
+        reading=None if state.get("reading") is None else expect_text(state["reading"]),
         batches=tuple(
-            Batch(opened_ids=_read_texts(batch["opened_ids"]), unfolded_ids=_read_texts(batch["unfolded_ids"]))
+            Batch(opened_ids=expect_texts(batch["opened_ids"]), unfolded_ids=expect_texts(batch["unfolded_ids"]))
             for batch in state["batches"]
         ),
         needs_rebuild=bool(state["needs_rebuild"]),
         revision=row.get("revision", 0),
-        links=_read_texts(state.get("links", ())),
-        approved_origins=frozenset(_read_texts(state.get("approved_origins", ()))),
+        links=expect_texts(state.get("links", ())),
+        approved_origins=frozenset(expect_texts(state.get("approved_origins", ()))),
         damage=damage,
     )
 
@@ -200,20 +200,8 @@ def _decode_step(data: Json) -> Step:
 
 def _decode_citation(data: Json) -> Citation:
     span = _make(Span, data["span"]) if data.get("span") else None
-    values = {**data, "state": QuoteState(data["state"]), "path": _read_texts(data["path"]), "span": span}
+    values = {**data, "state": QuoteState(data["state"]), "path": expect_texts(data["path"]), "span": span}
     return _make(Citation, values)
-
-
-def _read_texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise TypeError(value)
-    return tuple(value)
-
-
-def _read_text_or_none(value: object) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise TypeError(value)
-    return value
 
 
 def _make(kind: type[_Value], data: Json) -> _Value:

@@ -17,7 +17,7 @@ from roamtui.conversation.events import (
     SectionsKept,
 )
 from roamtui.conversation.origin import Origin
-from roamtui.conversation.plain_values import encode_value
+from roamtui.conversation.plain_values import encode_value, expect_text, expect_texts
 from roamtui.document.plain import shorten
 
 if TYPE_CHECKING:
@@ -167,33 +167,29 @@ def decode_note(data: Mapping[str, Any]) -> Note | None:
     return decode(data) if decode is not None else None
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(value)
-    return value
-
-
-def _texts(values: Iterable[object]) -> tuple[str, ...]:
-    return tuple(map(_text, values))
-
-
 def _decode_search(data: Mapping[str, Any]) -> SearchNote:
-    found = tuple(FoundSection(section_id=_text(one["section_id"]), why=_text(one["why"])) for one in data["found"])
-    return SearchNote(query=_text(data["query"]), found=found)
+    found = tuple(
+        FoundSection(section_id=expect_text(one["section_id"]), why=expect_text(one["why"])) for one in data["found"]
+    )
+    return SearchNote(query=expect_text(data["query"]), found=found)
 
 
 def _decode_expansion(data: Mapping[str, Any]) -> ExpansionNote:
-    tried = tuple(TriedSection(id=_text(one["id"]), status=ExpandStatus(one["status"])) for one in data["tried"])
+    tried = tuple(TriedSection(id=expect_text(one["id"]), status=ExpandStatus(one["status"])) for one in data["tried"])
     return ExpansionNote(tried=tried)
 
 
 _DECODERS: Mapping[str, Callable[[Mapping[str, Any]], Note]] = {
-    "draft": lambda data: DraftNote(text=_text(data["text"])),
+    "draft": lambda data: DraftNote(text=expect_text(data["text"])),
     "search": _decode_search,
     "expansion": _decode_expansion,
-    "kept": lambda data: KeptNote(reasons=tuple((_text(name), _text(why)) for name, why in data["reasons"])),
+    "kept": lambda data: KeptNote(
+        reasons=tuple((expect_text(name), expect_text(why)) for name, why in data["reasons"])
+    ),
     "reminder": lambda _data: ReminderNote(),
-    "retry": lambda data: RetryNote(reason=_text(data["reason"]), wait_seconds=float(data["wait_seconds"])),
-    "closing": lambda data: ClosingNote(section_ids=_texts(data["section_ids"]), reason=CloseReason(data["reason"])),
-    "page": lambda data: PageNote(text=_text(data["text"]), is_problem=bool(data["is_problem"])),
+    "retry": lambda data: RetryNote(reason=expect_text(data["reason"]), wait_seconds=float(data["wait_seconds"])),
+    "closing": lambda data: ClosingNote(
+        section_ids=expect_texts(data["section_ids"]), reason=CloseReason(data["reason"])
+    ),
+    "page": lambda data: PageNote(text=expect_text(data["text"]), is_problem=bool(data["is_problem"])),
 }

@@ -1,4 +1,4 @@
-"""Values of dataclasses to what JSON has, for the disk and for the model's process."""
+"""Values of dataclasses to what JSON has, for the disk and for the model's process, and texts back."""
 
 from __future__ import annotations
 
@@ -35,3 +35,25 @@ def encode_value(value: object) -> object:
 def _name_fields(kind: type) -> tuple[str, ...] | None:
     """Return the names of a dataclass's fields, None for every other type."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
+
+
+def expect_text(value: object) -> str:
+    """Return a text.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def expect_texts(value: object) -> tuple[str, ...]:
+    """Return a list of texts.
+
+    Raises:
+        TypeError: It is something else, or holds something else.
+    """
+    if not isinstance(value, list | tuple):
+        raise TypeError(value)
+    return tuple(map(expect_text, value))
