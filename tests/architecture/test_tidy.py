@@ -15,10 +15,8 @@ from tests.real_documents import PROJECT_DIR
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SOURCE_LINES_MAX = 400
-_TEST_LINES_MAX = 600
-_CLASS_LINES_MAX = 250
-_APP_LINES_MAX = 300
+_SOURCE_LINES_MAX = 600
+_TEST_LINES_MAX = 800
 _FUNCTION_LINES_MAX = 60
 _VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
 _TEXT_SUFFIXES = {".py", ".md", ".toml", ".txt", ".yml", ".yaml", ".cfg", ".tcss", ".json", ".jsonl"}
@@ -66,18 +64,6 @@ def test_there_is_something_to_check() -> None:
 @pytest.mark.parametrize(("paths", "lines_max"), [(_SOURCES, _SOURCE_LINES_MAX), (_TESTS, _TEST_LINES_MAX)])
 def test_no_file_is_too_long(paths: list[Path], lines_max: int) -> None:
     assert [_name(path) for path in paths if _count_lines(path) > lines_max] == []
-
-
-def test_no_class_is_too_long() -> None:
-    long = []
-    for path in _EVERY:
-        for node in ast.walk(_parse(path)):
-            if isinstance(node, ast.ClassDef):
-                is_app = any(ast.unparse(base).partition("[")[0].split(".")[-1] == "App" for base in node.bases)
-                lines = (node.end_lineno or node.lineno) - node.lineno + 1
-                if lines > (_APP_LINES_MAX if is_app else _CLASS_LINES_MAX):
-                    long.append(f"{_name(path, node)} {node.name}: {lines}")
-    assert long == []
 
 
 def test_no_function_is_too_long() -> None:
