@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from roamtui.app_arguments import WebArguments
 from roamtui.document.links import explain_refusal, find_address, make_failure
 from roamtui.document.loader import can_load, load_files
-from roamtui.document.text import LENGTH_MIN
 from roamtui.document.web_options import WebOptions
 from roamtui.document.web_sources import is_address, open_named
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import write_note
-from roamtui.locations import conversions_path, indexes_path, outlines_path, pages_path
+from roamtui.locations import conversions_path, indexes_path, pages_path
 from roamtui.search.index_name import SUMMARIES, name_index
 from roamtui.settings import load_settings
 from roamtui.sources.convert.formats import SLOW_SUFFIXES
@@ -148,7 +147,7 @@ def _open(
         allowed=web.allowed,
         read_allowed=_read_allowed,
     )
-    library, loader = open_named(sources, web=options, warm_dir=outlines_path(), kept_dir=conversions_path())
+    library, loader = open_named(sources, web=options, kept_dir=conversions_path())
     return _attach_summaries(library), loader
 
 
@@ -194,16 +193,6 @@ def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> 
     }
     batch = loader.load_batch(library, tuple(link for link in links if link not in denied), frozenset())
     return library.graft_all({**batch.documents, **denied}) if links else library
-
-
-def keep_outline(library: Library) -> None:
-    """Keep the outline of a large document for the next time, where all of it was made anyway."""
-    if len(library.root.text) >= LENGTH_MIN:
-        from roamtui.document.warm import WarmCache  # noqa: PLC0415 - few documents are so large
-        from roamtui.sources.read import has_headings  # noqa: PLC0415
-
-        name = Path(library.source).name
-        WarmCache(outlines_path()).write(library.root, name=name, is_markdown=has_headings(name))
 
 
 def _read_allowed() -> tuple[str, ...]:

@@ -30,11 +30,6 @@ def conversions_path() -> Path:
     return cache_path() / "converted"
 
 
-def outlines_path() -> Path:
-    """Return the folder of outlines of large documents."""
-    return cache_path() / "outlines"
-
-
 def pages_path() -> Path:
     """Return the folder of pages of the web that are kept."""
     return cache_path() / "pages"

@@ -55,17 +55,3 @@ def write_private_file(path: Path, data: bytes, *, is_flushed: bool = False, suf
         with suppress(OSError):
             beside.unlink(missing_ok=True)
         raise
-
-
-def drop_least_used(folder: Path, pattern: str, bytes_max: int) -> None:
-    """Delete the files of a folder that were not used for longest, until the others have `bytes_max` at most.
-
-    Raises:
-        OSError: One of them cannot be looked at or deleted.
-    """
-    found = sorted(((entry.stat().st_mtime, entry) for entry in folder.glob(pattern)), reverse=True)
-    total = 0
-    for _, path in found:
-        total += path.stat().st_size
-        if total > bytes_max:
-            path.unlink(missing_ok=True)

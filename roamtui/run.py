@@ -22,14 +22,13 @@ from roamtui.command_arguments import (
 )
 from roamtui.errors import UsageError
 from roamtui.headless.output import write_notes
-from roamtui.libraries import attach_remote_summaries, keep_outline, open_library, open_pages, open_partly
+from roamtui.libraries import attach_remote_summaries, open_library, open_pages, open_partly
 from roamtui.locations import (
     cache_path,
     config_path,
     conversions_path,
     data_path,
     indexes_path,
-    outlines_path,
     pages_path,
     preferences_path,
 )
@@ -99,7 +98,6 @@ def _run_outline(arguments: OutlineArguments) -> int:
         print_outline_json(library)
     else:
         print_outline(library, budget_tokens=arguments.budget_tokens or OUTLINE_TOKENS_MAX)
-    keep_outline(library)
     return 0
 
 
@@ -136,9 +134,7 @@ def _run_conversations(arguments: ConversationsArguments) -> int:
 def _run_cache(arguments: CacheArguments) -> int:
     from roamtui.headless.cache import CacheFolders, run_cache  # noqa: PLC0415 - each command its own
 
-    folders = CacheFolders(
-        pages=pages_path(), outlines=outlines_path(), converted=conversions_path(), indexes=indexes_path()
-    )
+    folders = CacheFolders(pages=pages_path(), converted=conversions_path(), indexes=indexes_path())
     return run_cache(folders, arguments.action, as_json=arguments.as_json)
 
 

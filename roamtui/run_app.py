@@ -17,7 +17,6 @@ from roamtui.document.web_sources import is_address, suggest_address
 from roamtui.errors import UsageError
 from roamtui.libraries import (
     attach_remote_summaries,
-    keep_outline,
     open_library,
     open_partly,
     read_changed,
@@ -83,7 +82,6 @@ def run_app(arguments: AppArguments) -> int:
     if not _can_wait(arguments, settings):
         _ = first.whole
     exit_code = show_app(first)
-    keep_outline(library)
     if first.is_whole and first.whole.agent.session.save_failure:
         from roamtui.headless.output import write_note  # noqa: PLC0415 - not for the first screen
 

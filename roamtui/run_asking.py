@@ -24,7 +24,7 @@ from roamtui.conversation.beginning import begin_conversation
 from roamtui.errors import UsageError
 from roamtui.headless.embedding import EmbeddingProgress
 from roamtui.headless.output import write_note, write_notes
-from roamtui.libraries import attach_remote_summaries, keep_outline, open_library, open_partly
+from roamtui.libraries import attach_remote_summaries, open_library, open_partly
 from roamtui.locations import preferences_path
 from roamtui.models.choose import make_model
 from roamtui.retrieval import prepare_search
@@ -117,7 +117,6 @@ def run_ask(arguments: AskArguments, settings: Settings) -> int:
             print_answer(agent, record)
         if record.final is not None and record.final.error:
             write_note(f"roamtui: {record.final.error}")
-        keep_outline(library)
         return find_exit_code(record)
 
     return asyncio.run(ask())

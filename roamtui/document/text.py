@@ -13,7 +13,7 @@ from typing_extensions import override
 _PIECE_LENGTH: Final = 1 << 12
 """Characters; a piece with an emoji among them costs four bytes for each. 50 MB of MDN take 71 MB so, 97 with 32 KB."""
 LENGTH_MIN = 2_000_000
-"""Characters; a shorter text is kept whole, and its outline is not kept on disk."""
+"""Characters; a shorter text is kept whole."""
 
 
 class LongText:

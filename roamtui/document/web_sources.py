@@ -25,14 +25,13 @@ _NO_WEB = WebOptions()
 
 
 def open_named(
-    names: Sequence[str], *, web: WebOptions = _NO_WEB, warm_dir: Path | None = None, kept_dir: Path | None = None
+    names: Sequence[str], *, web: WebOptions = _NO_WEB, kept_dir: Path | None = None
 ) -> tuple[Library, SourceLoader | None]:
     """Return the library of what a person named: paths, or one address or ``-``.
 
     Args:
         names: Only what has a scheme is an address.
         web: How pages are fetched.
-        warm_dir: As for `build_library`.
         kept_dir: As for `open_sources`.
 
     Returns:
@@ -45,7 +44,7 @@ def open_named(
     if len(names) == 1 and is_address(names[0]):
         return _open_address(names[0], web)
     try:
-        library, files = open_sources(names, warm_dir=warm_dir, kept_dir=kept_dir)
+        library, files = open_sources(names, kept_dir=kept_dir)
     except SourceError as error:
         address = suggest_address(names[0]) if len(names) == 1 else None
         if address is None:

@@ -25,8 +25,6 @@ class CacheFolders:
 
     pages: Path
     """Of the web."""
-    outlines: Path
-    """Of large documents."""
     converted: Path
     """Texts of files of other formats."""
     indexes: Path
@@ -65,42 +63,40 @@ def run_cache(folders: CacheFolders, action: str, *, as_json: bool) -> int:
 
 
 def _show(cache: PageCache, folders: CacheFolders, bytes_max: int, *, as_json: bool) -> None:
-    size, others, indexes = cache.measure(), _measure_others(folders), _measure_indexes(folders)
+    size, converted, indexes = cache.measure(), _measure_converted(folders), _measure_indexes(folders)
     if as_json:
         told = {"folder": str(folders.pages), "pages": size.pages, "bytes": size.bytes_total, "bytes_max": bytes_max}
-        write_json({**told, **_describe_as_json((*others, indexes))})
+        write_json({**told, **_describe_as_json(converted, indexes)})
         return
     lines = [f"{_describe_size(size)} of at most {_describe_bytes(bytes_max)} in {folders.pages}"]
-    lines += [f"{kept.describe()} in {kept.folder}" for kept in others if kept.files]
+    if converted.files:
+        lines.append(f"{converted.describe()} in {converted.folder}")
     if indexes.files:
         lines.append(f"{indexes.describe()} in {indexes.folder} ({_DELETE_INDEXES})")
     write_text("\n".join(lines) + "\n")
 
 
 def _clear(cache: PageCache, folders: CacheFolders, *, as_json: bool) -> None:
-    others, indexes = _measure_others(folders), _measure_indexes(folders)
+    converted, indexes = _measure_converted(folders), _measure_indexes(folders)
     size = cache.clear()
-    for kept in others:
-        for path in _list_files(kept.folder):
-            with suppress(OSError):
-                path.unlink()
+    for path in _list_files(converted.folder):
+        with suppress(OSError):
+            path.unlink()
     if as_json:
         told = {"folder": str(folders.pages), "dropped_pages": size.pages, "dropped_bytes": size.bytes_total}
-        left = {"left": _describe_as_json((indexes,))}
-        write_json({**told, **_describe_as_json(others), **left})
+        left = {"left": _describe_as_json(indexes)}
+        write_json({**told, **_describe_as_json(converted), **left})
         return
     lines = [f"Dropped {_describe_size(size)} from {folders.pages}"]
-    lines += [f"Dropped {kept.describe()} from {kept.folder}" for kept in others if kept.files]
+    if converted.files:
+        lines.append(f"Dropped {converted.describe()} from {converted.folder}")
     if indexes.files:
         lines.append(f"Left {indexes.describe()} in {indexes.folder}: {_DELETE_INDEXES}")
     write_text("\n".join(lines) + "\n")
 
 
-def _measure_others(folders: CacheFolders) -> tuple[_Kept, _Kept]:
-    return (
-        _measure("outline of a large document", "outlines of large documents", folders.outlines),
-        _measure("converted file", "converted files", folders.converted),
-    )
+def _measure_converted(folders: CacheFolders) -> _Kept:
+    return _measure("converted file", "converted files", folders.converted)
 
 
 def _measure_indexes(folders: CacheFolders) -> _Kept:
@@ -121,7 +117,7 @@ def _list_files(folder: Path) -> Iterator[Path]:
         yield from [path for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
 
 
-def _describe_as_json(all_kept: tuple[_Kept, ...]) -> dict[str, Any]:
+def _describe_as_json(*all_kept: _Kept) -> dict[str, Any]:
     return {
         kept.folder.name: {"folder": str(kept.folder), "files": kept.files, "bytes": kept.bytes_total}
         for kept in all_kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.locations import conversions_path, indexes_path, outlines_path, pages_path
+from roamtui.locations import conversions_path, indexes_path, pages_path
 from roamtui.sources.web.cache import PageCache
 from roamtui.sources.web.fetcher import FetchOptions
 from tests.cli.conftest import RunCommand
@@ -40,26 +40,19 @@ def test_it_drops_all_pages(run: RunCommand) -> None:
 
 
 def test_it_drops_what_can_be_made_again_and_says_what_it_leaves(run: RunCommand) -> None:
-    for folder in (outlines_path(), conversions_path(), indexes_path()):
+    for folder in (conversions_path(), indexes_path()):
         folder.mkdir(parents=True)
         (folder / "one").write_bytes(bytes(700))
         (folder / ".one.half-written").write_bytes(b"")
     shown = run("cache").out.splitlines()[1:]
-    assert shown[:2] == [
-        f"2 outlines of large documents, 700 bytes in {outlines_path()}",
-        f"2 converted files, 700 bytes in {conversions_path()}",
-    ]
+    assert shown[0] == f"2 converted files, 700 bytes in {conversions_path()}"
     assert run("cache", "--json").json["indexes"] == {"folder": str(indexes_path()), "files": 2, "bytes": 700}
     cleared = run("cache", "clear").out.splitlines()
     assert f"Dropped 2 converted files, 700 bytes from {conversions_path()}" in cleared
     assert cleared[-1].startswith(f"Left 2 files of search indexes, 700 bytes in {indexes_path()}: `roamtui index ")
-    assert [len(list(folder.iterdir())) for folder in (outlines_path(), conversions_path(), indexes_path())] == [
-        0,
-        0,
-        2,
-    ]
+    assert [len(list(folder.iterdir())) for folder in (conversions_path(), indexes_path())] == [0, 2]
     again = run("cache", "clear", "--json").json
-    assert (again["outlines"]["files"], again["left"]["indexes"]["files"]) == (0, 2)
+    assert (again["converted"]["files"], again["left"]["indexes"]["files"]) == (0, 2)
 
 
 @pytest.mark.parametrize("arguments", [["drop"], ["show", "more"], ["--all"]])

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from roamtui import __version__
-from roamtui.private_folders import drop_least_used, make_private_folder, write_private_file
+from roamtui.private_folders import make_private_folder, write_private_file
 from roamtui.sources.convert.converted import Converted
 
 if TYPE_CHECKING:
@@ -56,9 +56,19 @@ class KeptConversions:
         with suppress(OSError):
             make_private_folder(self._folder)
             write_private_file(path, json.dumps(asdict(converted)).encode("utf-8"))
-            drop_least_used(self._folder, "*.json", _BYTES_MAX)
+            _drop_least_used(self._folder)
 
     def _path(self, data: bytes, wanted: Format) -> Path:
         digest = blake2b(data, digest_size=_DIGEST_SIZE, person=wanted.name.encode())
         digest.update(f"{__version__} {_VERSION}".encode())
         return self._folder / f"{digest.hexdigest()}.json"
+
+
+def _drop_least_used(folder: Path) -> None:
+    """Delete the texts that were not used for longest, until the others fit."""
+    found = sorted(((path.stat().st_mtime, path) for path in folder.glob("*.json")), reverse=True)
+    total = 0
+    for _, path in found:
+        total += path.stat().st_size
+        if total > _BYTES_MAX:
+            path.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +13,11 @@ import pytest
 from roamtui.document.build import build_library
 from roamtui.errors import SourceError
 from roamtui.sources.archive import list_archive
-from roamtui.sources.convert import child, conversion
+from roamtui.sources.convert import child, conversion, kept
 from roamtui.sources.convert.conversion import convert
+from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.formats import Format, find_format
+from roamtui.sources.convert.kept import KeptConversions
 from roamtui.sources.folder import list_folder
 from roamtui.sources.read import read_file, read_source
 from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
@@ -108,7 +111,7 @@ def test_a_file_that_needs_too_much_memory_is_refused(monkeypatch: pytest.Monkey
 
 _GREEDY = """
 import sys
-from roamtui.sources.convert import child, conversion
+from roamtui.sources.convert import child, conversion, kept
 child._MEMORY_BYTES_MAX = 300_000_000
 child.get_converter = lambda _: lambda data, name: bytearray(400_000_000)
 child.main(sys.argv[1:])
@@ -143,10 +146,10 @@ def test_what_took_long_is_kept_and_read_again(tmp_path: Path, monkeypatch: pyte
     assert first is not None
     monkeypatch.setattr(child, "_COMMAND", ("-c", "raise SystemExit(1)"))
     assert convert(_PDF, "b.pdf", kept_dir=tmp_path / "kept") == replace(first, notes=_rename(first.notes))
-    (kept,) = (tmp_path / "kept").iterdir()
-    assert kept.stat().st_mode & 0o777 == 0o600
+    (file,) = (tmp_path / "kept").iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
     for damaged in (b"", b"[]", b'{"text": 1, "title": "", "page_starts": [], "notes": []}'):
-        kept.write_bytes(damaged)
+        file.write_bytes(damaged)
         with pytest.raises(SourceError):
             convert(_PDF, "a.pdf", kept_dir=tmp_path / "kept")
 
@@ -161,3 +164,13 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path, monkeypat
     converted = convert(_PDF, "a.pdf", kept_dir=tmp_path / "file")
     assert converted is not None
     assert "one boat" in converted.text
+
+
+def test_of_what_is_kept_the_least_recently_used_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "_BYTES_MAX", 1_500)
+    conversions = KeptConversions(tmp_path)
+    for name in (b"a", b"b", b"c"):
+        for path in tmp_path.iterdir():
+            os.utime(path, (path.stat().st_mtime - 10,) * 2)
+        conversions.write(name, Format.PDF, Converted(text="x" * 500))
+    assert [conversions.read(name, Format.PDF) is None for name in (b"a", b"b", b"c")] == [True, False, False]
