@@ -155,6 +155,8 @@ def derive_variables(colors: Mapping[str, str]) -> dict[str, str]:
         "input-cursor-background": colors["accent"],
         "input-cursor-foreground": colors["background"],
         "input-selection-background": panel.blend(accent, 0.35).hex,
+        "screen-selection-background": panel.blend(accent, 0.35).hex,
+        "screen-selection-foreground": colors["foreground"],
         "block-cursor-background": colors["primary"],
         "block-cursor-foreground": colors["background"],
         "block-cursor-blurred-background": panel.hex,

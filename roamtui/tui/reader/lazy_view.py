@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from typing_extensions import override
@@ -137,28 +137,30 @@ class LazyView(ScrollView):
         palette = self.palette
         found = self.lines.line_at(line_y) if self.lines else None
         if found is None:
-            return Strip.blank(width, palette.base)
+            return Strip.blank(width, palette.base).apply_offsets(0, line_y)
         place, line = found
         markings = [Marking(start, end, palette.overlays[kind]) for start, end, kind in self.markings_at(place)]
         selection = self.text_selection
         span = selection.get_span(line_y) if selection else None
         if span is not None:
             end = span[1] if span[1] >= 0 else len(line.text)
-            markings.append(Marking(span[0], end, self.screen.get_component_rich_style("screen--selection")))
+            markings.append(Marking(span[0], end, palette.selection))
         left = self.scroll_offset.x
         strip = make_strip(line, left + width, palette, markings)
         return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
 
     @override
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        if self.lines is None or selection.start is None or selection.end is None:
+        if self.lines is None:
             return None
+        # A selection that goes on in another pane has no end here: it ends with what is in view.
+        start = selection.start or Offset(0, self.top_y)
+        end = selection.end or Offset(self.virtual_size.width, self.top_y + self.view_size.height - 1)
         texts = []
-        for y in range(selection.start.y, selection.end.y + 1):
+        for y in range(start.y, min(end.y + 1, len(self.lines))):
             found = self.lines.line_at(y)
             text = found[1].text if found else ""
-            end = selection.end.x if y == selection.end.y else len(text)
-            texts.append(text[selection.start.x if y == selection.start.y else 0 : end].rstrip())
+            texts.append(text[start.x if y == start.y else 0 : end.x if y == end.y else len(text)].rstrip())
         return "\n".join(texts), "\n"
 
     def line_in_view(self) -> Line | None:

@@ -45,6 +45,8 @@ class ReaderPalette:
     """The styles of the reader, from its component classes."""
 
     base: Style
+    selection: Style
+    """Of what a person selected."""
     roles: dict[Role, Style]
     link: Style
     inline_code: Style

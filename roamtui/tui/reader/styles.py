@@ -75,8 +75,15 @@ def read_palette(widget: Widget) -> ReaderPalette:
         color = style.color if own.color else None
         return style.without_color + Style(color=color, bgcolor=style.bgcolor if own.bgcolor else None)
 
+    def read_selection() -> Style:
+        style = widget.screen.get_component_rich_style("screen--selection")
+        # Most themes leave the letters' colour as it is; mixed with the ground, no colour is the ground's own.
+        has_color = widget.screen.get_component_styles("screen--selection").color.a > 0
+        return style.without_color + Style(color=style.color if has_color else None, bgcolor=style.bgcolor)
+
     return ReaderPalette(
         base=widget.rich_style,
+        selection=read_selection(),
         roles={role: read(role) for role in Role},
         link=read("link"),
         inline_code=read_whole("inline-code"),

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from textual import on
 from textual.app import App, ComposeResult
+from textual.color import Color
 from textual.geometry import Offset
 from textual.message import Message
 from textual.pilot import Pilot
@@ -16,9 +18,13 @@ from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.parse import parse_document
 from roamtui.errors import UnknownSectionError
+from roamtui.resources import find_resource_dir
+from roamtui.tui.context import TuiOptions
 from roamtui.tui.reader.line_strips import Overlay
 from roamtui.tui.reader.reader import Reader
+from roamtui.tui.themes import CONTRAST_MIN, contrast
 from tests.real_documents import list_documents, read_document
+from tests.tui.driving import app_of, make_app, wait_until
 from tests.tui.reader.sections import UNSAFE, make_library
 from tests.tui.tree.outlines import find_id, make_folder
 
@@ -374,6 +380,8 @@ async def test_what_is_selected_is_copied_else_the_source() -> None:
         style = app.screen.get_component_rich_style("screen--selection")
         (selected, *_) = [s.text for s in reader.render_line(7) if s.style and s.style.bgcolor == style.bgcolor]
         assert selected == "Call"
+        app.screen.selections = {reader: Selection(Offset(0, 7), None)}
+        assert (app.screen.get_selected_text() or "").startswith("Call in, then rest.")
 
 
 async def test_markup_of_the_screen_is_text() -> None:
@@ -428,3 +436,46 @@ async def test_a_large_document_costs_what_is_read_of_it() -> None:
         reader.go_bottom()
         await pilot.pause()
         assert reader.lines.measured_count <= 12
+
+
+async def select_all_looks(pilot: Pilot[None]) -> dict[str, tuple[Color, Color]]:
+    """Read a section with much in it, select it by mouse, and return the colours of each run, before and behind it."""
+    app = app_of(pilot)
+    app.main.tree_pane.action_read()
+    await wait_until(pilot, lambda: app.main.reader_pane.section_id is not None)
+    await pilot.pause()
+    reader = app.main.reader_pane.reader
+    corner = reader.content_region.offset
+    await pilot.mouse_down(offset=corner)
+    await pilot.hover(offset=corner + Offset(20, 9))
+    await pilot.mouse_up(offset=corner + Offset(20, 9))
+    assert "Quoted." in (app.main.get_selected_text() or "")
+    looks = {}
+    for segment in (segment for y in range(8) for segment in reader.render_line(y) if segment.text.strip()):
+        assert segment.style is not None
+        assert segment.style.color is not None
+        assert segment.style.bgcolor is not None
+        looks[segment.text] = Color.from_rich_color(segment.style.color), Color.from_rich_color(segment.style.bgcolor)
+    assert {"One", "Plain, ", "strong", "code", "a link", "Quoted."} <= looks.keys()
+    return looks
+
+
+_LOOKS = "# One\n\nPlain, **strong**, `code` and [a link](a.md).\n\n> Quoted.\n"
+
+
+@pytest.mark.parametrize("file", sorted(find_resource_dir("themes").glob("*.toml")), ids=lambda file: file.stem)
+async def test_selected_text_can_be_read_in_every_theme(file: Path) -> None:
+    app = make_app(text=_LOOKS, options=TuiOptions(theme=file.stem))
+    async with app.run_test(size=(120, 35)) as pilot:
+        looks = await select_all_looks(pilot)
+    assert len({ground for text, (_, ground) in looks.items() if "━" not in text}) == 1
+    for text, (letters, ground) in looks.items():
+        assert contrast(letters, ground) >= CONTRAST_MIN, text
+
+
+@pytest.mark.parametrize("theme", ["nord", "textual-light", "ansi-dark"])
+async def test_selected_text_shows_in_themes_of_textual(theme: str) -> None:
+    app = make_app(text=_LOOKS, options=TuiOptions(theme=theme))
+    async with app.run_test(size=(120, 35)) as pilot:
+        for text, (letters, ground) in (await select_all_looks(pilot)).items():
+            assert letters != ground, text
