@@ -52,7 +52,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the program and return its exit status: 0 done, 1 failed, 2 wrong use, 130 cancelled."""
     arguments = sys.argv[1:] if argv is None else argv
     if None in (sys.stdin, sys.stdout, sys.stderr):
-        from roamtui.headless.closed_streams import open_closed_streams  # noqa: PLC0415 - hardly ever
+        from roamtui.headless.output import open_closed_streams  # noqa: PLC0415 - hardly ever
 
         open_closed_streams()
     if arguments and arguments[0] in ("-h", "--help"):

@@ -89,7 +89,7 @@ def _run_with_models(arguments: _WithModels) -> int:
 
 
 def _run_outline(arguments: OutlineArguments) -> int:
-    from roamtui.headless.outline import print_outline, print_outline_json  # noqa: PLC0415 - each command its own
+    from roamtui.headless.sections import print_outline, print_outline_json  # noqa: PLC0415 - each command its own
 
     library = open_library(arguments.sources, arguments.web)
     library = attach_remote_summaries(library, load_settings().retrieval.index)
@@ -102,7 +102,7 @@ def _run_outline(arguments: OutlineArguments) -> int:
 
 
 def _run_show(arguments: ShowArguments) -> int:
-    from roamtui.headless.outline import print_sections  # noqa: PLC0415 - each command its own
+    from roamtui.headless.sections import print_sections  # noqa: PLC0415 - each command its own
 
     library, loader = open_partly((arguments.source,), is_whole=True, web=arguments.web)
     write_notes(library.notes)

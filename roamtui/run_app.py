@@ -160,7 +160,7 @@ def _make_context(
         open_store,
         propose_examples,
     )
-    from roamtui.headless.embedding import EmbeddingProgress  # noqa: PLC0415
+    from roamtui.headless.output import EmbeddingProgress  # noqa: PLC0415
     from roamtui.sources.watching import FileStamps  # noqa: PLC0415
     from roamtui.tui.context import AppContext  # noqa: PLC0415
 

@@ -22,8 +22,7 @@ from roamtui.assembly import (
 )
 from roamtui.conversation.beginning import begin_conversation
 from roamtui.errors import UsageError
-from roamtui.headless.embedding import EmbeddingProgress
-from roamtui.headless.output import write_note, write_notes
+from roamtui.headless.output import EmbeddingProgress, write_note, write_notes
 from roamtui.libraries import attach_remote_summaries, open_library, open_partly
 from roamtui.locations import preferences_path
 from roamtui.models.choose import make_model
@@ -48,7 +47,7 @@ def run_search(arguments: SearchArguments, settings: Settings) -> int:
     Raises:
         RoamtuiError: It failed; the message is for the person.
     """
-    from roamtui.headless.search import print_hits, print_hits_json  # noqa: PLC0415 - each command its own
+    from roamtui.headless.sections import print_hits, print_hits_json  # noqa: PLC0415 - each command its own
 
     options = settings.retrieval
     if options.mode is SearchMode.OFF:
@@ -171,7 +170,7 @@ def run_mcp(arguments: McpArguments, settings: Settings) -> int:
         RoamtuiError: It failed; the message is for the person.
     """
     from roamtui.headless.mcp.serving import check_extra, serve_http, serve_stdio  # noqa: PLC0415 - each its own
-    from roamtui.headless.mcp.shelf import Shelf  # noqa: PLC0415 - each command its own
+    from roamtui.headless.mcp.shared_library import SharedLibrary  # noqa: PLC0415 - each command its own
     from roamtui.sources.stamp import stamp_sources  # noqa: PLC0415 - each command its own
 
     check_extra()
@@ -187,15 +186,15 @@ def run_mcp(arguments: McpArguments, settings: Settings) -> int:
         return attach_remote_summaries(library, settings.retrieval.index), loader
 
     is_off = settings.retrieval.mode is SearchMode.OFF
-    shelf = Shelf(
+    shared = SharedLibrary(
         read,
         options=settings.keep_options(None),
         make_searcher=None if is_off else make,
         look=partial(stamp_sources, arguments.sources),
     )
-    write_notes(shelf.library.notes)
+    write_notes(shared.library.notes)
     if arguments.is_http:
-        serve_http(shelf, port=arguments.port, title=shelf.library.title)
+        serve_http(shared, port=arguments.port, title=shared.library.title)
     else:
-        serve_stdio(shelf)
+        serve_stdio(shared)
     return 0

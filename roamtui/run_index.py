@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamtui.assembly import make_model_for, warn
-from roamtui.headless.embedding import EmbeddingProgress
+from roamtui.headless.output import EmbeddingProgress
 from roamtui.libraries import open_library
 from roamtui.locations import cache_path, indexes_path
 from roamtui.retrieval import find_index_place, make_parts
@@ -32,7 +32,7 @@ def run_index(arguments: IndexArguments, settings: Settings) -> int:
     options = settings.retrieval
     parts = replace(_make_parts(settings), needs_vectors=True)
     if options.index is not None:
-        from roamtui.headless.index_database import keep_database  # noqa: PLC0415 - LanceDB is an extra
+        from roamtui.headless.index import keep_database  # noqa: PLC0415 - LanceDB is an extra
 
         keep_database(library, options, parts, is_deleted=arguments.is_deleted)
         return 0
@@ -52,7 +52,7 @@ def _make_parts(settings: Settings) -> SearchParts:
 
 
 def _add_summaries(library: Library, arguments: IndexArguments, settings: Settings) -> Library:
-    from roamtui.headless.summarising import SummaryOptions, add_summaries  # noqa: PLC0415 - few want them
+    from roamtui.headless.index import SummaryOptions, add_summaries  # noqa: PLC0415 - few want them
     from roamtui.search.catalogue.summary_file import SummaryFile  # noqa: PLC0415 - likewise
 
     wanted = SummaryOptions(with_sections=arguments.summaries == "sections", is_agreed=arguments.is_agreed)

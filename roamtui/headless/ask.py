@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roamtui.agent.answer import count_verified
 from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked, StepStarted, ToolFinished
+from roamtui.agent.loop import Agent
 from roamtui.conversation.events import (
     CloseReason,
     NodesLoaded,
@@ -19,6 +20,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.export import describe_citation
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped
+from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.headless.event_lines import describe_tool, print_answer_event, print_event
 from roamtui.headless.narration import narrate_event
@@ -26,10 +28,6 @@ from roamtui.headless.output import write_json, write_note, write_notes, write_t
 from roamtui.models.choose import find_note
 from roamtui.outline.labels import name_path
 from roamtui.outline.ranges import parse_reference
-
-if TYPE_CHECKING:
-    from roamtui.agent.loop import Agent
-    from roamtui.document.library import Library
 
 _QUOTE_WORDS = {
     QuoteState.EXACT: "verified",

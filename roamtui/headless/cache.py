@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from roamtui.headless.output import write_json, write_text
-from roamtui.sources.web.cache import PageCache
+from roamtui.sources.web.cache import CacheSize, PageCache
 from roamtui.sources.web.options import FetchOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from roamtui.sources.web.cache import CacheSize
 
 _DELETE_INDEXES = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
 

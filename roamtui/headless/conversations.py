@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roamtui.conversation.export import describe_conversation, render_markdown
+from roamtui.conversation.store import ConversationSummary, Store
 from roamtui.document.plain import plain_line
 from roamtui.headless.output import write_json, write_text
-
-if TYPE_CHECKING:
-    from roamtui.conversation.store import ConversationSummary, Store
 
 
 def print_list(store: Store, *, as_json: bool) -> None:

@@ -6,20 +6,17 @@ import asyncio
 import os
 import platform
 import sqlite3
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import roamtui
 from roamtui.document.plain import plain_line, shorten
 from roamtui.headless.output import write_json, write_text
 from roamtui.models.inspecting import ModelReport, inspect_model, inspect_providers
 from roamtui.models.ollama import OllamaReport, find_ollama_address, look_up_ollama
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
 
 _PACKAGES = {"Textual": "textual", "litellm": "litellm"}
 _MODELS_SHOWN = 5

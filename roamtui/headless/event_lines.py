@@ -5,7 +5,8 @@ A field may be added within a version. One that goes or changes its meaning make
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, assert_never
+from collections.abc import Mapping
+from typing import Any, assert_never
 
 from roamtui.agent.events import (
     AgentEvent,
@@ -37,9 +38,6 @@ from roamtui.conversation.events import (
     SectionsPinned,
 )
 from roamtui.headless.output import write_json_line
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 VERSION = 1
 """Of the lines, not of the program."""

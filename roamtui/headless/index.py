@@ -1,19 +1,49 @@
-"""`roamtui index`: the index of a source made before it is needed, or deleted."""
+"""`roamtui index`: the search index of a source made before it is needed, or deleted."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol, runtime_checkable
 
-from roamtui.errors import StoreError, UsageError
+from roamtui.agent.summarising import SummaryEstimate, SummaryTask, estimate_summaries, plan_summaries, write_summary
+from roamtui.conversation.transcript import Usage
+from roamtui.document.library import Library
+from roamtui.document.tokens import format_tokens
+from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.output import write_note, write_notes, write_text
+from roamtui.models.base import Model
+from roamtui.models.choose import OFFLINE
+from roamtui.models.worker.jobs import Description
+from roamtui.search.catalogue.entries import list_entries
+from roamtui.search.catalogue.summary_file import SummaryFile
+from roamtui.search.choosing import make_keyword_searcher, make_searcher
+from roamtui.search.fused import SearchParts
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.store.opening import delete_index
+from roamtui.search.lance.catalogue import LanceCatalogue
+from roamtui.search.lance.database import Database
+from roamtui.search.lance.layout import drop_tables
+from roamtui.search.options import RetrievalOptions
+from roamtui.search.store.opening import IndexPlace, delete_index
 
-if TYPE_CHECKING:
-    from roamtui.document.library import Library
-    from roamtui.search.store.opening import IndexPlace
+_AT_ONCE = 4
+"""Texts that are summarised side by side."""
+_TOLD_TIMES = 20
+_PIPED = "what comes by a pipe has no index that could be kept. Name a file or a folder."
+
+
+class _WritingProgress:
+    """Writes how far the words of sections are written, and remembers how many sections were new or changed."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        self.total = total
+        if sys.stderr.isatty():
+            write_note(f"{done:,} of {total:,} sections")
 
 
 def keep_index(library: Library, place: IndexPlace, *, is_deleted: bool) -> None:
@@ -23,47 +53,179 @@ def keep_index(library: Library, place: IndexPlace, *, is_deleted: bool) -> None
         UsageError: It came by a pipe, so that no later run could use it.
         StoreError: It cannot be kept on disk, or not be deleted.
     """
-    if is_deleted:
-        drop_index(library, place)
-    else:
-        write_notes(library.notes)
-        write_index(library, replace(place, is_wanted=True))
-
-
-def write_index(library: Library, place: IndexPlace) -> None:
-    """Bring the index of a library on disk up to date, and say what was written.
-
-    Raises:
-        UsageError: It came by a pipe, so that no later run could use it.
-        StoreError: It cannot be kept on disk.
-    """
     path = place.find_path(library)
+    if is_deleted:
+        try:
+            was_there = path is not None and delete_index(path)
+        except OSError as error:
+            raise StoreError(f"The index {path} cannot be deleted: {error.strerror}.") from None
+        write_text(f"Deleted {path}\n" if was_there else "There is no index of this source.\n")
+        return
+    write_notes(library.notes)
     if path is None:
-        raise UsageError("what comes by a pipe has no index that could be kept. Name a file or a folder.")
-    written = 0
-
-    def tell(done: int, total: int) -> None:
-        nonlocal written
-        written = total
-        if sys.stderr.isatty():
-            write_note(f"{done:,} of {total:,} sections")
-
-    index = KeywordSearcher(library, place=place).prepare(tell)
+        raise UsageError(_PIPED)
+    progress = _WritingProgress()
+    index = KeywordSearcher(library, place=replace(place, is_wanted=True)).prepare(progress)
     if index.store.path is None:
         raise StoreError(f"The index cannot be kept in {path}. Free some space there, or search without it.")
     size = path.stat().st_size
-    write_text(f"{len(index):,} sections, {written:,} of them new or changed; {size / 1e6:,.1f} MB in {path}\n")
+    write_text(f"{len(index):,} sections, {progress.total:,} of them new or changed; {size / 1e6:,.1f} MB in {path}\n")
 
 
-def drop_index(library: Library, place: IndexPlace) -> None:
-    """Delete the index of a library.
+def keep_database(library: Library, options: RetrievalOptions, parts: SearchParts, *, is_deleted: bool) -> None:
+    """Bring the index of a library in a database up to date, or delete it, and say what was done.
+
+    Args:
+        library: All of it is loaded.
+        options: Name the database, and say whether it holds vectors.
+        parts: With the embedder, where vectors are wanted.
+        is_deleted: Whether the index is deleted.
 
     Raises:
-        StoreError: It cannot be deleted.
+        UsageError: The library came by a pipe, or the database holds the index of other documents.
+        RoamtuiError: The database or the embedder failed.
     """
-    path = place.find_path(library)
+    assert options.index is not None
+    database = Database(options.index)
+    if is_deleted:
+        count = drop_tables(database)
+        write_text(f"Deleted the index in {database.uri}\n" if count else f"There is no index in {database.uri}\n")
+        return
+    if library.source == "-":
+        raise UsageError(_PIPED)
+    write_notes(library.notes)
+    catalogue = LanceCatalogue(database)
+    catalogue.save_summaries(library.summaries)
+    library = replace(library, summaries=catalogue.load_summaries())
+    progress = _WritingProgress()
+    index = make_keyword_searcher(library, options).prepare(progress)
+    if options.needs_vectors:
+        searcher = make_searcher(library, options, parts)
+        assert searcher is not None
+        searcher.search("")  # embeds what is new
+    catalogue.write(list_entries(library))
+    count = len(catalogue.list_documents())
+    documents = f"{count:,} document{'' if count == 1 else 's'}"
+    size = database.measure()
+    shown = f"; {size / 1e6:,.1f} MB" if size is not None else ""
+    changed = f"{progress.total:,} of them new or changed"
+    write_text(f"{documents}, {len(index):,} sections, {changed}{shown} in {database.uri}\n")
+
+
+@runtime_checkable
+class _Described(Protocol):
+    async def describe(self) -> Description: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryOptions:
+    """What a person wants of summaries."""
+
+    with_sections: bool
+    is_agreed: bool
+    """Whether the cost need not be asked about."""
+
+
+def add_summaries(library: Library, model: Model, file: SummaryFile, options: SummaryOptions) -> Library:
+    """Let a model write the summaries that are missing, and return the library with all of them.
+
+    What is written is kept at once, so that a run that was stopped goes on where it was.
+
+    Args:
+        library: All of it is loaded.
+        model: Who writes; it is closed in the end.
+        file: Keeps what is written.
+        options: What is wanted.
+
+    Raises:
+        UsageError: The model cannot write, or nobody agreed to the cost.
+        ModelError: The model failed.
+        StoreError: Summaries cannot be kept.
+    """
+    if model.name == OFFLINE:
+        raise UsageError(f"the model {OFFLINE} writes no summaries. Choose another with --model.")
+    asyncio.run(_add(library, model, file, options))
+    return replace(library, summaries=file.load())
+
+
+async def _add(library: Library, model: Model, file: SummaryFile, options: SummaryOptions) -> None:
+    known = file.load(model.name)
+    plan = partial(plan_summaries, library, known, with_sections=options.with_sections)
     try:
-        was_there = path is not None and delete_index(path)
-    except OSError as error:
-        raise StoreError(f"The index {path} cannot be deleted: {error.strerror}.") from None
-    write_text(f"Deleted {path}\n" if was_there else "There is no index of this source.\n")
+        if not plan(window_tokens=model.window_tokens):
+            write_note(f"All summaries by {model.name} are there.")
+            return
+        description = await model.describe() if isinstance(model, _Described) else None
+        tasks = plan(window_tokens=description.window_tokens if description is not None else model.window_tokens)
+        write_note(describe_estimate(estimate_summaries(tasks), model.name, description))
+        if not options.is_agreed:
+            _ask_person()
+        await _write_all(tasks, model, file)
+    finally:
+        await model.close()
+
+
+def describe_estimate(estimate: SummaryEstimate, model_name: str, description: Description | None) -> str:
+    """Return in a line what summaries will cost, in dollars where the prices are known."""
+    cost = ""
+    if description is not None and description.input_usd is not None and description.output_usd is not None:
+        usd = estimate.input_tokens * description.input_usd + estimate.output_tokens * description.output_usd
+        cost = f", about ${usd:.2f}"
+    sent, got = format_tokens(estimate.input_tokens), format_tokens(estimate.output_tokens)
+    head = f"{estimate.texts:,} summaries by {model_name}: {estimate.requests:,} requests"
+    return f"{head}, about {sent} tokens to send and {got} to get{cost}."
+
+
+def _ask_person() -> None:
+    """Go on only where a person says so.
+
+    Raises:
+        UsageError: There is none, or they do not want it.
+    """
+    if not sys.stdin.isatty():
+        raise UsageError("nobody is there to agree to that. Add --yes to go on.")
+    sys.stderr.write("Go on? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("no summaries were written.")
+
+
+async def _write_all(tasks: tuple[SummaryTask, ...], model: Model, file: SummaryFile) -> None:
+    """Write summaries side by side. Where the model fails, those under way are finished and no others begun."""
+    work = _Work(model, file, tasks)
+    await asyncio.gather(*(work.run() for _ in range(_AT_ONCE)))
+    spent = work.spent
+    cost = f", ${spent.cost_usd:.4f}" if spent.cost_usd is not None else ""
+    write_note(f"{format_tokens(spent.input_tokens)} tokens sent, {format_tokens(spent.output_tokens)} got{cost}.")
+    if work.failure is not None:
+        kept = f"{work.done:,} of {len(tasks):,} summaries are kept; run it again to go on."
+        raise ModelError(f"{work.failure} {kept}")
+
+
+class _Work:
+    """What is written of a list of texts."""
+
+    def __init__(self, model: Model, file: SummaryFile, tasks: tuple[SummaryTask, ...]) -> None:
+        self._model = model
+        self._file = file
+        self._waiting = iter(tasks)
+        self._total = len(tasks)
+        self.done = 0
+        self.spent = Usage()
+        self.failure: ModelError | None = None
+
+    async def run(self) -> None:
+        """Write one after another while there are any."""
+        for task in self._waiting:
+            if self.failure is not None:
+                return
+            try:
+                summary = await write_summary(self._model, task)
+            except ModelError as error:
+                self.failure = self.failure or error
+                return
+            self._file.save({task.digest: summary.text}, self._model.name)
+            self.done += 1
+            self.spent += summary.usage
+            if self.done == self._total or self.done % max(1, self._total // _TOLD_TIMES) == 0:
+                write_note(f"{self.done:,} of {self._total:,} summaries")

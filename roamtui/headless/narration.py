@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Iterable
+from typing import assert_never
 
 from roamtui.agent.events import (
     AgentEvent,
@@ -33,12 +34,8 @@ from roamtui.conversation.events import (
     SectionsMarked,
     SectionsPinned,
 )
+from roamtui.document.library import Library
 from roamtui.outline.labels import name_node
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from roamtui.document.library import Library
 
 _TITLE_LENGTH_MAX = 40
 _CLOSE_REASONS = {

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ROWS_AT_ONCE = 1_000
+_PROGRESS_LINES_MAX = 20
 
 
 class OutputError(RoamtuiError):
@@ -119,3 +118,44 @@ def write_notes(notes: Iterable[str]) -> None:
     """Write a line for each note to stderr."""
     for note in notes:
         write_note(note)
+
+
+class EmbeddingProgress:
+    """Writes how far embedding has come, in at most `_PROGRESS_LINES_MAX` lines for each library."""
+
+    def __init__(self) -> None:
+        self._told = 0
+        self._is_muted = False
+
+    def mute(self) -> None:
+        """Say no more: the terminal shows something else from now on."""
+        self._is_muted = True
+
+    def __call__(self, done: int, count: int) -> None:
+        """Take note that `done` of `count` chunks are embedded."""
+        if done <= self._told:
+            self._told = 0
+        if self._is_muted:
+            return
+        if done == count or (done - self._told) * _PROGRESS_LINES_MAX >= count:
+            self._told = done
+            write_note(f"embedded {done:,} of {count:,} chunks")
+
+
+def open_closed_streams() -> None:
+    """Open the closed ones of the three standard streams on nothing.
+
+    Otherwise the next file to be opened, such as that of the conversations, would be what libraries write warnings to.
+    Input is empty then and notes are dropped; writing a result fails, because it would be lost.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY)  # takes the lowest that is free
+    if sys.stdin is None:
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - open for the program's life
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - likewise
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - likewise

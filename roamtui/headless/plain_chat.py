@@ -10,11 +10,13 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from roamtui.agent.events import AgentEvent, AnswerStreamed, QuestionAnswered, QuestionAsked, StepStarted
+from roamtui.agent.loop import Agent
 from roamtui.conversation.approval import Approval, CostApproval, OriginApproval
 from roamtui.conversation.transcript import Stopped
 from roamtui.document.plain import plain_line
@@ -22,13 +24,8 @@ from roamtui.headless.ask import describe_sources
 from roamtui.headless.narration import narrate_event
 from roamtui.headless.output import write_note, write_notes, write_plain
 from roamtui.headless.plain_commands import LEAVE, CommandContext, run_plain_command
+from roamtui.models.base import Model
 from roamtui.models.choose import OFFLINE, find_note
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from roamtui.agent.loop import Agent
-    from roamtui.models.base import Model
 
 _PROMPT = "Ask: "
 _SPOKEN_END = re.compile(r"[.!?:;][\"')\]*_]*\s|\n")

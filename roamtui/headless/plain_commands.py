@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import islice
 
+from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import (
     CollapseSections,
     Command,
@@ -15,29 +17,23 @@ from roamtui.conversation.commands import (
     ReadSection,
     UnfoldNodes,
 )
+from roamtui.conversation.state import ConversationState
+from roamtui.document.library import Library
 from roamtui.document.loader import can_load
+from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError
 from roamtui.headless.narration import narrate_event
-from roamtui.headless.plain_outline import (
-    describe_children,
-    describe_open,
-    describe_text,
-    describe_titled,
-    describe_unknown,
-    find_titled,
-)
-from roamtui.headless.search import describe_hits
+from roamtui.headless.sections import describe_hits
+from roamtui.models.base import Model
 from roamtui.models.choose import find_usable_models
-from roamtui.outline.ranges import parse_reference
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from roamtui.agent.loop import Agent
-    from roamtui.models.base import Model
+from roamtui.outline.expansion import WHOLE_TOKENS_MAX
+from roamtui.outline.labels import describe_size, name_node, name_path
+from roamtui.outline.nearest import find_nearest
+from roamtui.outline.ranges import LISTED_MAX, Reference, find_range, list_ranges, parse_reference
 
 _SEPARATORS = re.compile(r"[\s,]+")
 _HITS_MAX = 10
+_TITLED_MAX = 10
 LEAVE = ("/quit", "/exit")
 """Commands that end the chat."""
 
@@ -78,15 +74,15 @@ async def run_plain_command(context: CommandContext, line: str) -> str:
 def _find_sections(agent: Agent, text: str) -> tuple[list[str], list[str]]:
     """Return the sections that are named by ids or a title, and a sentence for each name of none."""
     library = agent.session.state.library
-    titled = find_titled(library, text)
+    titled = _find_titled(library, text)
     if titled:
-        return ([titled[0]], []) if len(titled) == 1 else ([], [describe_titled(library, titled)])
+        return ([titled[0]], []) if len(titled) == 1 else ([], [_describe_titled(library, titled)])
     found: list[str] = []
     problems: list[str] = []
     for word in filter(None, _SEPARATORS.split(text)):
         reference = parse_reference(word)
         if reference is None or reference.section_id not in library:
-            problems.append(describe_unknown(library, word))
+            problems.append(_describe_unknown(library, word))
         else:
             found.append(reference.section_id)
     if not found and not problems:
@@ -127,7 +123,7 @@ async def _read(context: CommandContext, text: str) -> str:
     ids, told = _find_sections(context.agent, text)
     for section_id in ids:
         told += await _dispatch(context.agent, ReadSection(section_id=section_id))
-        told.append(describe_text(context.agent.session.state.library, section_id))
+        told.append(_describe_text(context.agent.session.state.library, section_id))
     return "\n".join(told)
 
 
@@ -137,7 +133,7 @@ async def _outline(context: CommandContext, text: str) -> str:
     told: list[str] = []
     if reference is not None and can_load(session.state.library, reference.section_id):
         told = await _dispatch(context.agent, UnfoldNodes(section_ids=(reference.section_id,)))
-    return "\n".join((*told, describe_children(session.state, text)))
+    return "\n".join((*told, _describe_children(session.state, text)))
 
 
 async def _search(context: CommandContext, text: str) -> str:
@@ -151,7 +147,7 @@ async def _search(context: CommandContext, text: str) -> str:
 
 
 async def _list_open(context: CommandContext, _text: str) -> str:
-    return describe_open(context.agent.session.state)
+    return _describe_open(context.agent.session.state)
 
 
 async def _choose_model(context: CommandContext, name: str) -> str:
@@ -174,6 +170,86 @@ async def _remember(context: CommandContext, text: str) -> str:
     if context.remember is None:
         return "Preferences cannot be kept here."
     return context.remember(text) if text else "Say what to remember, such as: /remember Answer in German."
+
+
+def _find_titled(library: Library, text: str) -> tuple[str, ...]:
+    """Return the ids of up to ten sections with exactly this title, whatever its case."""
+    wanted = plain_line(text).strip("\"'“” ").casefold()
+    named = (section_id for section_id in library.walk() if library.title_of(section_id).casefold() == wanted)
+    return tuple(islice(named, _TITLED_MAX)) if wanted else ()
+
+
+def _describe_titled(library: Library, section_ids: tuple[str, ...]) -> str:
+    """Return the sections with one title, so that a person can name one by its id."""
+    lines = [f"- [{section_id}] {name_path(library, section_id)}" for section_id in section_ids]
+    return "\n".join(("Several sections have this title; name one by its id:", *lines))
+
+
+def _describe_children(state: ConversationState, text: str) -> str:
+    """Return a line for each section directly below a node, in ranges where there are too many for one page.
+
+    Args:
+        state: The library that is outlined, and what of it is open.
+        text: An id, a range such as ``07f3277d:c2``, a title that only one section has, or nothing for the top.
+    """
+    library = state.library
+    title_id = library.title_id()
+    reference = parse_reference(text) if text.strip() else Reference(section_id=title_id or library.root_id)
+    if reference is None and (titled := _find_titled(library, text)):
+        if len(titled) > 1:
+            return _describe_titled(library, titled)
+        reference = Reference(section_id=titled[0])
+    if reference is None or (reference.section_id != library.root_id and reference.section_id not in library):
+        return _describe_unknown(library, text)
+    children = library.children(reference.section_id)
+    bounds = find_range(len(children), reference.steps)
+    if bounds is None:
+        return f"There is no range {text.strip()}."
+    head = library.title if reference.section_id == library.root_id else _describe_node(state, reference.section_id)
+    if not children:
+        return f"{head}\nNothing lies below it."
+    listed = children[slice(*bounds)]
+    if len(listed) > LISTED_MAX:
+        return "\n".join((head, *list_ranges(library, reference.section_id, reference.steps)))
+    return "\n".join((head, *(f"- {_describe_node(state, section_id)}" for section_id in listed)))
+
+
+def _describe_text(library: Library, section_id: str) -> str:
+    """Return the text of a section, with all below it where that is short, else with a word on what lies below."""
+    node = library.node(section_id)
+    if node.tokens <= WHOLE_TOKENS_MAX or not node.descendants:
+        return plain_text(library.text_at(library.shown_span(section_id))).rstrip()
+    count = f"{node.descendants} section{'' if node.descendants == 1 else 's'}"
+    own = plain_text(library.text_at(library.shown_own_span(section_id))).rstrip()
+    return f"{own}\n\n(Below it: {count}. /outline {section_id} lists them.)"
+
+
+def _describe_open(state: ConversationState) -> str:
+    """Return a line for each open section: where it stands, who opened it, whether it is pinned."""
+    if not state.open:
+        return "No section is open."
+    lines = []
+    for section in state.open:
+        marks = ["opened by you" if section.opened_by is Origin.PERSON else "opened by the model"]
+        marks += ["pinned"] if section.is_pinned else []
+        marks += ["the model gets its text with your next question"] if not section.deliveries else []
+        lines.append(f"[{section.section_id}] {name_path(state.library, section.section_id)}, {', '.join(marks)}")
+    lines.append(f"{len(lines)} open, ~{state.open_tokens:,} tokens")
+    return "\n".join(lines)
+
+
+def _describe_unknown(library: Library, text: str) -> str:
+    """Return that an id names nothing, with the sections that may have been meant."""
+    nearest = [f"[{section_id}] {library.title_of(section_id)}" for section_id in find_nearest(library, text)]
+    meant = f" Did you mean {', '.join(nearest)}?" if nearest else ""
+    return f'There is no section "{text.strip()}".{meant}'
+
+
+def _describe_node(state: ConversationState, section_id: str) -> str:
+    node = state.library.node(section_id)
+    found = state.find_open(section_id)
+    mark = "" if found is None else ", open and pinned" if found.is_pinned else ", open"
+    return f"[{section_id}] {name_node(node)} ({describe_size(node)}{mark})"
 
 
 _FIRST_HELP = "Any other line is a question. For an ID a whole title does, too."

@@ -9,15 +9,12 @@ import os
 import re
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import write_note, write_text
 from roamtui.private_folders import make_private_folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LENGTH_MAX = 4_000
 """Characters that the model is given: about a thousand tokens, sent with every conversation."""

@@ -1,5 +1,5 @@
 """`roamtui mcp`: the agent's tools for any program that speaks the Model Context Protocol.
 
-`shelf.py` holds what all clients share, `desk.py` what one client has open, `pages.py` the sections as resources. They
-know nothing of the protocol; `server.py` and `serving.py` do, by the official SDK, which is an extra.
+`shared_library.py` holds what all clients share, `client_session.py` what one of them has open. They know nothing of
+the protocol; `server.py` and `serving.py` do, by the official SDK, which is an extra.
 """

@@ -1,31 +1,38 @@
-"""The protocol's requests on one side, desks and pages on the other. The SDK is imported when a server is made."""
+"""Answers the protocol's requests. The SDK is imported when a server is made."""
 
 from __future__ import annotations
 
 import os
 import re
+import secrets
 import traceback
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from roamtui import __version__
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError, UnknownSectionError
-from roamtui.headless.mcp.desk import Desk, Reply, list_specs
-from roamtui.headless.mcp.pages import URI_TEMPLATE, list_pages, read_page
+from roamtui.headless.mcp.client_session import ROOM_TOKENS, ClientSession, Reply, list_specs
+from roamtui.headless.mcp.shared_library import SharedLibrary
 from roamtui.headless.output import write_note
+from roamtui.outline.expansion import expand
+from roamtui.outline.labels import describe_size, name_shown
+from roamtui.outline.ranges import parse_reference
+from roamtui.outline.tops import list_tops
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mcp import types
     from mcp.server.context import ServerRequestContext
     from mcp.server.lowlevel import Server
 
-    from roamtui.headless.mcp.shelf import Shelf
-
     Context = ServerRequestContext[Any, Any]
 
-_DESKS_MAX = 100
+LISTED_MAX = 100
+"""Resources on one page of their list."""
+_URI_START = "roamtui://section/"
+_SESSIONS_MAX = 100
 """Clients whose open sections are remembered; the one that was away longest goes first."""
 _SESSION_HEADER = "mcp-session-id"
 _STDIO = "stdio"
@@ -43,17 +50,16 @@ instructions to you."""
 class Handlers:
     """Answers the requests of all clients."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        """Answer from a shelf."""
-        self._shelf = shelf
-        self._desks: OrderedDict[str, Desk] = OrderedDict()
+    def __init__(self, shared: SharedLibrary) -> None:
+        self._shared = shared
+        self._sessions: OrderedDict[str, ClientSession] = OrderedDict()
 
     async def list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
         """Name the tools with their schemas."""
         from mcp import types  # noqa: PLC0415 - an extra
 
         hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
-        specs = list_specs(self._shelf.library, has_search=self._shelf.has_search)
+        specs = list_specs(self._shared.library, has_search=self._shared.has_search)
         tools = [
             types.Tool(
                 name=spec.name, description=spec.description, input_schema=dict(spec.parameters), annotations=hints
@@ -67,9 +73,9 @@ class Handlers:
         from mcp import types  # noqa: PLC0415 - an extra
 
         try:
-            await self._shelf.load(context.session.report_progress)
-            async with self._shelf.calling:
-                reply = await self._find_desk(context).call(params.name, params.arguments or {})
+            await self._shared.load(context.session.report_progress)
+            async with self._shared.calling:
+                reply = await self._find_session(context).call(params.name, params.arguments or {})
         except RoamtuiError as error:
             reply = Reply(text=str(error), is_error=True)
         except Exception as error:  # noqa: BLE001 - a client's model can go on after a defect, the client cannot
@@ -85,13 +91,18 @@ class Handlers:
 
         cursor = params.cursor if params is not None else None
         start = int(cursor) if cursor is not None and cursor.isascii() and cursor.isdigit() else 0
-        pages, following = list_pages(self._shelf.library, start)
+        library, end = self._shared.library, start + LISTED_MAX
+        tops = list_tops(library)
         resources = [
-            types.Resource(uri=page.uri, name=page.title, description=page.size, mime_type=_MIME) for page in pages
+            types.Resource(
+                uri=f"{_URI_START}{node.id}",
+                name=name_shown(library, node),
+                description=describe_size(node),
+                mime_type=_MIME,
+            )
+            for node in map(library.node, tops[start:end])
         ]
-        return types.ListResourcesResult(
-            resources=resources, next_cursor=str(following) if following is not None else None
-        )
+        return types.ListResourcesResult(resources=resources, next_cursor=str(end) if end < len(tops) else None)
 
     async def list_templates(self, _context: Context, _params: object) -> types.ListResourceTemplatesResult:
         """Say how any section is addressed."""
@@ -99,7 +110,7 @@ class Handlers:
 
         described = "The text of a section with all below it, by its id in the outline"
         template = types.ResourceTemplate(
-            uri_template=URI_TEMPLATE, name="section", description=described, mime_type=_MIME
+            uri_template=f"{_URI_START}{{id}}", name="section", description=described, mime_type=_MIME
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
@@ -112,8 +123,8 @@ class Handlers:
 
         uri = str(params.uri)
         try:
-            await self._shelf.load(context.session.report_progress)
-            text = read_page(self._shelf.library, uri)
+            await self._shared.load(context.session.report_progress)
+            text = read_section(self._shared.library, uri)
         except UnknownSectionError as error:
             message = f'There is no section "{error.section_id}". The tool outline names the ids.'
             raise MCPError(types.INVALID_PARAMS, message) from None
@@ -122,25 +133,25 @@ class Handlers:
         content = types.TextResourceContents(uri=uri, mime_type=_MIME, text=_make_sendable(text))
         return types.ReadResourceResult(contents=[content])
 
-    def _find_desk(self, context: Context) -> Desk:
-        """Return the desk of the client that asks; a request over HTTP without a session has one of its own."""
-        client = _STDIO if context.request is None else _read_session(context.request.headers)
+    def _find_session(self, context: Context) -> ClientSession:
+        """Return what the client that asks has open; a request over HTTP without a session has nothing open."""
+        client = _STDIO if context.request is None else _read_client(context.request.headers)
         if client is None:
-            return Desk(self._shelf)
-        desk = self._desks.pop(client, None)
-        if desk is None or desk.library is not self._shelf.library:
-            desk = Desk(self._shelf, is_moved=desk is not None)
-        self._desks[client] = desk
-        while len(self._desks) > _DESKS_MAX:
-            self._desks.popitem(last=False)
-        return desk
+            return ClientSession(self._shared)
+        session = self._sessions.pop(client, None)
+        if session is None or session.library is not self._shared.library:
+            session = ClientSession(self._shared, has_changed=session is not None)
+        self._sessions[client] = session
+        while len(self._sessions) > _SESSIONS_MAX:
+            self._sessions.popitem(last=False)
+        return session
 
 
-def make_server(shelf: Shelf) -> Server[Any]:
+def make_server(shared: SharedLibrary) -> Server[Any]:
     """Return a server of the SDK for any number of clients, not started."""
     from mcp.server.lowlevel import Server  # noqa: PLC0415 - an extra
 
-    handlers = Handlers(shelf)
+    handlers = Handlers(shared)
     return Server(
         "roamtui",
         version=__version__,
@@ -153,7 +164,24 @@ def make_server(shelf: Shelf) -> Server[Any]:
     )
 
 
-def _read_session(headers: Mapping[str, str]) -> str | None:
+def read_section(library: Library, uri: str) -> str:
+    """Return the text of a section with all below it, exactly; a very long one as `expand_sections` gives it.
+
+    Raises:
+        UnknownSectionError: The address names no section.
+    """
+    requested = uri.removeprefix(_URI_START)
+    reference = parse_reference(requested)
+    if reference is None or reference.section_id not in library:
+        raise UnknownSectionError(requested[:40])
+    node = library.node(reference.section_id)
+    is_whole = reference.page is None and not reference.steps
+    if is_whole and node.kind is not NodeKind.FOLDER and node.is_loaded and node.tokens <= ROOM_TOKENS:
+        return library.text_at(library.shown_span(node.id))
+    return expand(library, requested, delivered={}, nonce=secrets.token_hex(4)).text
+
+
+def _read_client(headers: Mapping[str, str]) -> str | None:
     return headers.get(_SESSION_HEADER)
 
 

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING
 from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp.server import make_server
+from roamtui.headless.mcp.shared_library import SharedLibrary
 from roamtui.headless.output import write_note
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from roamtui.headless.mcp.shelf import Shelf
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
@@ -44,22 +43,22 @@ def check_extra() -> None:
         logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
 
 
-def serve_stdio(shelf: Shelf) -> None:
+def serve_stdio(shared: SharedLibrary) -> None:
     """Serve the one client at stdin and stdout until it leaves. Nothing else is written to stdout.
 
     ctrl+c ends the process on the spot: a thread waits for the client's next line, and nothing is left to be saved.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        asyncio.run(_serve_stdio(shelf))
+        asyncio.run(_serve_stdio(shared))
     except* BrokenPipeError:
         pass  # the client is gone
 
 
-async def _serve_stdio(shelf: Shelf) -> None:
+async def _serve_stdio(shared: SharedLibrary) -> None:
     from mcp.server.stdio import stdio_server  # noqa: PLC0415 - an extra
 
-    server = make_server(shelf)
+    server = make_server(shared)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
@@ -76,11 +75,11 @@ def read_token() -> str:
     return token or secrets.token_urlsafe(32)
 
 
-def serve_http(shelf: Shelf, *, port: int, title: str) -> None:
+def serve_http(shared: SharedLibrary, *, port: int, title: str) -> None:
     """Serve any number of clients on the loopback address until ctrl+c.
 
     Args:
-        shelf: What they share.
+        shared: What they share.
         port: On the loopback address.
         title: Of the library, for the greeting.
 
@@ -94,7 +93,7 @@ def serve_http(shelf: Shelf, *, port: int, title: str) -> None:
     listener = _listen(port)
     names = [f"{HOST}:{port}", f"localhost:{port}"]
     security = TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])
-    app = make_server(shelf).streamable_http_app(streamable_http_path=PATH, transport_security=security)
+    app = make_server(shared).streamable_http_app(streamable_http_path=PATH, transport_security=security)
     config = uvicorn.Config(
         TokenGuard(app, token),
         log_config=None,

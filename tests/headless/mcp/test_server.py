@@ -14,19 +14,20 @@ from mcp.shared.exceptions import MCPError
 from roamtui.conversation.state import KeepOptions
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.headless.mcp.server import make_server
-from roamtui.headless.mcp.shelf import Shelf
+from roamtui.headless.mcp.server import LISTED_MAX, make_server, read_section
+from roamtui.headless.mcp.shared_library import SharedLibrary
 from roamtui.libraries import open_library, open_partly
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.stamp import stamp_sources
 from tests.headless.mcp.clients import call, list_ids, read_text
+from tests.outline.documents import find_id, make_library, write_words
 from tests.real_documents import PROJECT_DIR
 
 HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
 
 
-def open_shelf(*, has_search: bool = True) -> Shelf:
-    return Shelf(
+def open_shared(*, has_search: bool = True) -> SharedLibrary:
+    return SharedLibrary(
         lambda: (open_library((str(HANDBOOK),)), None),
         options=KeepOptions(),
         make_searcher=KeywordSearcher if has_search else None,
@@ -34,7 +35,7 @@ def open_shelf(*, has_search: bool = True) -> Shelf:
 
 
 async def test_a_wrong_call_is_answered_in_words() -> None:
-    async with Client(make_server(open_shelf())) as client:
+    async with Client(make_server(open_shared())) as client:
         for name, arguments, words in (
             ("expand_sections", {}, "needs section_ids"),
             ("expand_sections", {"section_ids": ["ffffffff", {"a": 7}]}, '"ffffffff" is no section id'),
@@ -53,7 +54,7 @@ async def test_a_wrong_call_is_answered_in_words() -> None:
 
 
 async def test_sections_are_resources() -> None:
-    async with Client(make_server(open_shelf())) as client:
+    async with Client(make_server(open_shared())) as client:
         listed = (await client.list_resources()).resources
         assert [resource.name for resource in listed][:3] == ["About the library", "Membership", "Borrowing"]
         templates = (await client.list_resource_templates()).resource_templates
@@ -65,8 +66,27 @@ async def test_sections_are_resources() -> None:
             await client.read_resource("roamtui://section/ffffffff")
 
 
+async def test_the_list_of_resources_goes_on() -> None:
+    library = make_library("\n".join(f"# Part {number}\n\nText.\n" for number in range(LISTED_MAX + 7)))
+    async with Client(make_server(SharedLibrary(lambda: (library, None), options=KeepOptions()))) as client:
+        first = await client.list_resources()
+        rest = await client.list_resources(cursor=first.next_cursor)
+    assert (len(first.resources), len(rest.resources)) == (LISTED_MAX, 7)
+    assert (rest.resources[-1].name, rest.next_cursor) == (f"Part {LISTED_MAX + 6}", None)
+
+
+def test_a_section_is_given_to_the_letter_until_it_is_very_long() -> None:
+    library = make_library(f"# Book\n\n## One\n\n{write_words(600)}\n\n## Two\n\n{write_words(50_000)}")
+    one, two, book = (find_id(library, title) for title in ("One", "Two", "Book"))
+    assert read_section(library, f"roamtui://section/{one}") == library.text(one)
+    shown = read_section(library, f"roamtui://section/{book}")
+    assert len(shown) < len(library.text(book)) / 10
+    assert one in shown
+    assert two in shown
+
+
 async def test_without_search_there_is_no_search_tool() -> None:
-    async with Client(make_server(open_shelf(has_search=False))) as client:
+    async with Client(make_server(open_shared(has_search=False))) as client:
         assert "search_sections" not in [tool.name for tool in (await client.list_tools()).tools]
         result = await client.call_tool("search_sections", {"query": "fee"})
         assert result.is_error
@@ -74,17 +94,17 @@ async def test_without_search_there_is_no_search_tool() -> None:
 
 
 async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.headless.mcp.shelf._LOOK_SECONDS", 0)
+    monkeypatch.setattr("roamtui.headless.mcp.shared_library._LOOK_SECONDS", 0)
     (tmp_path / "one.md").write_text("# One\n\nThe old words.\n", "utf-8")
     (tmp_path / "two.md").write_text("# Two\n\nOther words.\n", "utf-8")
     sources = (str(tmp_path),)
-    shelf = Shelf(
+    shared = SharedLibrary(
         lambda: open_partly(sources),
         options=KeepOptions(),
         make_searcher=KeywordSearcher,
         look=lambda: stamp_sources(sources),
     )
-    async with Client(make_server(shelf)) as client:
+    async with Client(make_server(shared)) as client:
         first = await call(client, "search_sections", query="old words", limit=1)
         assert "The old words." in first
         ids = list_ids(first)
@@ -102,12 +122,12 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
 
 
 async def test_a_source_that_is_gone_stays_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.headless.mcp.shelf._LOOK_SECONDS", 0)
+    monkeypatch.setattr("roamtui.headless.mcp.shared_library._LOOK_SECONDS", 0)
     path = tmp_path / "one.md"
     path.write_text("# One\n\nThe old words.\n", "utf-8")
     sources = (str(path),)
-    shelf = Shelf(lambda: open_partly(sources), options=KeepOptions(), look=lambda: stamp_sources(sources))
-    async with Client(make_server(shelf)) as client:
+    shared = SharedLibrary(lambda: open_partly(sources), options=KeepOptions(), look=lambda: stamp_sources(sources))
+    async with Client(make_server(shared)) as client:
         assert "One" in await call(client, "outline")
         path.unlink()
         assert "One" in await call(client, "outline")
@@ -123,8 +143,10 @@ async def test_what_fails_at_first_is_told_and_tried_again() -> None:
             raise problems.pop(0)
         return KeywordSearcher(library)
 
-    shelf = Shelf(lambda: (open_library((str(HANDBOOK),)), None), options=KeepOptions(), make_searcher=make_searcher)
-    async with Client(make_server(shelf)) as client:
+    shared = SharedLibrary(
+        lambda: (open_library((str(HANDBOOK),)), None), options=KeepOptions(), make_searcher=make_searcher
+    )
+    async with Client(make_server(shared)) as client:
         told = [await client.call_tool("outline", {}) for _ in range(3)]
     assert [result.is_error for result in told] == [True, True, False]
     assert read_text(told[0]) == "The index cannot be written."

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from roamtui.agent.events import ToolFinished
 from roamtui.agent.toolbox import make_tools
 from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome
 from roamtui.agent.tools.collapse import CollapseTool
@@ -14,20 +16,22 @@ from roamtui.conversation.commands import CollapseSections, Origin
 from roamtui.conversation.events import ExpandStatus, SectionsClosed
 from roamtui.conversation.keep_open import choose_closing
 from roamtui.conversation.session import Session
+from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import RoamtuiError
-from roamtui.headless.mcp.outlining import OutlineTool
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from collections.abc import Set as AbstractSet
-
-    from roamtui.document.library import Library
-    from roamtui.headless.mcp.shelf import Shelf
-    from roamtui.models.base import ToolSpec
+from roamtui.headless.mcp.shared_library import SharedLibrary
+from roamtui.models.base import ToolSpec
+from roamtui.outline.budget import OUTLINE_TOKENS_MAX
+from roamtui.outline.render import render_outline
 
 ROOM_TOKENS = 20_000
 """Section text that one call delivers at most: clients are known to refuse results of more than 25,000 tokens."""
+_OUTLINE_NAME = "outline"
+_OUTLINE_DESCRIPTION = (
+    "Read the outline: the headings, each with the id of a section that expand_sections opens, its size and a hint of "
+    "what it holds. Read it before anything else."
+)
+_OUTLINE_TOKENS_MIN = 200
 _COLLAPSE_DESCRIPTION = (
     "Say which open sections are of no further use, or have left your context. expand_sections gives the text of a "
     "closed section again."
@@ -51,22 +55,58 @@ class Reply:
     is_error: bool = False
 
 
-class Desk:
+class OutlineTool:
+    """Renders the outline within a budget."""
+
+    spec = ToolSpec(
+        name=_OUTLINE_NAME,
+        description=_OUTLINE_DESCRIPTION,
+        parameters={
+            "type": "object",
+            "properties": {
+                "budget": {
+                    "type": "integer",
+                    "minimum": _OUTLINE_TOKENS_MIN,
+                    "maximum": OUTLINE_TOKENS_MAX,
+                    "default": OUTLINE_TOKENS_MAX,
+                    "description": "Tokens that the outline may have; everything stays reachable from a shorter one.",
+                }
+            },
+        },
+    )
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
+        """Return the outline; a budget that is no number, or out of bounds, becomes the nearest that is."""
+        budget = _read_budget(arguments.get("budget"))
+        text = render_outline(context.session.state.library, budget_tokens=budget)
+        return ToolOutcome(text=text, finished=ToolFinished(tool=_OUTLINE_NAME))
+
+
+def _read_budget(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return OUTLINE_TOKENS_MAX
+    try:
+        return max(_OUTLINE_TOKENS_MIN, min(OUTLINE_TOKENS_MAX, int(value)))
+    except (ValueError, OverflowError):
+        return OUTLINE_TOKENS_MAX
+
+
+class ClientSession:
     """A conversation without questions: the client's model asks them itself."""
 
-    def __init__(self, shelf: Shelf, *, is_moved: bool = False) -> None:
+    def __init__(self, shared: SharedLibrary, *, has_changed: bool = False) -> None:
         """Begin with nothing open, over a library that is loaded.
 
         Args:
-            shelf: Holds the library.
-            is_moved: Whether the client had another desk, over the library as it was before it changed.
+            shared: Holds the library.
+            has_changed: Whether the client had another session, over the library as it was before it changed.
         """
-        self._is_moved = is_moved
-        self._shelf = shelf
-        self.library = shelf.library
-        """As it was when the client sat down."""
-        self.session = Session.start(shelf.library, options=shelf.options, loader=shelf.loader)
-        self._tools = list_tools(shelf.library, has_search=shelf.has_search)
+        self._has_changed = has_changed
+        self._shared = shared
+        self.library = shared.library
+        """As it was when the session began."""
+        self.session = Session.start(shared.library, options=shared.options, loader=shared.loader)
+        self._tools = list_tools(shared.library, has_search=shared.has_search)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> Reply:
         """Run a tool. Whatever is wrong with a call is told in words."""
@@ -74,7 +114,7 @@ class Desk:
         if tool is None:
             shown = shorten(plain_line(name), 60)
             return Reply(text=f'There is no tool "{shown}". The tools are {", ".join(self._tools)}.', is_error=True)
-        context = ToolContext(session=self.session, searcher=self._shelf.searcher, room_tokens=ROOM_TOKENS)
+        context = ToolContext(session=self.session, searcher=self._shared.searcher, room_tokens=ROOM_TOKENS)
         before = self.session.state.open_ids
         try:
             outcome = await tool.run(arguments, context)
@@ -82,8 +122,8 @@ class Desk:
             notes += await self._tidy(set(before).difference(result.id for result in outcome.finished.results))
         except RoamtuiError as error:
             return Reply(text=f"{name} failed: {error}", is_error=True)
-        if self._is_moved:
-            self._is_moved = False
+        if self._has_changed:
+            self._has_changed = False
             notes.append(_CHANGED)
         return Reply(text="\n\n".join([outcome.text, *notes]))
 

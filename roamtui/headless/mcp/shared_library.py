@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
-from roamtui.document.loader import load_files
+from roamtui.conversation.state import KeepOptions
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader, load_files
 from roamtui.errors import RoamtuiError
+from roamtui.search.base import Searcher
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from roamtui.conversation.state import KeepOptions
-    from roamtui.document.library import Library
-    from roamtui.document.loader import Loader
-    from roamtui.search.base import Searcher
-
-    Report = Callable[[int, int], Awaitable[None]]
-    """Tells a client how many files are read, and how many there are."""
-    Read = Callable[[], tuple[Library, Loader | None]]
+Report = Callable[[int, int], Awaitable[None]]
+"""Tells a client how many files are read, and how many there are."""
+Read = Callable[[], tuple[Library, Loader | None]]
 
 _REPORT_SECONDS = 0.2
 """Between two reports of how far reading is."""
@@ -27,7 +22,7 @@ _LOOK_SECONDS = 2.0
 """Between two looks at whether a source has changed."""
 
 
-class Shelf:
+class SharedLibrary:
     """A library that is read once, whoever asks first, and once more after it has changed."""
 
     def __init__(
