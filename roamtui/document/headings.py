@@ -38,6 +38,8 @@ class HeadingColumns:
     titles: list[str]
     offsets: array[int]
     """Where each heading's first line begins."""
+    is_too_deep: bool
+    """As in `FoundHeadings`."""
 
 
 def find_headings(text: str) -> list[Heading]:
@@ -73,4 +75,5 @@ def scan_headings(text: str, start: int = 0) -> HeadingColumns:
     found = HeadingScanner(source, start).scan()
     references = LazyReferences(source, start, found.offsets)
     titles = TitleReader({"references": references}).read_all(found, source)
-    return HeadingColumns(levels=bytes(found.levels), titles=titles, offsets=found.offsets)
+    levels = bytes(found.levels)
+    return HeadingColumns(levels=levels, titles=titles, offsets=found.offsets, is_too_deep=found.is_too_deep)

@@ -19,6 +19,8 @@ from roamtui.document.text import keep_text
 if TYPE_CHECKING:
     from roamtui.sources.raw_text import RawText
 
+_TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
+
 
 def parse_document(
     text: str,
@@ -51,6 +53,8 @@ def parse_document(
         rows = [Row(NodeKind.PREAMBLE, 0, "", 0)] if body_start else []
         rows.extend(group_paragraphs(text, body_start))
         columns = build_columns(rows, len(text))
+    if headings and headings.is_too_deep:
+        notes = (*notes, _TOO_DEEP)
     title = _find_title(columns) or read_title(normal[:front_length]) or name
     return Document(key=key, title=title, text=keep_text(text), columns=columns, url=url, notes=notes)
 

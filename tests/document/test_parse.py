@@ -117,3 +117,11 @@ def test_notes_address_and_key_are_kept() -> None:
         "https://example.invalid/a",
         ("One byte was replaced.",),
     )
+
+
+@pytest.mark.parametrize("marker", ["> ", "- ", "1. ", "> - "])
+def test_what_nests_deeper_than_python_allows_is_read_with_a_note(marker: str) -> None:
+    document = parse_document(f"{marker * 10_000}text\n===\n\nAfter\n---\n")
+    assert document.columns.titles == ("", "After")
+    assert [note.split(";")[0] for note in document.notes] == ["Lists or quotes nest very deep"]
+    assert parse_document("> - 1. x\n===\n").notes == ()

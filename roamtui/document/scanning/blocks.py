@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
-from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from roamtui.document.scanning.titles import parse_title, read_blank_title
@@ -14,19 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markdown_it import MarkdownIt
+    from markdown_it.parser_block import RuleFuncBlockType
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
 _NESTING_MAX = 10**6
-"""markdown-it-py drops the rest of a document in silence past its own limit of 20, so the limit is out of reach."""
-_RECURSION_MAX = 10**6
-_MARKERS_MAX = 100
-"""Container marks on one line past this number are left out of the parse: each level costs time by all others, and
-a heading that deep is text anyway."""
-
-_MARKER_RUN = re.compile(
-    rf"^(?>[ \t]{{0,3}}(?:[-+*]|\d{{1,9}}[.)]|>)(?=[ \t>]|$)[ \t]?){{{_MARKERS_MAX + 1},}}+", re.MULTILINE
-)
-_MARKER = re.compile(r"[ \t]{0,3}(?:[-+*]|\d{1,9}[.)]|>)[ \t]?")
+"""markdown-it-py drops the rest of a document in silence past its own limit of 20, so that one is out of reach."""
+_LEVEL_MAX = 100
+"""Containers within each other (a list counts twice, for its items too); each takes three calls of Python's stack."""
+TOO_DEEP = "too_deep"
+"""Key in a parser's environment that says whether a mark was read as text for that reason."""
 
 
 def parse_headings(text: str) -> list[tuple[int, str, int]]:
@@ -45,16 +40,36 @@ def parse_headings(text: str) -> list[tuple[int, str, int]]:
 
 
 def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
-    """Return the block tokens of a text without NUL; definitions of reference links go into `env`."""
+    """Return the block tokens of a text without NUL; definitions of reference links go into `env`, and `TOO_DEEP`."""
     if not source:
         return []
     if not source.endswith("\n"):
         source += "\n"  # without it, html_block reads past the end in a quoted list ("> - <?php\n>")
     parser = _make_parser()
     tokens: list[Token] = []
-    with _deep_recursion():
-        parser.block.parse(_MARKER_RUN.sub(_keep_first_markers, source), parser, env, tokens)
+    parser.block.parse(source, parser, env, tokens)
     return tokens
+
+
+def limit_nesting(parser: MarkdownIt) -> MarkdownIt:
+    """Have a parser read the marks of quotes and lists as text where they nest too deep for Python's stack."""
+    from markdown_it.rules_block import blockquote, list_block  # noqa: PLC0415 - often not needed
+
+    parser.options["maxNesting"] = _NESTING_MAX
+    interrupted = ["paragraph", "reference", "blockquote"]
+    ruler = parser.block.ruler
+    ruler.at("blockquote", partial(_read_container, blockquote), {"alt": [*interrupted, "list"]})
+    ruler.at("list", partial(_read_container, list_block), {"alt": interrupted})
+    return parser
+
+
+def _read_container(rule: RuleFuncBlockType, state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - as the parser calls its rules
+    if silent or state.level < _LEVEL_MAX:
+        return rule(state, start, end, silent)
+    is_silent = True
+    if rule(state, start, end, is_silent):
+        state.env[TOO_DEEP] = True
+    return False
 
 
 def list_headings(tokens: list[Token]) -> Iterator[tuple[int, str, int]]:
@@ -73,26 +88,4 @@ def find_starts(source: str) -> list[int]:
 def _make_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - often not needed
 
-    return MarkdownIt("commonmark", {"maxNesting": _NESTING_MAX}).enable("table")
-
-
-def _keep_first_markers(match: re.Match[str]) -> str:
-    run = match.group()
-    end = 0
-    for _ in range(_MARKERS_MAX):
-        marker = _MARKER.match(run, end)
-        if marker is None:
-            break
-        end = marker.end()
-    return run[:end]
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Let Python recurse as deep as a document nests; frames of pure Python live on the heap."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _RECURSION_MAX))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
+    return limit_nesting(MarkdownIt("commonmark").enable("table"))

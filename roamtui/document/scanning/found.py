@@ -17,6 +17,8 @@ class FoundHeadings:
     contents: list[str] = field(default_factory=list)
     """Inline source, trimmed as markdown-it-py does; empty where that leaves nothing."""
 
+    is_too_deep: bool = False
+    """Whether quotes or lists nest deeper than they are read."""
     unread: list[int] = field(default_factory=list)
     """Rows whose content may not be their title as it stands, in order."""
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roamtui.document.scanning import lines
-from roamtui.document.scanning.blocks import find_starts, list_headings, parse_blocks
+from roamtui.document.scanning.blocks import TOO_DEEP, find_starts, list_headings, parse_blocks
 from roamtui.document.scanning.found import FoundHeadings
 from roamtui.document.scanning.html_lines import match_html
 from roamtui.document.scanning.lines import (
@@ -233,7 +233,8 @@ class HeadingScanner:
         text = self._text
         is_last = end == len(text)
         span = text[begin:end]
-        tokens = parse_blocks(span if is_last else span + _SENTINEL, {})
+        env: dict[str, object] = {}
+        tokens = parse_blocks(span if is_last else span + _SENTINEL, env)
         starts = find_starts(span)
         count = len(starts) if is_last else len(starts) - 1
         if not is_last:
@@ -242,6 +243,7 @@ class HeadingScanner:
             if line != count and block.type not in _ENDLESS:
                 return 0
             count = line
+        self._found.is_too_deep |= TOO_DEEP in env
         for level, content, line in list_headings(tokens):
             if line < count:
                 self._found.add(level, begin + starts[line], content)

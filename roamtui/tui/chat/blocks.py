@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 from textual.content import Content
 
+from roamtui.document.scanning.blocks import limit_nesting
+
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
@@ -77,7 +79,7 @@ def parse_blocks(text: str, decorate: Decorate = Content, link_to: LinkTo = _lea
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    return limit_nesting(MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]))
 
 
 @dataclass(slots=True)

@@ -123,3 +123,11 @@ def test_decoration_reaches_text_but_not_code() -> None:
 def test_wrap_puts_leads_before_lines() -> None:
     lines = wrap(Content("one two three"), 10, lead="> ", follow="  ")
     assert [line.plain for line in lines] == ["> one two", "  three"]
+
+
+@pytest.mark.parametrize("marker", ["- ", "> ", "1. "])
+@pytest.mark.parametrize("depth", [12, 10_000])
+def test_what_nests_deep_is_shown_and_what_follows_too(marker: str, depth: int) -> None:
+    shown = " ".join(draw(f"{marker * depth}word\n\nEnd", 40))
+    assert "word" in shown
+    assert shown.endswith("End")
