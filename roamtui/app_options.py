@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from roamtui.locations import config_path, themes_path
-from roamtui.models.choose import find_usable_models, make_model
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.choose import ModelOffer, find_usable_models, make_model
 from roamtui.setting_file import save_setting
 from roamtui.sources.stamp import stamp_source
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from roamtui.app_arguments import ModelArguments
     from roamtui.document.library import Library
     from roamtui.settings import Settings
-    from roamtui.tui.context import ModelOffer, TuiOptions
+    from roamtui.tui.context import TuiOptions
 
 _OLLAMA = "ollama_chat"
 """What litellm calls it."""
@@ -35,16 +34,15 @@ def make_tui_options(settings: Settings, arguments: ModelArguments, examples: tu
         themes_dirs=(themes_path(),),
         examples=examples,
         model_offers=offer_models(settings, arguments),
-        look_for_models=find_local_models,
+        look_for_models=partial(find_local_models, settings),
         save_setting=partial(save_setting, config_path()),
         may_save_model=settings.api_base is None,
     )
 
 
-def find_local_models() -> tuple[tuple[ModelOffer, ...], str]:
+def find_local_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], str]:
     """Return the models of an Ollama on this machine, and in a few words what was found; no other machine is asked."""
     from roamtui.models.ollama import find_ollama_address, look_up_ollama  # noqa: PLC0415 - only on request
-    from roamtui.tui.context import ModelOffer  # noqa: PLC0415 - other commands need nothing of the screen
 
     address = find_ollama_address(os.environ)
     if not _is_here(address):
@@ -54,12 +52,11 @@ def find_local_models() -> tuple[tuple[ModelOffer, ...], str]:
         return (), f"Ollama at {report.address}: {report.problem}"
     offers = tuple(
         ModelOffer(
-            name=f"{_OLLAMA}/{name}",
+            name=name,
             note="runs on this machine, no text leaves it",
-            choose=partial(make_model, f"{_OLLAMA}/{name}", api_base=report.address),
+            choose=partial(make_model, name, api_base=report.address, options=settings.model_options(name)),
         )
-        for name in report.models
-        if "embed" not in name
+        for name in (f"{_OLLAMA}/{model}" for model in report.models if "embed" not in model)
     )
     count = "1 model" if len(offers) == 1 else f"{len(offers)} models"
     return offers, f"Ollama at {report.address}: {count}"
@@ -81,23 +78,14 @@ def choose_reader(library: Library, read: Callable[[], Library]) -> Callable[[],
 
 def offer_models(settings: Settings, arguments: ModelArguments) -> tuple[ModelOffer, ...]:
     """Return the model that the person named, then those that could be used here once they have said yes."""
-    from roamtui.tui.context import ModelOffer  # noqa: PLC0415 - other commands need nothing of the screen
-
     named = arguments.model or settings.model
-    options = LitellmOptions(has_spending_cap=settings.cost_cap(arguments.max_cost_usd) is not None)
+    has_cap = settings.cost_cap(arguments.max_cost_usd) is not None
+    choose_options = partial(settings.model_options, has_spending_cap=has_cap)
+    api_base = arguments.api_base or settings.api_base
     named_offer = ModelOffer(
         name=named,
         note="you named it",
-        choose=partial(make_model, named, api_base=arguments.api_base or settings.api_base, options=options),
+        choose=partial(make_model, named, api_base=api_base, options=choose_options(named)),
     )
-    found = (
-        ModelOffer(
-            name=offer.name,
-            note=offer.reason,
-            provider=offer.provider,
-            choose=partial(make_model, offer.name, options=options),
-        )
-        for offer in find_usable_models()
-        if offer.name != named
-    )
+    found = (offer for offer in find_usable_models(choose_options=choose_options) if offer.name != named)
     return (named_offer, *found)

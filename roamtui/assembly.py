@@ -17,7 +17,6 @@ from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import write_note
 from roamtui.locations import data_path, preferences_path
 from roamtui.models.choose import make_model
-from roamtui.models.litellm_options import LitellmOptions
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.trace import TraceWriter
 from roamtui.retrieval import prepare_search
@@ -44,10 +43,12 @@ def warn(text: str) -> None:
 
 def make_model_for(arguments: ModelArguments, settings: Settings) -> Model:
     """Return the model that was named on the command line, else in the settings, else `offline`."""
+    name = arguments.model or settings.model
+    has_cap = settings.cost_cap(arguments.max_cost_usd) is not None
     return make_model(
-        arguments.model or settings.model,
+        name,
         api_base=arguments.api_base or settings.api_base,
-        options=LitellmOptions(has_spending_cap=settings.cost_cap(arguments.max_cost_usd) is not None),
+        options=settings.model_options(name, has_spending_cap=has_cap),
     )
 
 

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from roamtui.app_arguments import ModelArguments
     from roamtui.document.library import Library
     from roamtui.models.base import Model
+    from roamtui.models.options import ModelOptions
     from roamtui.search.base import Embedder, Searcher
     from roamtui.search.options import RetrievalOptions
     from roamtui.search.vector_index import Progress
     from roamtui.settings import Settings
 
+ModelChoice = tuple[str, "str | None", "ModelOptions"]
 _BEST_COUNT = 10
 """Sections that a model is asked to name where it chooses."""
 
@@ -58,7 +60,8 @@ def prepare_search(
         UsageError: What was chosen is not available; the message says what to choose or to install.
         IndexLostError: The database that was named cannot be used.
     """
-    model = (arguments.model or settings.model, arguments.api_base or settings.api_base)
+    name = arguments.model or settings.model
+    model = (name, arguments.api_base or settings.api_base, settings.model_options(name))
     options = settings.retrieval
     if options.index is not None and options.mode is not SearchMode.OFF:
         check_database(options.index)
@@ -83,7 +86,7 @@ def _tell_nobody(text: str) -> None:
 def make_parts(
     options: RetrievalOptions,
     *,
-    model: tuple[str, str | None],
+    model: ModelChoice,
     cache: Path,
     tell: Callable[[str], None] | None = None,
     progress: Progress | None = None,
@@ -92,7 +95,7 @@ def make_parts(
 
     Args:
         options: What a person chose.
-        model: Name of the model that reranks and rewrites, and the address of its server.
+        model: Name of the model that reranks and rewrites, the address of its server, and how it is asked.
         cache: Folder for vectors.
         tell: Is told in a sentence what search does without.
         progress: Is told while sections are embedded.
@@ -131,9 +134,9 @@ def _make_embedder(options: RetrievalOptions, background: BackgroundModels) -> E
     return make_embedder(options.embedder, background, api_base=options.embedder_api_base)
 
 
-def _make_judge(options: RetrievalOptions, background: BackgroundModels, model: tuple[str, str | None]) -> Model:
-    name, api_base = model
+def _make_judge(options: RetrievalOptions, background: BackgroundModels, model: ModelChoice) -> Model:
+    name, api_base, model_options = model
     if name == OFFLINE or name.startswith(RECORDED):
         flag = "--rerank off" if options.rerank is not Rerank.OFF else "--no-rewrite"
         raise UsageError(f"the model {OFFLINE} can neither rerank nor rewrite. Choose another with --model, or {flag}.")
-    return make_model(name, api_base=api_base, worker=background.worker)
+    return make_model(name, api_base=api_base, options=model_options, worker=background.worker)

@@ -34,7 +34,7 @@ from roamtui.locations import (
 )
 from roamtui.outline.budget import OUTLINE_TOKENS_MAX
 from roamtui.outline.ranges import parse_reference
-from roamtui.settings import load_settings
+from roamtui.settings import Settings, load_settings
 
 _WithModels = AskArguments | SearchArguments | IndexArguments | EvalArguments | ServeArguments | McpArguments
 
@@ -72,7 +72,7 @@ def _run_with_models(arguments: _WithModels) -> int:
     gc.enable()
     if isinstance(arguments, ServeArguments):
         return run_serve(arguments)
-    settings = load_settings().retrieve_with(arguments.retrieval)
+    settings = _load_settings().retrieve_with(arguments.retrieval)
     match arguments:
         case AskArguments():
             return run_ask(arguments, settings)
@@ -88,11 +88,18 @@ def _run_with_models(arguments: _WithModels) -> int:
             assert_never(arguments)
 
 
+def _load_settings() -> Settings:
+    """Return the settings, and tell what of the file was passed over."""
+    settings = load_settings()
+    write_notes(settings.notes)
+    return settings
+
+
 def _run_outline(arguments: OutlineArguments) -> int:
     from roamtui.headless.sections import print_outline, print_outline_json  # noqa: PLC0415 - each command its own
 
     library = open_library(arguments.sources, arguments.web)
-    library = attach_remote_summaries(library, load_settings().retrieval.index)
+    library = attach_remote_summaries(library, _load_settings().retrieval.index)
     write_notes(library.notes)
     if arguments.as_json:
         print_outline_json(library)
@@ -151,13 +158,17 @@ def _run_preferences(arguments: PreferencesArguments) -> int:
 def _run_doctor(arguments: DoctorArguments) -> int:
     from roamtui.headless.doctor import diagnose, print_diagnosis, print_diagnosis_json  # noqa: PLC0415 - its own
 
-    problem = ""
+    options = None
     try:
-        load_settings()
+        settings = load_settings()
+        problem = " ".join(settings.notes)
+        options = settings.model_options(arguments.model.model or "")
     except UsageError as error:
         problem = str(error)
     places = {"settings": config_path(), "conversations": data_path(), "cache": cache_path()}
-    diagnosis = diagnose(places, problem, arguments.model.model, api_base=arguments.model.api_base)
+    diagnosis = diagnose(
+        places, problem, arguments.model.model, api_base=arguments.model.api_base, model_options=options
+    )
     if arguments.as_json:
         print_diagnosis_json(diagnosis)
     else:

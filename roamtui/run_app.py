@@ -166,7 +166,7 @@ def _make_context(
 
     library = state.library
     model = make_model_for(arguments.model, settings)
-    notes = [*shorten_notes(library.notes), *check_recording(model, library), *check_preferences()]
+    notes = [*settings.notes, *shorten_notes(library.notes), *check_recording(model, library), *check_preferences()]
     session = open_session(state, open_store(notes.append), arguments.conversation, loader)
     agent = make_agent(session, model, arguments.model, settings, notes.append, (progress := EmbeddingProgress()))
     if settings.retrieval.needs_vectors and agent.searcher is not None:

@@ -133,10 +133,11 @@ def run_plain(library: Library, loader: Loader | None, arguments: AppArguments, 
     model = make_model_for(arguments.model, settings)
     options = settings.keep_options(arguments.conversation.keep_open)
     session = open_session(begin_conversation(library, options), open_store(), arguments.conversation, loader)
+    has_cap = settings.cost_cap(arguments.model.max_cost_usd) is not None
     context = PlainContext(
         agent=make_agent(session, model, arguments.model, settings, warn, EmbeddingProgress()),
-        choose_model=make_model,
-        notes=(*library.notes, *check_recording(model, library), *check_preferences()),
+        choose_model=lambda name: make_model(name, options=settings.model_options(name, has_spending_cap=has_cap)),
+        notes=(*settings.notes, *library.notes, *check_recording(model, library), *check_preferences()),
         examples=propose_examples(model, library),
         remember=partial(add_preference, preferences_path()),
     )
@@ -154,7 +155,8 @@ def run_serve(arguments: ServeArguments) -> int:
     if arguments.source == "-":
         raise UsageError("name a file to serve: each page in the browser reads it anew.")
     write_notes(open_library((arguments.source,), arguments.web).notes)
-    make_model_for(arguments.model, load_settings())
+    settings = load_settings()
+    make_model_for(arguments.model, settings)
     given = {"--model": arguments.model.model, "--api-base": arguments.model.api_base}
     options = [f"{name}={value}" for name, value in given.items() if value is not None]
     options += ["--no-network"] * arguments.web.is_offline

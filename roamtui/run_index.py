@@ -47,7 +47,7 @@ def run_index(arguments: IndexArguments, settings: Settings) -> int:
 
 
 def _make_parts(settings: Settings) -> SearchParts:
-    model = (settings.model, settings.api_base)
+    model = (settings.model, settings.api_base, settings.model_options(settings.model))
     return make_parts(settings.retrieval, model=model, cache=cache_path(), tell=warn, progress=EmbeddingProgress())
 
 

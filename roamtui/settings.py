@@ -14,13 +14,15 @@ from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.state import KeepOpen, KeepOptions
 from roamtui.errors import UsageError
 from roamtui.locations import config_path
+from roamtui.models.options import MODEL_SETTINGS, ModelOptions, read_model_settings
 from roamtui.search.options import SPECS, OptionError, RetrievalOptions, read_option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
     from pathlib import Path
 
-_TABLES = {"keep_open", "retrieval", "agent", "limits", "keys", "web"}
+_TOP = {"model", "api_base", "theme", *MODEL_SETTINGS}
+_TABLES = {"models", "keep_open", "retrieval", "agent", "limits", "keys", "web"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,10 @@ class Settings:
 
     model: str = "offline"
     api_base: str | None = None
+    for_models: Mapping[str, object] = field(default_factory=dict)
+    """What is set for all models of providers, by field of `ModelOptions`."""
+    by_model: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """What is set for one of them, by its name; it goes before what is set for all."""
     theme: str | None = None
     keep_open: KeepOpen = KeepOpen.KEEP
     open_tokens: int | None = None
@@ -41,6 +47,18 @@ class Settings:
     """Addresses of sites that pages may be fetched from without asking."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Keys of actions that the person bound anew, by action id."""
+    notes: tuple[str, ...] = ()
+    """What the file holds that means nothing to this version, and was passed over; to be told once."""
+
+    def model_options(self, name: str, *, has_spending_cap: bool = False) -> ModelOptions:
+        """Return how a model is asked.
+
+        Args:
+            name: As it is given to `--model`.
+            has_spending_cap: Whether the conversation may cost only so much.
+        """
+        values: dict[str, Any] = {**self.for_models, **self.by_model.get(name, {})}
+        return ModelOptions(**values, has_spending_cap=has_spending_cap)
 
     def retrieve_with(self, given: Mapping[str, object]) -> Settings:
         """Return settings in which what the command line says about search goes before the file.
@@ -79,8 +97,10 @@ class Settings:
 def load_settings(path: Path | None = None) -> Settings:
     """Return the settings of a file; those of an absent one are the defaults.
 
+    A key that means nothing, as one of an older version, is passed over and noted.
+
     Raises:
-        UsageError: It cannot be read, is no TOML or holds a key or a value that means nothing; the message names it.
+        UsageError: It cannot be read, is no TOML or holds a value that means nothing; the message names it.
     """
     path = path or config_path()
     try:
@@ -98,31 +118,60 @@ def load_settings(path: Path | None = None) -> Settings:
 class _Reader:
     path: Path
     table: Mapping[str, object]
+    unknown: list[str] = field(default_factory=list)
+    """Keys that were passed over."""
 
     def read(self) -> Settings:
-        self._refuse_unknown(self.table, _TABLES | {"model", "api_base", "theme"}, "")
+        self._note_unknown(self.table, _TABLES | _TOP, "")
         keep_open = self._table("keep_open")
-        self._refuse_unknown(keep_open, {"mode", "tokens"}, "keep_open.")
+        self._note_unknown(keep_open, {"mode", "tokens"}, "keep_open.")
         agent = self._table("agent")
-        self._refuse_unknown(agent, {"confident_start"}, "agent.")
+        self._note_unknown(agent, {"confident_start"}, "agent.")
         limits = self._table("limits")
-        self._refuse_unknown(limits, {"max_cost_usd"}, "limits.")
+        self._note_unknown(limits, {"max_cost_usd"}, "limits.")
+        by_model = {name: self._of_model(name) for name in self._table("models")}
+        retrieval = self._retrieval()
+        allowed_origins = self._addresses()
         return Settings(
             model=self._text(self.table, "model") or "offline",
             api_base=self._text(self.table, "api_base"),
+            for_models=self._model_settings(self.table, ""),
+            by_model=by_model,
             theme=self._text(self.table, "theme"),
             keep_open=KeepOpen(self._choice(keep_open, "mode", [mode.value for mode in KeepOpen], "keep_open.")),
             open_tokens=self._number(keep_open, "tokens", "keep_open."),
-            retrieval=self._retrieval(),
+            retrieval=retrieval,
             max_cost_usd=self._amount(limits, "max_cost_usd", "limits."),
             confident_start=ConfidentStart(self._choice(agent, "confident_start", list(ConfidentStart), "agent.")),
-            allowed_origins=self._addresses(),
+            allowed_origins=allowed_origins,
             keys={key: self._key(key, value) for key, value in self._table("keys").items()},
+            notes=self._notes(),
         )
+
+    def _notes(self) -> tuple[str, ...]:
+        if not self.unknown:
+            return ()
+        names = ", ".join(f'"{name}"' for name in self.unknown)
+        is_one = len(self.unknown) == 1
+        return (f"{self.path}: {names} {'is no setting' if is_one else 'are no settings'} and passed over.",)
+
+    def _of_model(self, name: str) -> dict[str, Any]:
+        table = self._table("models").get(name)
+        prefix = f'models."{name}".'
+        if not isinstance(table, dict):
+            raise UsageError(f'{self.path}: [models."{name}"] must be a table.')
+        self._note_unknown(table, MODEL_SETTINGS, prefix)
+        return self._model_settings(table, prefix)
+
+    def _model_settings(self, table: Mapping[str, object], prefix: str) -> dict[str, Any]:
+        try:
+            return read_model_settings(table)
+        except ValueError as error:
+            raise UsageError(f"{self.path}: {prefix}{error}.") from None
 
     def _addresses(self) -> tuple[str, ...]:
         table = self._table("web")
-        self._refuse_unknown(table, {"allow"}, "web.")
+        self._note_unknown(table, {"allow"}, "web.")
         value = table.get("allow", [])
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             return tuple(value)
@@ -130,20 +179,19 @@ class _Reader:
 
     def _retrieval(self) -> RetrievalOptions:
         table = self._table("retrieval")
-        self._refuse_unknown(table, set(SPECS), "retrieval.")
+        self._note_unknown(table, SPECS.keys(), "retrieval.")
         values: dict[str, Any] = {}
         for name, value in table.items():
+            if name not in SPECS:
+                continue
             try:
                 values[name] = read_option(name, value)
             except OptionError as error:
                 raise UsageError(f"{self.path}: retrieval.{name} {error}.") from None
         return RetrievalOptions(**values)
 
-    def _refuse_unknown(self, table: Mapping[str, object], known: set[str], prefix: str) -> None:
-        for key in table:
-            if key not in known:
-                names = ", ".join(prefix + name for name in sorted(known))
-                raise UsageError(f'{self.path}: "{prefix}{key}" is no setting. The settings are {names}.')
+    def _note_unknown(self, table: Mapping[str, object], known: Container[str], prefix: str) -> None:
+        self.unknown.extend(prefix + key for key in table if key not in known)
 
     def _table(self, key: str) -> Mapping[str, object]:
         value = self.table.get(key, {})

@@ -79,11 +79,11 @@ def test_models_of_an_ollama_on_this_machine_are_offered_without_those_that_only
 ) -> None:
     with FakeTagsServer("qwen3:8b", "snowflake-arctic-embed2:latest") as server:
         monkeypatch.setenv("OLLAMA_API_BASE", server.url)
-        offers, words = find_local_models()
+        offers, words = find_local_models(Settings())
     assert [(offer.name, offer.provider) for offer in offers] == [("ollama_chat/qwen3:8b", "")]
     assert offers[0].choose().name == "ollama_chat/qwen3:8b"
     assert words == f"Ollama at {server.url}: 1 model"
-    offers, words = find_local_models()
+    offers, words = find_local_models(Settings())
     assert offers == ()
     assert "nothing answers there" in words
 
@@ -91,6 +91,6 @@ def test_models_of_an_ollama_on_this_machine_are_offered_without_those_that_only
 @pytest.mark.parametrize("address", ["http://192.0.2.1:11434", "http://[", "https://ollama.example"])
 def test_an_ollama_on_another_machine_is_not_asked(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setenv("OLLAMA_API_BASE", address)
-    offers, words = find_local_models()
+    offers, words = find_local_models(Settings())
     assert offers == ()
     assert "another machine" in words

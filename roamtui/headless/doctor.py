@@ -17,6 +17,7 @@ from roamtui.document.plain import plain_line, shorten
 from roamtui.headless.output import write_json, write_text
 from roamtui.models.inspecting import ModelReport, inspect_model, inspect_providers
 from roamtui.models.ollama import OllamaReport, find_ollama_address, look_up_ollama
+from roamtui.models.options import ModelOptions
 
 _PACKAGES = {"Textual": "textual", "litellm": "litellm"}
 _MODELS_SHOWN = 5
@@ -68,7 +69,12 @@ class Diagnosis:
 
 
 def diagnose(
-    places: Mapping[str, Path], problem: str = "", model: str | None = None, *, api_base: str | None = None
+    places: Mapping[str, Path],
+    problem: str = "",
+    model: str | None = None,
+    *,
+    api_base: str | None = None,
+    model_options: ModelOptions | None = None,
 ) -> Diagnosis:
     """Look at this machine and return what was found; nothing is made, and no provider is asked.
 
@@ -77,6 +83,7 @@ def diagnose(
         problem: What is wrong with the settings.
         model: A model to look at more closely.
         api_base: Address of that model's server.
+        model_options: How that model is asked.
     """
     environ = os.environ
     return Diagnosis(
@@ -86,7 +93,7 @@ def diagnose(
         terminal=examine_terminal(environ),
         models=inspect_providers(environ),
         ollama=look_up_ollama(find_ollama_address(environ)),
-        model=None if model is None else asyncio.run(inspect_model(model, api_base=api_base)),
+        model=None if model is None else asyncio.run(inspect_model(model, api_base=api_base, options=model_options)),
     )
 
 

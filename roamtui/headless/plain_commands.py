@@ -153,7 +153,7 @@ async def _list_open(context: CommandContext, _text: str) -> str:
 async def _choose_model(context: CommandContext, name: str) -> str:
     agent = context.agent
     if not name:
-        offers = [f"{offer.name}: {offer.reason}" for offer in find_usable_models()]
+        offers = [f"{offer.name}: {offer.note}" for offer in find_usable_models()]
         return "\n".join((f"{agent.model.name} answers. Usable here:", *offers))
     before = agent.model
     agent.model = context.choose_model(name)

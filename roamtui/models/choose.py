@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from urllib.parse import urlsplit
@@ -12,14 +13,14 @@ from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import UsageError
 from roamtui.models.keys import PROVIDER_TITLES, find_key_name
 from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.options import ModelOptions
 from roamtui.models.tool_fallback import ToolFallbackModel
 from roamtui.models.trace import RECORDED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from roamtui.models.base import Model
-    from roamtui.models.litellm_options import LitellmOptions
     from roamtui.models.worker.process import WorkerProcess
 
 OFFLINE = "offline"
@@ -42,19 +43,19 @@ class ModelOffer:
 
     name: str
     """What to give as `--model`."""
-    reason: str
-    """Why it is offered."""
-    key_name: str | None = None
-    """The variable that holds its key."""
+    note: str
+    """Why it is offered, such as ``OPENAI_API_KEY is set``."""
+    choose: Callable[[], Model]
+    """Makes the model; called once a person has said yes."""
     provider: str = ""
-    """Who gets what is sent, as people write it; empty where nothing leaves this machine."""
+    """Who would get questions and sections unasked, so that a person must say yes first; empty where nobody would."""
 
 
 def make_model(
     name: str,
     *,
     api_base: str | None = None,
-    options: LitellmOptions | None = None,
+    options: ModelOptions | None = None,
     environ: Mapping[str, str] | None = None,
     worker: WorkerProcess | None = None,
 ) -> Model:
@@ -109,24 +110,29 @@ def find_note(model: Model) -> str:
     return model.note if isinstance(model, _Noted) else ""
 
 
-def find_usable_models(environ: Mapping[str, str] | None = None) -> tuple[ModelOffer, ...]:
+def find_usable_models(
+    environ: Mapping[str, str] | None = None,
+    choose_options: Callable[[str], ModelOptions] | None = None,
+) -> tuple[ModelOffer, ...]:
     """Return a model of each provider whose key is set, then `offline`; no server is asked.
 
     Args:
         environ: Where keys are looked up, None for this program's environment.
+        choose_options: Returns how a model is asked, by its name; None for the defaults.
     """
     found = os.environ if environ is None else environ
     offers = [
         ModelOffer(
             name=model,
-            reason=f"{key_name} is set",
-            key_name=key_name,
+            note=f"{key_name} is set",
+            choose=partial(make_model, model, options=choose_options and choose_options(model), environ=environ),
             provider=PROVIDER_TITLES.get(provider, provider),
         )
         for provider, model in _SUGGESTIONS.items()
         if (key_name := find_key_name(provider, found)) is not None
     ]
-    return (*offers, ModelOffer(name=OFFLINE, reason="it needs no key and no network"))
+    offline = ModelOffer(name=OFFLINE, note="it needs no key and no network", choose=partial(make_model, OFFLINE))
+    return (*offers, offline)
 
 
 def suggest_model(provider: str) -> str:

@@ -17,6 +17,7 @@ from roamtui.models.tool_fallback import ToolFallbackModel
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from roamtui.models.options import ModelOptions
     from roamtui.models.worker.jobs import Description
 
 _OLLAMA = "ollama_chat"
@@ -39,8 +40,8 @@ class ModelReport:
 def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelReport, ...]:
     """Return a report on `offline` and on a model of each well-known provider, by the keys that are set."""
     *keyed, offline = find_usable_models(environ)
-    reasons = {offer.name: offer.reason for offer in keyed}
-    reports = [ModelReport(name=offline.name, is_usable=True, reason=offline.reason)]
+    reasons = {offer.name: offer.note for offer in keyed}
+    reports = [ModelReport(name=offline.name, is_usable=True, reason=offline.note)]
     for provider, names in KEY_NAMES.items():
         model = suggest_model(provider)
         reason = reasons.get(model, f"{names[0]} is not set")
@@ -49,17 +50,22 @@ def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelReport, ...]:
 
 
 async def inspect_model(
-    name: str, *, api_base: str | None = None, environ: Mapping[str, str] | None = None
+    name: str,
+    *,
+    api_base: str | None = None,
+    options: ModelOptions | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> ModelReport:
     """Return a report on any model: what litellm knows of it, or why its name leads nowhere.
 
     Args:
         name: As for `make_model`.
         api_base: Address of the server, None for the provider's own.
+        options: How it is asked.
         environ: Where keys are looked up, None for this program's environment.
     """
     try:
-        model = make_model(name, api_base=api_base, environ=environ)
+        model = make_model(name, api_base=api_base, options=options, environ=environ)
     except UsageError as error:
         return ModelReport(name=name, is_usable=False, reason=str(error))
     if not isinstance(model, ToolFallbackModel):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, Retrying
-from roamtui.models.litellm_options import OLLAMA_WINDOW_TOKENS, LitellmOptions
+from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
 from roamtui.models.worker.jobs import Description, Fault, Job
 from roamtui.models.worker.process import WorkerProcess
 
@@ -32,13 +32,13 @@ class LitellmModel:
         name: str,
         *,
         api_base: str | None = None,
-        options: LitellmOptions | None = None,
+        options: ModelOptions | None = None,
         environ: Mapping[str, str] | None = None,
         worker: WorkerProcess | None = None,
     ) -> None:
         self._name = name
         self._api_base = api_base
-        self._options = options or LitellmOptions()
+        self._options = options or ModelOptions()
         self._worker = worker or WorkerProcess(environ)
         self._owns_worker = worker is None
         self._can_call_tools: bool | None = None

@@ -14,21 +14,8 @@ if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.conversation.state import ConversationState
     from roamtui.document.library import Library
-    from roamtui.models.base import Model
+    from roamtui.models.choose import ModelOffer
     from roamtui.sources.stamp import SourceStamp
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOffer:
-    """A model that can be used here, and is not until a person chooses it."""
-
-    name: str
-    note: str
-    """Why it is offered, such as ``OPENAI_API_KEY is set``."""
-    choose: Callable[[], Model]
-    """Makes the model; called once a person has said yes."""
-    provider: str = ""
-    """Who would get questions and sections unasked, so that a person must say yes first; empty where nobody would."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,7 +123,6 @@ def test_every_option_has_a_flag(command: list[str]) -> None:
     ("text", "word"),
     [
         ("mode = 'psychic'", "retrieval.mode must be one of off, keyword, vector, hybrid"),
-        ("modus = 1", '"retrieval.modus" is no setting'),
         ("rewrite = 1", "retrieval.rewrite must be true or false"),
         ("chunk_size = 0.5", "retrieval.chunk_size must be a whole number from 50 to 8000"),
         ("embedder = 3", "retrieval.embedder must be text in quotation marks"),

@@ -62,13 +62,6 @@ def test_a_cap_without_sense_is_refused(run: RunCommand, garden: Path, value: st
     assert result.err == f"roamtui: {config_path()}: limits.max_cost_usd must be a number above 0.\n"
 
 
-def test_an_unknown_limit_is_refused(run: RunCommand, garden: Path) -> None:
-    write_settings("[limits]\nmax_cost = 2\n")
-    result = run("ask", garden, "Why?")
-    assert result.code == 2
-    assert '"limits.max_cost" is no setting. The settings are limits.max_cost_usd.' in result.err
-
-
 @pytest.mark.parametrize("value", ["0", "-2", "much", "inf", "nan", "1e999"])
 def test_an_option_without_sense_is_refused(run: RunCommand, garden: Path, value: str) -> None:
     result = run("ask", garden, "Why?", f"--max-cost={value}")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from roamtui.conversation.transcript import Message, Role, ToolCall
 from roamtui.models.base import CallMade, ModelEvent, Request, TextDelta, ToolSpec
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.options import ModelOptions
 
 if TYPE_CHECKING:
     from roamtui.models.base import Model
 
-OPTIONS = LitellmOptions(retry_wait_seconds=0.01, cancel_seconds=5.0)
+OPTIONS = ModelOptions(retry_wait_seconds=0.01, cancel_seconds=5.0)
 """No waits between retries; a slow machine is not a process that hangs."""
 
 EXPAND = ToolSpec(

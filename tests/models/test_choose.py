@@ -8,7 +8,7 @@ from roamtui.errors import UsageError
 from roamtui.models.base import Model
 from roamtui.models.choose import find_usable_models, make_model, start_model
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.options import ModelOptions
 from roamtui.models.tool_fallback import ToolFallbackModel
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("name", ["openai/gpt-4.1-mini", "gpt-4.1-mini", "ollama_chat/llama3.1:8b"])
 def test_any_name_is_left_to_litellm(name: str) -> None:
-    model = make_model(name, api_base="http://localhost:1234/v1", options=LitellmOptions(window_tokens=9_000))
+    model = make_model(name, api_base="http://localhost:1234/v1", options=ModelOptions(window_tokens=9_000))
     assert isinstance(model, ToolFallbackModel)
     assert isinstance(model, Model)
     assert (model.name, model.window_tokens) == (name, 9_000)
@@ -57,13 +57,13 @@ def test_an_address_with_a_password_is_refused_without_showing_it() -> None:
 
 def test_without_keys_only_offline_is_offered() -> None:
     [offer] = find_usable_models({"OPENAI_API_KEY": "", "GROQ_API_KEY": " ", "PATH": "/bin"})
-    assert (offer.name, offer.key_name) == ("offline", None)
+    assert offer.name == "offline"
     assert find_usable_models()[-1].name == "offline"
 
 
 def test_a_key_offers_its_provider() -> None:
     offers = find_usable_models({"ANTHROPIC_API_KEY": "k", "GOOGLE_API_KEY": "k", "OPENAI_API_KEY": "k"})
-    assert [(offer.name, offer.reason) for offer in offers] == [
+    assert [(offer.name, offer.note) for offer in offers] == [
         ("openai/gpt-4.1-mini", "OPENAI_API_KEY is set"),
         ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY is set"),
         ("gemini/gemini-2.5-flash", "GOOGLE_API_KEY is set"),

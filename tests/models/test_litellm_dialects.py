@@ -13,7 +13,7 @@ from roamtui.conversation.transcript import ToolCall
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelStopped, TextDelta, ThinkingDelta, UsageReported
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.options import ModelOptions
 from tests.fakes.anthropic_server import FakeAnthropicServer
 from tests.fakes.http_server import Ending, FakeReply
 from tests.fakes.ollama_server import FakeOllamaServer
@@ -182,7 +182,7 @@ async def test_plain_ollama_names_lead_to_the_chat_with_tools(
     worker: WorkerProcess, ollama_server: FakeOllamaServer
 ) -> None:
     ollama_server.reset(FakeReply(text="Yes."))
-    options = LitellmOptions(window_tokens=8_000)
+    options = ModelOptions(window_tokens=8_000)
     model = LitellmModel("ollama/llama3.1", api_base=ollama_server.url, options=options, worker=worker)
     assert join_text(await collect(model)) == "Yes."
     [request] = ollama_server.requests

@@ -17,7 +17,7 @@ from typing_extensions import override
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Retrying, TextDelta
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.options import ModelOptions
 from tests.fakes.http_server import Ending, FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer, openai_error
 from tests.models.asking import OPTIONS, collect, join_text, make_request
@@ -195,7 +195,7 @@ async def test_silence_before_the_first_word_is_an_error(
     worker: WorkerProcess, openai_server: FakeOpenAIServer
 ) -> None:
     openai_server.reset(FakeReply(text="Hello", ending=Ending.HANG, pieces_max=0))
-    options = LitellmOptions(first_token_seconds=0.3)
+    options = ModelOptions(first_token_seconds=0.3)
     error = await fail(LitellmModel("openai/x", api_base=openai_server.url, options=options, worker=worker))
     assert "sent nothing for 0.3 seconds" in str(error)
     assert await asyncio.to_thread(openai_server.client_closed.wait, 10)
@@ -203,7 +203,7 @@ async def test_silence_before_the_first_word_is_an_error(
 
 async def test_silence_within_a_reply_is_an_error(worker: WorkerProcess, openai_server: FakeOpenAIServer) -> None:
     openai_server.reset(FakeReply(text="Hello", ending=Ending.HANG))
-    options = LitellmOptions(gap_seconds=0.3)
+    options = ModelOptions(gap_seconds=0.3)
     error = await fail(LitellmModel("openai/x", api_base=openai_server.url, options=options, worker=worker))
     assert "sent nothing for 0.3 seconds" in str(error)
     assert await asyncio.to_thread(openai_server.client_closed.wait, 10)
@@ -229,7 +229,7 @@ async def test_a_fault_reported_within_a_reply_is_tried_again(worker: WorkerProc
     "name", ["openai/x", "anthropic/claude-sonnet-4-5", "ollama_chat/llama3.1", "mistral/mistral-large-latest"]
 )
 async def test_a_server_that_takes_no_connection_is_given_up_soon(worker: WorkerProcess, name: str) -> None:
-    options = LitellmOptions(connect_seconds=0.2, first_token_seconds=60)
+    options = ModelOptions(connect_seconds=0.2, first_token_seconds=60)
     with ExitStack() as stack:
         full = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
         for _ in range(8):

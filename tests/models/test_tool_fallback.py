@@ -8,7 +8,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Model, Request, Retrying
 from roamtui.models.choose import find_note, start_model
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.options import ModelOptions
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.models.tool_fallback import ToolFallbackModel
 from roamtui.models.worker.process import WorkerProcess
@@ -51,7 +51,7 @@ async def test_litellm_knows_of_some_that_they_have_none(
     ("name", "is_told"), [("openai/gpt-4.1-mini", False), ("openai/my-own-model", True), ("ollama_chat/gemma3", False)]
 )
 async def test_a_cap_that_cannot_hold_is_told(worker: WorkerProcess, name: str, *, is_told: bool) -> None:
-    options = LitellmOptions(has_spending_cap=True)
+    options = ModelOptions(has_spending_cap=True)
     model = ToolFallbackModel(LitellmModel(name, options=options, worker=worker))
     await start_model(model)
     told = f"The price of {name} is not known here, so the spending cap cannot hold it."

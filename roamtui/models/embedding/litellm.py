@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from roamtui.errors import ModelError
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.options import ModelOptions
 from roamtui.models.worker.embedding import EmbedJob
 from roamtui.models.worker.jobs import Fault
 
@@ -37,12 +37,12 @@ class LitellmEmbedder:
         background: BackgroundModels,
         *,
         api_base: str | None = None,
-        options: LitellmOptions | None = None,
+        options: ModelOptions | None = None,
     ) -> None:
         self._name = name
         self._background = background
         self._api_base = api_base
-        self._options = options or LitellmOptions()
+        self._options = options or ModelOptions()
 
     @property
     def name(self) -> str:

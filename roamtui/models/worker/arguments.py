@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from roamtui.conversation.transcript import Message, Role, ToolCall
-from roamtui.models.litellm_options import OLLAMA_WINDOW_TOKENS
+from roamtui.models.options import OLLAMA_WINDOW_TOKENS
 
 if TYPE_CHECKING:
     from roamtui.models.base import ToolSpec
@@ -51,12 +51,14 @@ def build_arguments(job: Job, target: Target) -> dict[str, Any]:
         arguments["num_ctx"] = job.options.window_tokens or OLLAMA_WINDOW_TOKENS
     if output_tokens := _find_output_tokens(job, target):
         arguments["max_tokens"] = output_tokens
+    if job.options.temperature is not None:
+        arguments["temperature"] = job.options.temperature
     return arguments
 
 
 def _find_output_tokens(job: Job, target: Target) -> int | None:
-    if job.options.output_tokens_max or target.provider != "anthropic":
-        return job.options.output_tokens_max
+    if job.options.output_tokens or target.provider != "anthropic":
+        return job.options.output_tokens
     return min(_OUTPUT_TOKENS_MAX, target.output_tokens or _OUTPUT_TOKENS_UNKNOWN)
 
 

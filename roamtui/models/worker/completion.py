@@ -17,7 +17,7 @@ from roamtui.models.worker.thinking import ThinkingAssembler
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
-    from roamtui.models.litellm_options import LitellmOptions
+    from roamtui.models.options import ModelOptions
     from roamtui.models.worker.jobs import Job
     from roamtui.models.worker.targets import Target
 
@@ -34,11 +34,12 @@ async def stream_completion(litellm: Any, job: Job, target: Target) -> AsyncGene
     """
     reply = _Reply(job)
     arguments = build_arguments(job, target)
+    first_seconds = job.options.wait_for_first_token(is_local=target.is_local)
     stream: Any = None
     try:
-        async with _limit_silence(job.options.first_token_seconds):
-            stream = await litellm.acompletion(**arguments, timeout=_build_timeout(job.options))
-        async for chunk in _read_chunks(stream, job.options, reply):
+        async with _limit_silence(first_seconds):
+            stream = await litellm.acompletion(**arguments, timeout=_build_timeout(job.options, first_seconds))
+        async for chunk in _read_chunks(stream, reply, first_seconds, job.options.gap_seconds):
             for event in reply.take(chunk):
                 yield event
         for event in reply.finish(stream):
@@ -50,11 +51,16 @@ async def stream_completion(litellm: Any, job: Job, target: Target) -> AsyncGene
                     await stream.aclose()
 
 
-async def _read_chunks(stream: Any, options: LitellmOptions, reply: _Reply) -> AsyncIterator[Any]:  # noqa: ANN401
+async def _read_chunks(
+    stream: Any,  # noqa: ANN401
+    reply: _Reply,
+    first_seconds: float,
+    gap_seconds: float,
+) -> AsyncIterator[Any]:
     chunks = aiter(stream)
     end = object()
     while True:
-        async with _limit_silence(options.gap_seconds if reply.has_begun else options.first_token_seconds):
+        async with _limit_silence(gap_seconds if reply.has_begun else first_seconds):
             chunk = await anext(chunks, end)
         if chunk is end:
             return
@@ -74,11 +80,10 @@ async def _limit_silence(seconds: float) -> AsyncIterator[None]:
         raise
 
 
-def _build_timeout(options: LitellmOptions) -> object:
+def _build_timeout(options: ModelOptions, first_seconds: float) -> object:
     """Return litellm's own limits: the connection's, and as a last resort one that is longer than ours."""
     httpx: Any = importlib.import_module("httpx")
-    longest = max(options.first_token_seconds, options.gap_seconds) + 5
-    return httpx.Timeout(longest, connect=options.connect_seconds)
+    return httpx.Timeout(max(first_seconds, options.gap_seconds) + 5, connect=options.connect_seconds)
 
 
 class _Reply:

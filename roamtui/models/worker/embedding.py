@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from roamtui.conversation.plain_values import encode_value
 from roamtui.document.plain import plain_line, shorten
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.options import ModelOptions
 from roamtui.models.worker.jobs import Fault
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class EmbedJob:
 
     model: str
     api_base: str | None
-    options: LitellmOptions
+    options: ModelOptions
     texts: tuple[str, ...]
 
 
@@ -44,7 +44,7 @@ def decode_embed_job(data: Mapping[str, Any]) -> EmbedJob:
     return EmbedJob(
         model=data["model"],
         api_base=data["api_base"],
-        options=LitellmOptions(**data["options"]),
+        options=ModelOptions(**data["options"]),
         texts=tuple(data["texts"]),
     )
 
@@ -76,7 +76,7 @@ async def compute_vectors(litellm: Any, job: EmbedJob, target: Target) -> list[l
     arguments: dict[str, Any] = {
         "model": name_for_embedding(target).model,
         "input": list(job.texts),
-        "timeout": job.options.first_token_seconds,
+        "timeout": job.options.wait_for_first_token(is_local=target.is_local),
         "max_retries": 0,
     }
     if not target.is_ollama:

@@ -18,7 +18,7 @@ from roamtui.models.base import (
     ToolSpec,
     UsageReported,
 )
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.options import ModelOptions
 from roamtui.models.worker.frames import write_json
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Job:
 
     model: str
     api_base: str | None
-    options: LitellmOptions
+    options: ModelOptions
     request: Request
 
 
@@ -114,7 +114,7 @@ def decode_job(data: Mapping[str, Any]) -> Job:
     return Job(
         model=data["model"],
         api_base=data["api_base"],
-        options=LitellmOptions(**data["options"]),
+        options=ModelOptions(**data["options"]),
         request=Request(
             messages=tuple(_decode_message(message) for message in request["messages"]),
             tools=tuple(ToolSpec(**tool) for tool in request["tools"]),

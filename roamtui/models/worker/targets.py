@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from roamtui.models.keys import KEY_NAMES, PROVIDER_TITLES, find_key_name
-from roamtui.models.litellm_options import OLLAMA_WINDOW_TOKENS, LitellmOptions
+from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
 from roamtui.models.worker.jobs import Description
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _BASE_NAMES: Mapping[str, tuple[str, ...]] = {
     "ollama_chat": ("OLLAMA_API_BASE",),
 }
 _OLLAMA_BASE = "http://localhost:11434"
+_LOCAL_NAMES = (".local", ".localhost", ".internal", ".lan")
 
 
 class UnknownProviderError(Exception):
@@ -54,6 +56,20 @@ class Target:
     def is_ollama(self) -> bool:
         """Whether Ollama answers."""
         return self.provider == "ollama_chat"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is this machine or one of the same private network, as far as its address tells."""
+        try:
+            host = urlsplit(self.api_base or "").hostname
+        except ValueError:
+            return False
+        if not host:
+            return False
+        try:
+            return not ip_address(host).is_global
+        except ValueError:
+            return "." not in host or host.endswith(_LOCAL_NAMES)
 
     @property
     def address(self) -> str | None:
@@ -100,7 +116,7 @@ def find_target(litellm: Any, model: str, api_base: str | None, environ: Mapping
     )
 
 
-def describe_target(target: Target, options: LitellmOptions) -> Description:
+def describe_target(target: Target, options: ModelOptions) -> Description:
     """Return what the program is told of a target."""
     ollama = OLLAMA_WINDOW_TOKENS if target.is_ollama else None
     return Description(

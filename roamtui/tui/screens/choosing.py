@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from roamtui.models.base import Model
-    from roamtui.tui.context import ModelOffer
+    from roamtui.models.choose import ModelOffer
 
 _NO_OFFERS = (
     "Nothing else is usable here yet. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama; any"

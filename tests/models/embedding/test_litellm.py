@@ -8,13 +8,13 @@ import pytest
 from roamtui.errors import ModelError
 from roamtui.models.background import BackgroundModels
 from roamtui.models.embedding.litellm import LitellmEmbedder
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.options import ModelOptions
 from roamtui.search.base import EmbedKind
 from tests.fakes.embedding_server import FakeEmbeddingServer
 from tests.fakes.hashed_embedder import hash_runs
 from tests.models.conftest import OPENAI_KEY
 
-OPTIONS = LitellmOptions(retry_wait_seconds=0.01, retries_max=2, cancel_seconds=5.0)
+OPTIONS = ModelOptions(retry_wait_seconds=0.01, retries=2, cancel_seconds=5.0)
 TEXTS = ("late fees", "roses — weiß 雪", "")
 
 
@@ -59,9 +59,9 @@ def test_a_reply_without_all_vectors_is_no_reply(background: BackgroundModels) -
 
 def test_a_server_that_is_not_there_is_told(background: BackgroundModels) -> None:
     with pytest.raises(ModelError, match="Nothing answers at 127"):
-        LitellmEmbedder(
-            "ollama/x", background, api_base="http://127.0.0.1:9", options=LitellmOptions(retries_max=0)
-        ).embed(["a"], kind=EmbedKind.QUERY)
+        LitellmEmbedder("ollama/x", background, api_base="http://127.0.0.1:9", options=ModelOptions(retries=0)).embed(
+            ["a"], kind=EmbedKind.QUERY
+        )
 
 
 def test_a_missing_key_and_an_unknown_provider_are_told(background: BackgroundModels) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from roamtui.conversation.transcript import Message, Role, ToolCall
 from roamtui.models.base import Request
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.options import ModelOptions
 from roamtui.models.worker.arguments import build_arguments
 from roamtui.models.worker.jobs import Job
 from roamtui.models.worker.targets import Target
@@ -16,8 +16,8 @@ OPENAI = Target(model="openai/x", provider="openai")
 ANTHROPIC = Target(model="anthropic/x", provider="anthropic")
 
 
-def build(target: Target, request: Request | None = None, output_tokens_max: int | None = None) -> dict[str, object]:
-    options = LitellmOptions(output_tokens_max=output_tokens_max)
+def build(target: Target, request: Request | None = None, output_tokens: int | None = None) -> dict[str, object]:
+    options = ModelOptions(output_tokens=output_tokens)
     job = Job(model=target.model, api_base=None, options=options, request=request or make_request())
     return build_arguments(job, target)
 
@@ -56,7 +56,7 @@ def test_without_tools_there_is_no_choice_of_tools() -> None:
     ],
 )
 def test_length_of_the_reply(target: Target, option: int | None, expected: int | None) -> None:
-    assert build(target, output_tokens_max=option).get("max_tokens") == expected
+    assert build(target, output_tokens=option).get("max_tokens") == expected
 
 
 @pytest.mark.parametrize(

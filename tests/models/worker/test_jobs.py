@@ -17,7 +17,7 @@ from roamtui.models.base import (
     ToolSpec,
     UsageReported,
 )
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.options import ModelOptions
 from roamtui.models.worker.jobs import (
     Description,
     Fault,
@@ -63,7 +63,7 @@ def test_a_job_comes_back_as_it_was() -> None:
         tools=(ToolSpec(name="expand_sections", description="Opens.", parameters=parameters),),
         allow_calls=False,
     )
-    options = LitellmOptions(window_tokens=9_000, gap_seconds=2.5)
+    options = ModelOptions(window_tokens=9_000, gap_seconds=2.5)
     job = Job(model="openai/x", api_base="http://localhost", options=options, request=request)
     assert decode_job(json.loads(JobWriter().write(job))) == job
 
@@ -75,14 +75,14 @@ def test_each_job_of_a_writer_comes_back_whatever_it_shares_with_the_one_before(
     writer = JobWriter()
     for sent in ([], messages[:2], messages, shorter, other, messages, []):
         request = Request(messages=tuple(replace(message) for message in sent))
-        job = Job(model="x", api_base=None, options=LitellmOptions(), request=request)
+        job = Job(model="x", api_base=None, options=ModelOptions(), request=request)
         assert decode_job(json.loads(writer.write(job))) == job
 
 
 def test_a_tool_may_have_read_only_parameters() -> None:
     parameters = MappingProxyType({"type": "object", "required": ("section_ids",)})
     tool = ToolSpec(name="expand_sections", description="Opens.", parameters=parameters)
-    job = Job(model="x", api_base=None, options=LitellmOptions(), request=Request(messages=(), tools=(tool,)))
+    job = Job(model="x", api_base=None, options=ModelOptions(), request=Request(messages=(), tools=(tool,)))
     [sent] = json.loads(JobWriter().write(job))["request"]["tools"]
     assert sent["parameters"] == {"type": "object", "required": ["section_ids"]}
 

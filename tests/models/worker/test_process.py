@@ -16,7 +16,7 @@ import pytest
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelStopped, Retrying, TextDelta
 from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.litellm_options import LitellmOptions
+from roamtui.models.options import ModelOptions
 from roamtui.models.worker.process import WorkerProcess
 from tests.fakes import model_process
 from tests.models.asking import collect, join_text, make_request
@@ -40,7 +40,7 @@ asyncio.run(main())
 
 def make_model(behaviour: str, **options: float) -> tuple[LitellmModel, WorkerProcess]:
     worker = WorkerProcess(command=(FAKE, behaviour))
-    settings = LitellmOptions(retry_wait_seconds=0.0, retries_max=1, cancel_seconds=options.get("cancel_seconds", 5.0))
+    settings = ModelOptions(retry_wait_seconds=0.0, retries=1, cancel_seconds=options.get("cancel_seconds", 5.0))
     return LitellmModel("fake/model", worker=worker, options=settings), worker
 
 

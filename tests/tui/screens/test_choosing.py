@@ -9,10 +9,11 @@ from textual.widgets import OptionList
 
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
+from roamtui.models.choose import ModelOffer
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.notice_view import NoticeView
-from roamtui.tui.context import ModelOffer, TuiOptions
+from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.confirm import ConfirmScreen
 from roamtui.tui.screens.picker import PickerScreen
 from roamtui.tui.themes import DEFAULT_THEME

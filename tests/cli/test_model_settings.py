@@ -1,0 +1,90 @@
+"""How models are asked, as `config.toml` has it: with the real litellm, against a server on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from roamtui.app_arguments import ModelArguments
+from roamtui.assembly import make_model_for
+from roamtui.locations import config_path
+from roamtui.settings import load_settings
+from tests.cli.conftest import Run, RunCommand
+from tests.fakes.http_server import Ending, FakeReply
+from tests.fakes.openai_server import FakeOpenAIServer, openai_error
+
+MODEL = "openai/some-model"
+UNKNOWN = 'modell = "x"\n[retrieval]\nmode = "keyword"\nmodus = 3\n[limits]\nmax_cost = 2\n[panes]\nleft = 1\n'
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAIServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    with FakeOpenAIServer() as fake:
+        yield fake
+
+
+def write_settings(text: str) -> None:
+    config_path().parent.mkdir(parents=True, exist_ok=True)
+    config_path().write_text(text, "utf-8")
+
+
+def ask(run: RunCommand, document: Path, server: FakeOpenAIServer, *replies: FakeReply) -> Run:
+    server.reset(*replies)
+    return run("ask", document, "What is here?", "--model", MODEL, "--api-base", server.url, "--json")
+
+
+def test_what_is_set_for_one_model_goes_before_what_is_set_for_all(home_dir: Path) -> None:
+    write_settings(f'window_tokens = 9000\nretries = 1\n[models."{MODEL}"]\nwindow_tokens = 4000\ntemperature = 0\n')
+    assert config_path().is_relative_to(home_dir)
+    settings = load_settings()
+    one, other = settings.model_options(MODEL), settings.model_options("openai/other")
+    assert (one.window_tokens, one.retries, one.temperature) == (4_000, 1, 0)
+    assert (other.window_tokens, other.retries, other.temperature) == (9_000, 1, None)
+    assert make_model_for(ModelArguments(model=MODEL, api_base=None), settings).window_tokens == 4_000
+
+
+@pytest.mark.slow
+def test_settings_reach_the_provider_and_steer_the_outline(
+    run: RunCommand, tmp_path: Path, server: FakeOpenAIServer
+) -> None:
+    document = tmp_path / "long.md"
+    parts = (f"## Part {n % 9} of chapter {n // 9}\n\n{'Words of it. ' * 40}\n\n" for n in range(270))
+    document.write_text("".join(f"# Chapter {n // 9}\n\n{part}" * (n % 9 == 0) or part for n, part in enumerate(parts)))
+    ask(run, document, server, FakeReply(text="Nothing."), FakeReply(text="Nothing."))
+    wide = server.bodies[0]
+    write_settings(f'temperature = 0.5\n[models."{MODEL}"]\nwindow_tokens = 4000\noutput_tokens = 300\n')
+    ask(run, document, server, FakeReply(text="Nothing."), FakeReply(text="Nothing."))
+    narrow = server.bodies[0]
+    assert (narrow["temperature"], narrow["max_tokens"]) == (0.5, 300)
+    assert not {"temperature", "max_tokens"} & wide.keys()
+    assert 2 * len(str(narrow["messages"])) < len(str(wide["messages"]))
+
+
+@pytest.mark.slow
+def test_patience_reaches_the_process_that_waits(run: RunCommand, garden: Path, server: FakeOpenAIServer) -> None:
+    write_settings("first_token_seconds = 1\nretries = 0\n")
+    result = ask(run, garden, server, FakeReply(text="Late.", ending=Ending.HANG, pieces_max=0))
+    assert (result.code, result.json["stopped"]) == (1, "error")
+    assert "sent nothing for 1 seconds" in result.err
+
+
+@pytest.mark.slow
+def test_no_retries_is_one_request(run: RunCommand, garden: Path, server: FakeOpenAIServer) -> None:
+    write_settings("retries = 0\n")
+    limit = FakeReply(status=429, error=openai_error("Rate limit reached", code="rate_limit_exceeded"))
+    assert ask(run, garden, server, limit, FakeReply(text="Too late.")).code == 1
+    assert len(server.requests) == 1
+
+
+def test_what_only_another_version_knows_is_told_once_and_passed_over(run: RunCommand, garden: Path) -> None:
+    write_settings(UNKNOWN)
+    result = run("ask", garden, "What does a plot cost?", "--json")
+    assert result.json["stopped"] == "answered"
+    assert result.err.count(str(config_path())) == 1
+    for name in ("modell", "retrieval.modus", "limits.max_cost", "panes"):
+        assert f'"{name}"' in result.err
+    assert run("search", garden, "plot").code == 0
+    assert run("outline", garden).code == 0
