@@ -12,7 +12,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint failed embeddings fast snap bench fuzz soak docs clean
+.PHONY: help run test lint failed embeddings fast snap golden bench fuzz soak docs clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ fast: $(VENV)/.developed ## Run the tests that are not marked slow
 
 snap: $(VENV)/.developed ## Take the pictures of the screen anew; look at the difference before you keep them
 	@$(PYTEST) tests/tui --snapshot-update
+
+golden: $(VENV)/.developed ## Write anew what every command prints (tests/cases/golden); look at the difference before you keep it
+	@GOLDEN_UPDATE=1 $(PYTEST) tests/cli/test_golden.py
 
 bench: $(VENV)/.developed ## Measure speed, each number beside one that it can be compared with (ARGS=--readers for other readers too)
 	@$(BIN)/python -m tests.benchmarks.bench $(ARGS)

@@ -1,0 +1,151 @@
+"""What every command prints, kept in files: a change of an output is a change of a file.
+
+A file of `tests/cases/golden` is a script with what came of it: `$ roamtui ...` runs a command, `< {...}` is what a
+model says at its next request (then the requests are kept too). Ids of conversations, times and paths are masked.
+`make golden` writes all files anew; a new case is a file with its script alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.fakes.http_server import FakeReply
+from tests.fakes.openai_server import FakeOpenAIServer
+from tests.real_documents import PROJECT_DIR, list_documents
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import RunCommand
+
+CASES_DIR = PROJECT_DIR / "tests" / "cases" / "golden"
+CASES = sorted(CASES_DIR.rglob("*.txt"))
+DIGESTS_PATH = CASES_DIR / "real_documents.json"
+REAL_DOCUMENTS = ("adversarial/**/*.*", "books/*.md", "llms/full/*", "llms/files/*", "spec/*.md")
+IS_UPDATE = "GOLDEN_UPDATE" in os.environ
+
+_SCRIPT_LINE = re.compile(r"^(?:\$ roamtui |< \{).*$", re.MULTILINE)
+_CONVERSATION = re.compile(r"\b[0-9a-f]{12}\b")
+_MASKS = (
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.+Z]*"), "TIME"),
+    (re.compile(r"<<<[0-9a-f]{8}|[0-9a-f]{8}>>>"), "NONCE"),
+    (re.compile(r"\bcall_[0-9a-f]{24}\b"), "CALL"),
+    (re.compile(r"(\d\.\d{4})\d+"), r"\1"),
+    (re.compile(r"median ms .*"), "median ms MS"),
+    (re.compile(r'("median_ms": )(?:\[[^]]*\]|[\d.]+)'), r'\1"MS"'),
+)
+_WIDTH = 300
+
+
+def _name_case(path: Path) -> str:
+    return str(path.relative_to(CASES_DIR).with_suffix(""))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.slow if "model" in path.stem else ()) for path in CASES],
+    ids=_name_case,
+)
+def test_a_command_prints_what_it_printed(
+    run: RunCommand, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(PROJECT_DIR)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    kept = path.read_bytes().decode("utf-8")
+    with FakeOpenAIServer() as server:
+        places = {"TMP": str(tmp_path), "SERVER": server.url}
+        now = _play(_SCRIPT_LINE.findall(kept), run, server, places)
+    if IS_UPDATE:
+        path.write_bytes(now.encode("utf-8"))
+    else:
+        assert now == kept
+
+
+@pytest.mark.parametrize("pattern", REAL_DOCUMENTS)
+def test_a_real_document_has_the_outline_that_it_had(run: RunCommand, data_dir: Path, pattern: str) -> None:
+    kept = json.loads(DIGESTS_PATH.read_text("utf-8")) if DIGESTS_PATH.exists() else {}
+    now = {}
+    for name in list_documents(pattern):
+        if (data_dir / name).is_file() and not name.endswith((".json", ".tsv")):
+            outputs = [run("outline", data_dir / name, *more) for more in ((), ("--json",))]
+            now[name] = [_digest(output.out.replace(str(data_dir), "DATA")) for output in outputs]
+    if IS_UPDATE:
+        merged = dict(sorted({**kept, **now}.items()))
+        lines = [f"{json.dumps(name)}: {json.dumps(digests)}" for name, digests in merged.items()]
+        DIGESTS_PATH.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+    else:
+        assert now == {name: kept[name] for name in now}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _play(script: list[str], run: RunCommand, server: FakeOpenAIServer, places: dict[str, str]) -> str:
+    """Return a script with what its commands print; `CONVERSATION-1` in it is the first that was told of."""
+    replies = [_make_reply(json.loads(line[2:])) for line in script if line.startswith("<")]
+    server.reset(*replies)
+    names = {value: name for name, value in places.items()} | {str(PROJECT_DIR): "PROJECT"}
+    parts = []
+    for line in script:
+        parts.append(f"{line}\n")
+        if line.startswith("<"):
+            continue
+        command = line
+        for value, name in names.items():
+            command = command.replace(name, value)
+        result = run(*shlex.split(command)[2:])
+        for found in _CONVERSATION.findall(result.out):
+            names.setdefault(found, f"CONVERSATION-{len(names) - len(places)}")
+        parts.append(_lay_out(_mask(result.out, names)))
+        parts += [f"stderr: {text}\n" for text in _mask(result.err, names).splitlines()]
+        parts += [f"exit {result.code}\n"] if result.code else []
+    seen = 0
+    for number, body in enumerate(server.bodies, start=1):
+        messages = _mask(json.dumps(body["messages"][seen:], ensure_ascii=False), names)
+        parts.append(f"request {number}, from message {seen + 1}\n{_describe(json.loads(messages))}\n")
+        seen = len(body["messages"])
+    return "".join(parts)
+
+
+def _make_reply(said: dict[str, Any]) -> FakeReply:
+    calls = tuple((name, json.dumps(arguments)) for name, arguments in said.get("calls", []))
+    return FakeReply(text=said.get("text", ""), calls=calls, chunk_size=60)
+
+
+def _lay_out(text: str) -> str:
+    """Return an output as text in which a difference shows on one line."""
+    try:
+        text = _describe(json.loads(text))
+    except ValueError:
+        text = "".join(c if c == "\n" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return text if not text or text.endswith("\n") else f"{text}\n"
+
+
+def _describe(value: Any, indent: str = "") -> str:  # noqa: ANN401 - whatever the program wrote
+    """Return JSON with a line for each value that is not too long for one."""
+    flat = json.dumps(value, ensure_ascii=False)
+    if not value or not isinstance(value, dict | list) or len(flat) + len(indent) <= _WIDTH:
+        return flat
+    deeper = f"{indent} "
+    if isinstance(value, list):
+        lines = [deeper + _describe(item, deeper) for item in value]
+        return "[\n" + ",\n".join(lines) + f"\n{indent}]"
+    lines = [f"{deeper}{json.dumps(key)}: {_describe(item, deeper)}" for key, item in value.items()]
+    return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+
+
+def _mask(text: str, names: dict[str, str]) -> str:
+    """Return an output without what differs from one run or machine to another."""
+    for value, name in names.items():
+        text = text.replace(value, name)
+    for pattern, mask in _MASKS:
+        text = pattern.sub(mask, text)
+    return text
