@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from roamtui.document.ids import make_ids
 from roamtui.document.lines import find_line_starts
 from roamtui.document.node import NodeKind
+from roamtui.document.titles import make_slug
 from roamtui.document.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -108,6 +109,18 @@ class Document:
     @cached_property
     def _wide_children(self) -> dict[int, tuple[str, ...]]:
         return {}
+
+    @cached_property
+    def anchors(self) -> dict[str, int]:
+        """Row of each heading by its anchor, as GitHub makes them."""
+        counts: dict[str, int] = {}
+        rows: dict[str, int] = {}
+        for row, title in enumerate(self.columns.titles):
+            slug = make_slug(title)
+            count = counts.get(slug, 0)
+            counts[slug] = count + 1
+            rows.setdefault(f"{slug}-{count}" if count else slug, row)
+        return rows
 
     def page_at(self, offset: int) -> int | None:
         """Return the 1-based page of the character at `offset`, None where there are no pages."""

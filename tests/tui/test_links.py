@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roamtui.document.build import build_library
+from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
+from roamtui.document.titles import make_slug
 from roamtui.libraries import open_library
 from roamtui.sources.raw_text import RawText
-from roamtui.tui.links import DeadLink, SectionLink, WebLink, make_slug, resolve_link
+from roamtui.tui.links import resolve_link
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library

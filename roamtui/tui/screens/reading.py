@@ -10,10 +10,11 @@ from textual.app import App, SuspendNotSupported
 
 from roamtui.agent.quotes import find_quote
 from roamtui.conversation.commands import Command, ReadSection
+from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
 from roamtui.document.node import Span
 from roamtui.tui.chat.targets import SectionTarget
 from roamtui.tui.editor import build_editor_command, choose_editor, find_source_file, is_editable
-from roamtui.tui.links import DeadLink, SectionLink, WebLink, resolve_link
+from roamtui.tui.links import resolve_link
 from roamtui.tui.screens.confirm import ConfirmScreen
 
 if TYPE_CHECKING:

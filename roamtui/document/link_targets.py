@@ -1,0 +1,109 @@
+"""Where a link that is written in a document leads: to a section of the library, a page of the web, or nowhere."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from urllib.parse import unquote, urljoin, urlsplit
+
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind, Span
+from roamtui.sources.web.address import resolve_link as parse_link
+
+
+@dataclass(frozen=True, slots=True)
+class SectionLink:
+    """Leads to a section of the library."""
+
+    section_id: str
+    span: Span | None = None
+    """What in it the link means, None for its beginning."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebLink:
+    """Leads to a web page, which a person must agree to open."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLink:
+    """Leads nowhere that can be opened."""
+
+    reason: str
+    """One sentence."""
+
+
+LinkEnd = SectionLink | WebLink | DeadLink
+
+
+def resolve_link(href: str, library: Library, section_id: str) -> LinkEnd:
+    """Return where `href`, written in the section `section_id`, leads."""
+    try:
+        parts = urlsplit(href.strip())
+    except ValueError:
+        return DeadLink("This link is not a valid address.")
+    base = library.locate(section_id)[0].url
+    is_whole = parts.scheme in ("http", "https") and bool(parts.netloc)
+    if is_whole or (base and parts.path and not parts.scheme and not parts.netloc):
+        return _resolve_address(urljoin(base or "", href.strip()), parts.fragment, library)
+    if parts.scheme or parts.netloc:
+        return DeadLink(f'Links with "{parts.scheme or "//"}" are not opened, only http and https.')
+    if parts.path:
+        return _resolve_path(unquote(parts.path), unquote(parts.fragment), library, section_id)
+    target = find_anchor(library, section_id, unquote(parts.fragment))
+    if target is None:
+        return DeadLink(f'No heading here has the anchor "#{unquote(parts.fragment)}".')
+    return SectionLink(target)
+
+
+def _resolve_address(url: str, fragment: str, library: Library) -> LinkEnd:
+    """Return the node that stands for a page, where one of the links in the library leads there too."""
+    page_id = find_page(library, url)
+    if page_id is None:
+        return WebLink(url)
+    page = library.file(page_id)
+    found = find_anchor(library, page.ids[0], unquote(fragment)) if fragment and page is not None and page.ids else None
+    return SectionLink(found or page_id)
+
+
+def find_page(library: Library, url: str) -> str | None:
+    """Return the first link of the library that leads to an address, None where none does."""
+    wanted = parse_link("", url)
+    for document in library.documents if wanted is not None else ():
+        columns = document.columns
+        if NodeKind.LINK in columns.kinds and wanted in columns.urls:
+            row = columns.urls.index(wanted)
+            if columns.kinds[row] is NodeKind.LINK:
+                return library.find_host(document.ids[row])
+    return None
+
+
+def _resolve_path(path: str, fragment: str, library: Library, section_id: str) -> LinkEnd:
+    file_id = find_file(library, section_id, path)
+    if file_id is None:
+        return DeadLink(f'This link leads to another file, "{path}", which is not open here.')
+    file = library.file(file_id)
+    found = find_anchor(library, file.ids[0], fragment) if fragment and file is not None and file.ids else None
+    return SectionLink(found or file_id)
+
+
+def find_file(library: Library, section_id: str, path: str) -> str | None:
+    """Return the file of a folder that a relative path in a section names, also where it leaves out the ending."""
+    if not library.root.columns.has_files:
+        return None
+    node = library.node(section_id)
+    folder = node.doc if node.kind is NodeKind.FOLDER else posixpath.dirname(node.doc)
+    name = posixpath.normpath(posixpath.join("/", folder, path)).lstrip("/")
+    ids = {"/".join(one): node_id for one, node_id in zip(library.root.columns.paths(), library.root.ids, strict=True)}
+    stem = name.removesuffix(".html")
+    candidates = (f"{name}/README.md", f"{name}/index.md", name, f"{stem}.md", f"{stem}.mdx")
+    return next((ids[candidate] for candidate in candidates if candidate in ids), None)
+
+
+def find_anchor(library: Library, section_id: str, fragment: str) -> str | None:
+    """Return the section of the same document whose heading has this anchor, as GitHub makes them."""
+    document, _ = library.locate(section_id)
+    row = document.anchors.get(fragment.lower())
+    return None if row is None else document.ids[row]
