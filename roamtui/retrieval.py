@@ -15,10 +15,9 @@ from roamtui.models.embedding.choose import EXAMPLES, make_embedder
 from roamtui.models.reranking import ModelReranker
 from roamtui.models.rewriting import ModelRewriter
 from roamtui.models.trace import RECORDED
-from roamtui.search.base import SearchMode
 from roamtui.search.choosing import make_searcher
 from roamtui.search.fused import SearchParts
-from roamtui.search.options import Rerank
+from roamtui.search.options import Rerank, SearchMode
 from roamtui.search.store.opening import IndexPlace, check_database
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The flags of search: one for each option of the settings' table `[retrieval]`."""
+"""The flags of search: those options of the settings' table `[retrieval]` that have one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from roamtui.search.options import OptionSpec
 
-_DESCRIPTION = "Each is also a key of the table [retrieval] in config.toml, with _ for -."
+_DESCRIPTION = "Each is also a key of the table [retrieval] in config.toml, which has more of them: docs/search.md."
+_FLAGS = {name: spec for name, spec in SPECS.items() if spec.has_flag}
 _METAVARS: Mapping[type, str] = {int: "N", float: "X", str: "S"}
 _PREFIX = "retrieval_"
 
@@ -35,7 +36,7 @@ class _Reader:
 def add_retrieval(parser: argparse.ArgumentParser) -> None:
     """Let a command have the flags of search."""
     group = parser.add_argument_group("search", _DESCRIPTION)
-    for name, spec in SPECS.items():
+    for name, spec in _FLAGS.items():
         flag = f"--{name.replace('_', '-')}"
         if spec.kind is bool:
             group.add_argument(
@@ -48,7 +49,7 @@ def add_retrieval(parser: argparse.ArgumentParser) -> None:
 
 def take_retrieval(values: argparse.Namespace) -> Mapping[str, object]:
     """Take out of parsed values what the person said about search, by option."""
-    given = {name: vars(values).pop(_PREFIX + name) for name in SPECS}
+    given = {name: vars(values).pop(_PREFIX + name) for name in _FLAGS}
     return {name: value for name, value in given.items() if value is not None}
 
 

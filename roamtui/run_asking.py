@@ -27,7 +27,8 @@ from roamtui.libraries import attach_remote_summaries, open_library, open_partly
 from roamtui.locations import preferences_path
 from roamtui.models.choose import make_model
 from roamtui.retrieval import prepare_search
-from roamtui.search.base import Searcher, SearchMode
+from roamtui.search.base import Searcher
+from roamtui.search.options import SearchMode
 from roamtui.settings import load_settings
 
 if TYPE_CHECKING:

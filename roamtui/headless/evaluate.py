@@ -13,7 +13,7 @@ from roamtui.evaluation.rows import RowFile, RunKey, read_rows, read_run
 from roamtui.evaluation.running import Plan, run_plan
 from roamtui.evaluation.scoring import compare_runs, describe_score, score_run
 from roamtui.headless.output import write_json, write_note, write_notes, write_text
-from roamtui.search.base import SearchMode
+from roamtui.search.options import SearchMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

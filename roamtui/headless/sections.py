@@ -16,7 +16,8 @@ from roamtui.outline.render import render_outline
 from roamtui.outline.tops import list_below
 
 if TYPE_CHECKING:
-    from roamtui.search.base import Hit, SearchMode  # `outline` needs nothing of search
+    from roamtui.search.base import Hit  # `outline` needs nothing of search
+    from roamtui.search.options import SearchMode
 
 
 def print_outline(library: Library, *, budget_tokens: int) -> None:

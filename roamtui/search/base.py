@@ -6,20 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from roamtui.search.mode import SearchMode
-
-__all__ = [
-    "EmbedKind",
-    "Embedder",
-    "Hit",
-    "Indexing",
-    "Reranker",
-    "Rewriter",
-    "SearchMode",
-    "SearchOptions",
-    "Searcher",
-]
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -44,47 +30,6 @@ class Hit:
     rival: float | None = None
     """Best score by words of another section as a share of its own, above 1 where that one is better; None where
     `score` says so itself. Fused ranks are too flat to tell how clear a hit is."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchOptions:
-    """What a search weighs. The defaults were chosen on real questions about documentation and contracts."""
-
-    title_weight: float = 3.0
-    """Of a word in a section's own title, where one in its text is `text_weight`."""
-    path_weight: float = 1.0
-    """Of a word in the titles above and in the file's path."""
-    text_weight: float = 1.0
-    identifier_weight: float = 2.0
-    """Of a whole identifier, beside its parts as words."""
-    part_weight: float = 0.3
-    """Of a part of an identifier in camel case."""
-    title_share: float = 0.2
-    """Bonus for a title whose words are all asked for, as a share of the best text score."""
-    path_share: float = 0.2
-    """Likewise for title and titles above together."""
-    parent_share: float = 0.05
-    """How much of the score of the section above is added."""
-    page_share: float = 0.05
-    """How much of the mean of the best three scores in the same document is added."""
-    sentence_share: float = 0.2
-    """What the sentence that answers best adds, as a share of the best score, where it holds all that is asked for."""
-    read: int = 20
-    """Sections, the best so far, whose sentences are looked at; 0 for none."""
-    synonym_weight: float = 0.3
-    """Of everyday words that mean the same as a rare or missing one of the query, where that one is 1."""
-    neighbour_weight: float = 0.3
-    """Of two words that stand side by side in the query and in a section."""
-    form_weight: float = 1.0
-    """Of other forms of the query's words and of compounds that begin with them, in languages other than English."""
-    glossary_loss: float = 0.3
-    """Share of its score that an entry of a glossary loses, unless its whole title is asked for."""
-    topic_weight: float = 2.0
-    """How much a section gains that lies inside what the conversation is about, where search is told of it."""
-    candidates: int = 100
-    """Sections by plain text score that the bonuses may move."""
-    fusion_k: int = 60
-    """Constant of reciprocal rank fusion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,23 +1,18 @@
-"""From what a person chose to what searches: one searcher for each mode."""
+"""From what a person chose to what searches: one searcher for each mode, within limits."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from roamtui.search.base import SearchMode, SearchOptions
-from roamtui.search.documents_first import DocumentsFirstSearcher
+from roamtui.document.library import Library
+from roamtui.search.assisted import AssistedSearcher
+from roamtui.search.base import Hit, Searcher
 from roamtui.search.fused import FusedSearcher, SearchParts
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.limits import LimitedSearcher
-from roamtui.search.options import Rerank
+from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 from roamtui.search.store.opening import IndexPlace
-
-if TYPE_CHECKING:
-    from roamtui.document.library import Library
-    from roamtui.search.base import Searcher
-    from roamtui.search.options import RetrievalOptions
 
 
 def make_searcher(
@@ -34,11 +29,12 @@ def make_searcher(
     if options.mode is SearchMode.OFF:
         return None
     keyword = make_keyword_searcher(library, options, place)
+    parts = replace(parts or SearchParts(), vectors_uri=options.index)
     searcher: Searcher = keyword
-    if not _is_plain(options):
-        searcher = FusedSearcher(library, keyword, options, replace(parts or SearchParts(), vectors_uri=options.index))
-    if options.documents:
-        searcher = DocumentsFirstSearcher(searcher, library, options.documents)
+    if options.needs_vectors or options.neighbour_count:
+        searcher = FusedSearcher(library, keyword, options, parts)
+    if options.rerank is not Rerank.OFF or options.rewrite:
+        searcher = AssistedSearcher(searcher, library, options, parts)
     if options.limit is not None or options.max_tokens is not None or options.score_threshold > 0:
         searcher = LimitedSearcher(searcher, library, options)
     return searcher
@@ -50,20 +46,41 @@ def make_keyword_searcher(
     """Return what searches `library` by words, in the database that the options name or else in `place`."""
     if options.index is not None:
         place = IndexPlace(folder=Path(), uri=options.index)
-    return KeywordSearcher(library, _weigh_words(options), place=place)
+    return KeywordSearcher(library, options, place=place)
 
 
-def _is_plain(options: RetrievalOptions) -> bool:
-    """Return whether words alone find, and nobody rewrites, reranks or joins in."""
-    is_joined = options.neighbour_count > 0 or options.top_files > 0
-    is_asked = options.rerank is not Rerank.OFF or options.rewrite
-    return options.mode is SearchMode.KEYWORD and not is_joined and not is_asked
+class LimitedSearcher:
+    """Gives what another searcher finds, within the limits that a person set.
 
+    Args:
+        searcher: Finds.
+        library: What it searches.
+        options: The limits.
+    """
 
-def _weigh_words(options: RetrievalOptions) -> SearchOptions:
-    return SearchOptions(
-        title_weight=options.heading_boost,
-        path_weight=options.path_boost,
-        candidates=options.candidates,
-        fusion_k=options.fusion_k,
-    )
+    def __init__(self, searcher: Searcher, library: Library, options: RetrievalOptions) -> None:
+        self._searcher = searcher
+        self._library = library
+        self._options = options
+
+    def refresh(self, library: Library) -> None:
+        """Search `library` from now on."""
+        self._library = library
+        self._searcher.refresh(library)
+
+    def search(
+        self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
+    ) -> tuple[Hit, ...]:
+        """Return the hits within the limits, the best one always, however long it is. See `Searcher`."""
+        options = self._options
+        limit = min(limit, options.limit or limit)
+        kept: list[Hit] = []
+        tokens = 0
+        for hit in self._searcher.search(query, limit=limit, within=within, earlier=earlier):
+            document, row = self._library.locate(hit.section_id)
+            tokens += document.own_tokens[row]
+            is_too_long = options.max_tokens is not None and tokens > options.max_tokens
+            if kept and (is_too_long or hit.score < options.score_threshold * kept[0].score):
+                break
+            kept.append(hit)
+        return tuple(kept)

@@ -1,10 +1,9 @@
-"""Other forms of the words of a question that stems do not show: ``gewählt`` for ``wählt``, ``lost`` for ``lose``."""
+"""Other forms of the words of a question that stems do not show, such as ``gewählt`` for ``wählt``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamtui.search.irregular import list_other_forms
 from roamtui.search.languages import Language, find_root
 from roamtui.search.terms import find_words, is_unspaced
 
@@ -18,7 +17,7 @@ _JOINTS = ("", "s", "n", "es", "en")
 
 
 def find_forms(text: str, terms: Iterable[str], language: Language) -> dict[str, str]:
-    """Return the words of a text that are other forms of a term, each with its term.
+    """Return the words of a text that are other forms of a term, each with its term; none in English.
 
     Args:
         text: Any text.
@@ -26,7 +25,7 @@ def find_forms(text: str, terms: Iterable[str], language: Language) -> dict[str,
         language: Of the question.
     """
     if language is Language.ENGLISH:
-        return {form: term for term in terms for form in list_other_forms(term)}
+        return {}
     roots = {find_root(term, language): term for term in terms if term.isalpha() and not is_unspaced(term)}
     found = {word: roots.get(find_root(word, language)) for word in set(find_words(text))}
     return {word: term for word, term in found.items() if term is not None and word != term}

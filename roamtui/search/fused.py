@@ -1,37 +1,33 @@
-"""`FusedSearcher`: lists by words, vectors and titles into one, with neighbours, rewritten and reranked by a model."""
+"""`FusedSearcher`: what words and vectors find as one list, by reciprocal rank, joined by neighbours."""
 
 from __future__ import annotations
 
+import math
 import threading
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.search.base import Hit, SearchMode
-from roamtui.search.clarity import find_rival, measure_doubt, put_clear_first
-from roamtui.search.fusion import RankedList, describe_ranks, fuse_lists
-from roamtui.search.neighbours import Neighbour, NeighbourRules, find_neighbours, find_openings
-from roamtui.search.options import Rerank
+from roamtui.search.base import Embedder, Hit, RankedSection, Reranker, Rewriter
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.neighbours import Neighbour, NeighbourRules, find_neighbours
+from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.snippets import make_snippet
 from roamtui.search.terms import query_terms
-from roamtui.search.title_ranking import TitleIndex
-from roamtui.search.vector_index import VectorIndex, open_vectors
+from roamtui.search.vector_index import Progress, VectorIndex, VectorRanker, open_vectors
 from roamtui.search.vector_store import VectorStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from pathlib import Path
-
-    from roamtui.document.library import Library
-    from roamtui.search.base import Embedder, Reranker, Rewriter
-    from roamtui.search.keyword import KeywordSearcher
-    from roamtui.search.options import RetrievalOptions
-    from roamtui.search.vector_index import Progress, VectorRanker
 
 _QUERY_LENGTH_MAX = 2_000
 """Characters of a query that are embedded; embedders take no more than some hundred words to heart."""
-_JUDGED_LENGTH = 800
-"""Characters of a section that a model is shown to judge it."""
+_DOUBT_RANK = 10
+"""Rank whose score says how clear a search by words is."""
+_DOUBT_MIN = 0.01
+"""However clear words are, what vectors alone find comes after it all."""
+_CLEAR_SHARE = 0.9
+"""Of the best score by words, above which the second best makes it doubtful."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,16 +49,19 @@ class SearchParts:
     """Whether a hybrid search fails with its embedder, rather than go on by words alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """What is made at the first search of a library."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedList:
+    """Sections in the order in which one way of searching found them."""
 
-    titles: TitleIndex | None
-    vectors: VectorRanker | None
+    name: str
+    weight: float
+    """How much it counts; a list of weight 0 counts for nothing and is not told of."""
+    section_ids: tuple[str, ...]
+    """The best first, each once."""
 
 
 class FusedSearcher:
-    """Finds sections of one library in several ways at once. May be asked from any thread.
+    """Finds sections of one library by words and by vectors at once. May be asked from any thread.
 
     Args:
         library: What is searched; it is embedded at the first search.
@@ -79,7 +78,8 @@ class FusedSearcher:
         self._options = options
         self._parts = parts
         self._lock = threading.Lock()
-        self._state: _State | None = None
+        self._is_embedded = False
+        self._vectors: VectorRanker | None = None
         self._told: set[str] = set()
 
     def refresh(self, library: Library) -> None:
@@ -87,25 +87,22 @@ class FusedSearcher:
         with self._lock:
             if library is not self._library:
                 self._library = library
-                self._state = None
+                self._is_embedded = False
         self._keyword.refresh(library)
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, the best first; none for no words, for which nobody is asked. See `Searcher`.
+        """Return up to `limit` hits, the best first; none for no words. See `Searcher`.
 
         Raises:
             UnknownSectionError: `within` names no section.
             RoamtuiError: The embedder failed, and words alone are not wanted.
         """
-        library, state = self._prepare()
+        library, vectors = self._prepare()
         inside = _list_inside(library, within)
         if not query.strip():
             return ()
-        asked = self._rewrite(query, earlier)
-        if asked is not None:
-            query, earlier = asked, ()
         options = self._options
         ranking = self._keyword.rank(query, limit=max(limit, options.candidates), within=within, earlier=earlier)
         topic = library.title_of(ranking.topics[0]) if ranking.topics else ""
@@ -114,9 +111,14 @@ class FusedSearcher:
                 name="text",
                 weight=0.0 if options.mode is SearchMode.VECTOR else options.keyword_weight,
                 section_ids=tuple(section.section_id for section in ranking.sections),
-            ),
-            *self._rank_otherwise(state, query, topic, inside, measure_doubt(ranking.sections)),
+            )
         ]
+        if vectors is not None:
+            asked = f"{topic}: {query}" if topic else query
+            weight = self._weigh_vectors(measure_doubt(ranking.sections), is_follow_up=bool(topic))
+            lists.append(
+                RankedList(name="vector", weight=weight, section_ids=self._rank_by_vectors(vectors, asked, inside))
+            )
         scores = fuse_lists(lists, options.fusion_k)
         joined = self._find_company(library, scores, inside)
         whole = scores | {section_id: neighbour.score for section_id, neighbour in joined.items()}
@@ -124,25 +126,24 @@ class FusedSearcher:
         descending = [whole[section_id] for section_id in order]
         if options.mode is SearchMode.HYBRID and options.trust_words and not topic:
             order = put_clear_first(order, ranking.sections)
-        order, judged = self._rerank(library, query, order)
         terms = ranking.terms or query_terms(query)
         return tuple(
             Hit(
                 section_id=section_id,
                 score=score,
-                snippet=make_snippet(_read_text(library, section_id), terms),
-                why=_describe(lists, section_id, joined.get(section_id), judged),
+                snippet=make_snippet(read_own_text(library, section_id), terms),
+                why=_describe(lists, section_id, joined.get(section_id)),
                 rival=find_rival(ranking.sections, section_id),
             )
             for section_id, score in zip(order[:limit], descending, strict=False)
         )
 
-    def _prepare(self) -> tuple[Library, _State]:
+    def _prepare(self) -> tuple[Library, VectorRanker | None]:
         with self._lock:
-            if self._state is None:
-                titles = TitleIndex(self._library) if self._options.mode is SearchMode.HYBRID else None
-                self._state = _State(titles, self._embed() if self._options.mode is not SearchMode.KEYWORD else None)
-            return self._library, self._state
+            if not self._is_embedded:
+                self._vectors = self._embed() if self._options.mode is not SearchMode.KEYWORD else None
+                self._is_embedded = True
+            return self._library, self._vectors
 
     def _embed(self) -> VectorRanker | None:
         """Return the library as vectors, None where the embedder failed and words can do without."""
@@ -163,20 +164,6 @@ class FusedSearcher:
         if index.replaced_model is not None:
             self._tell(f"Embedded again by {embedder.name}: the vectors that were kept are of {index.replaced_model}.")
         return index
-
-    def _rank_otherwise(
-        self, state: _State, query: str, topic: str, inside: Collection[str] | None, doubt: float
-    ) -> list[RankedList]:
-        options = self._options
-        lists = []
-        if state.vectors is not None:
-            found = self._rank_by_vectors(state.vectors, f"{topic}: {query}" if topic else query, inside)
-            weight = self._weigh_vectors(doubt, is_follow_up=bool(topic))
-            lists.append(RankedList(name="vector", weight=weight, section_ids=found))
-        if state.titles is not None and options.title_weight:
-            found = state.titles.rank(query, limit=options.candidates, within=inside)
-            lists.append(RankedList(name="title", weight=options.title_weight, section_ids=found))
-        return lists
 
     def _rank_by_vectors(self, vectors: VectorRanker, query: str, inside: Collection[str] | None) -> tuple[str, ...]:
         try:
@@ -207,33 +194,7 @@ class FusedSearcher:
             count=options.neighbour_count,
             siblings_per_node=options.siblings_per_node,
         )
-        joined = find_neighbours(library, scores, rules, inside)
-        return find_openings(library, scores, options.top_files, options.parent_weight, inside) | joined
-
-    def _rewrite(self, query: str, earlier: Sequence[str]) -> str | None:
-        rewriter = self._parts.rewriter
-        if rewriter is None or not earlier:
-            return None
-        try:
-            return rewriter.rewrite(query, earlier)
-        except RoamtuiError as error:
-            self._tell(f"The question was not rewritten: {error}")
-            return None
-
-    def _rerank(self, library: Library, query: str, order: list[str]) -> tuple[list[str], dict[str, int]]:
-        """Return ids as the model orders them, and its places for the ones that it named."""
-        reranker = self._parts.reranker
-        count = self._options.rerank_count
-        if reranker is None or self._options.rerank is Rerank.OFF or len(order) < 2:
-            return order, {}
-        texts = [_show(library, section_id) for section_id in order[:count]]
-        try:
-            named = [order[place] for place in reranker.rerank(query, texts)]
-        except RoamtuiError as error:
-            self._tell(f"The model did not rerank: {error}")
-            return order, {}
-        places = {section_id: place for place, section_id in enumerate(named, start=1)}
-        return [*named, *(section_id for section_id in order if section_id not in places)], places
+        return find_neighbours(library, scores, rules, inside)
 
     def _do_without_vectors(self, error: RoamtuiError) -> None:
         """Go on by words alone.
@@ -252,29 +213,67 @@ class FusedSearcher:
             self._parts.tell(sentence)
 
 
+def fuse_lists(lists: Iterable[RankedList], k: int) -> dict[str, float]:
+    """Return the sum of weighted reciprocal ranks of each section, the highest first, ties as the lists have them.
+
+    Args:
+        lists: Ranked lists, of which those that come first decide ties.
+        k: The constant that keeps the first places from deciding alone, 60 as a rule.
+    """
+    scores: dict[str, float] = defaultdict(float)
+    for ranked in lists:
+        if ranked.weight > 0:
+            for rank, section_id in enumerate(ranked.section_ids, start=1):
+                scores[section_id] += ranked.weight / (k + rank)
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+
+def measure_doubt(sections: Sequence[RankedSection]) -> float:
+    """Return how little the words of a query tell sections apart, from near 0 to 1, where they find none.
+
+    It is the squared score of the tenth section, or of the last of fewer, as a share of the best one's.
+    """
+    if not sections:
+        return 1.0
+    share = sections[:_DOUBT_RANK][-1].score / sections[0].score
+    return max(_DOUBT_MIN, share**2)
+
+
+def put_clear_first(order: Sequence[str], sections: Sequence[RankedSection]) -> list[str]:
+    """Return ids with the best one by words before all others, where no other comes near it by words."""
+    first = sections[0].section_id if sections else ""
+    if first not in order or find_rival(sections, first) > _CLEAR_SHARE:
+        return list(order)
+    return [first, *(section_id for section_id in order if section_id != first)]
+
+
+def find_rival(sections: Sequence[RankedSection] | Sequence[Hit], section_id: str) -> float:
+    """Return the best score of another section as a share of that of one; infinite where it has none."""
+    own = next((section.score for section in sections if section.section_id == section_id), 0.0)
+    other = next((section.score for section in sections if section.section_id != section_id), 0.0)
+    return other / own if own else math.inf
+
+
+def read_own_text(library: Library, section_id: str) -> str:
+    """Return the text of a section from its heading to the next heading."""
+    document, row = library.locate(section_id)
+    starts = document.columns.starts
+    return document.text[starts[row] : starts[row + 1]]
+
+
 def _list_inside(library: Library, within: str | None) -> frozenset[str] | None:
     if within is None or within == library.root_id:
         return None
     return frozenset(library.walk(within))
 
 
-def _read_text(library: Library, section_id: str) -> str:
-    document, row = library.locate(section_id)
-    starts = document.columns.starts
-    return document.text[starts[row] : starts[row + 1]]
-
-
-def _show(library: Library, section_id: str) -> str:
-    """Return what a model is shown of a section."""
-    document, row = library.locate(section_id)
-    path = " > ".join(filter(None, (document.key, *document.columns.path(row))))
-    return f"{path}\n{_read_text(library, section_id)[:_JUDGED_LENGTH]}".strip()
-
-
-def _describe(lists: Sequence[RankedList], section_id: str, neighbour: Neighbour | None, judged: dict[str, int]) -> str:
-    parts = [describe_ranks(lists, section_id)]
+def _describe(lists: Sequence[RankedList], section_id: str, neighbour: Neighbour | None) -> str:
+    """Return how a section was found, such as ``text rank 1 · vector rank 3``."""
+    parts = [
+        f"{ranked.name} rank {ranked.section_ids.index(section_id) + 1}"
+        for ranked in lists
+        if ranked.weight > 0 and section_id in ranked.section_ids
+    ]
     if neighbour is not None:
         parts.append(f"{neighbour.relation} of {neighbour.origin}")
-    if section_id in judged:
-        parts.append(f"model rank {judged[section_id]}")
-    return " · ".join(filter(None, parts))
+    return " · ".join(parts)

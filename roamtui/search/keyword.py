@@ -6,13 +6,13 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from roamtui.document.plain import plain_line
-from roamtui.errors import UnknownSectionError, UsageError
-from roamtui.search.base import Hit, RankedSection, Ranking, SearchMode, SearchOptions
+from roamtui.errors import UnknownSectionError
+from roamtui.search.base import Hit, RankedSection, Ranking
 from roamtui.search.families import demote_bare, merge_families
 from roamtui.search.forms import list_compounds
 from roamtui.search.index import SectionIndex
 from roamtui.search.languages import Language
+from roamtui.search.options import RetrievalOptions
 from roamtui.search.query import Query, complete_query, correct_query, make_piece, make_start, parse_query
 from roamtui.search.ranking import rank_by_text
 from roamtui.search.snippets import make_snippet
@@ -27,29 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from roamtui.document.library import Library
-    from roamtui.search.base import Searcher
 
 _QUERY_LENGTH_MAX = 10_000
-_ALLOWED_MODES = (SearchMode.OFF, SearchMode.KEYWORD)
-
-
-def make_searcher(library: Library, mode: SearchMode | str, place: IndexPlace | None = None) -> Searcher | None:
-    """Return what searches `library` in a mode, None where search is off.
-
-    Args:
-        library: What is searched.
-        mode: How.
-        place: Where the index of a large library is kept; None for memory alone.
-
-    Raises:
-        UsageError: The mode is unknown, or not built in.
-    """
-    if mode == SearchMode.OFF:
-        return None
-    if mode == SearchMode.KEYWORD:
-        return KeywordSearcher(library, place=place)
-    allowed = ", ".join(_ALLOWED_MODES)
-    raise UsageError(f'There is no search mode "{plain_line(str(mode))}" here. Choose one of: {allowed}.')
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +63,11 @@ class KeywordSearcher:
     """Finds sections of one library by their words. May be asked from any thread; the first search makes the index."""
 
     def __init__(
-        self, library: Library, options: SearchOptions | None = None, *, place: IndexPlace | None = None
+        self, library: Library, options: RetrievalOptions | None = None, *, place: IndexPlace | None = None
     ) -> None:
         """Search `library`; its index is kept in `place` where it is large, without one in memory."""
         self._library = library
-        self._options = options or SearchOptions()
+        self._options = options or RetrievalOptions()
         self._chooser = StoreChooser(place)
         self._lock = threading.Lock()
         self._state: _State | None = None
@@ -182,7 +161,7 @@ class KeywordSearcher:
 
 
 def _rank(
-    state: _State, query: Query, options: SearchOptions, within: range, topics: Mapping[int, float]
+    state: _State, query: Query, options: RetrievalOptions, within: range, topics: Mapping[int, float]
 ) -> tuple[Query, dict[int, _Ranks]]:
     """Rank by text; where words of the query stand nowhere, also by the titles most like them."""
     if query.unfinished and not state.index.has_stem(stem(query.unfinished)) and _may_go_on(state.index, query):

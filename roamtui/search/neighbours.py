@@ -1,8 +1,7 @@
-"""The neighbours of what was found: its parent, its children and what stands beside it, and openings of whole files."""
+"""The neighbours of what was found: its parent, its children and what stands beside it."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 _UNREAD = frozenset({NodeKind.FILE, NodeKind.FOLDER, NodeKind.LINK})
 """What has no text of its own to be found."""
-_FILE_SCORES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +37,7 @@ class Neighbour:
 
     score: float
     relation: str
-    """What it is to the other one, in words: ``parent``, ``child``, ``sibling``, ``opening of the file``."""
+    """What it is to the other one, in words: ``parent``, ``child``, ``sibling``."""
     origin: str
     """Id of the section beside which it stands."""
 
@@ -74,35 +72,6 @@ def find_neighbours(
     return dict(best[: rules.count])
 
 
-def find_openings(
-    library: Library, scores: Mapping[str, float], count: int, share: float, within: Collection[str] | None = None
-) -> dict[str, Neighbour]:
-    """Return the first sections with text of the best files, where these were not found themselves.
-
-    A file is as good as its best three sections together; its opening gets a share of the best one's score.
-
-    Args:
-        library: Where the sections stand.
-        scores: What was found.
-        count: How many files.
-        share: Of the score of a file's best section.
-        within: Ids of the only sections that may join, None for all.
-    """
-    found: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    for section_id, score in scores.items():
-        found[library.locate(section_id)[0].key].append((score, section_id))
-    for entries in found.values():
-        entries.sort(key=lambda entry: -entry[0])
-    files = sorted(found, key=lambda key: -sum(score for score, _ in found[key][:_FILE_SCORES]))
-    openings = {}
-    for key in files[:count]:
-        score, best = found[key][0]
-        opening = _find_opening(library, key)
-        if opening is not None and opening not in scores and (within is None or opening in within):
-            openings[opening] = Neighbour(score=score * share, relation="opening of the file", origin=best)
-    return openings
-
-
 def _list_relations(library: Library, section_id: str, rules: NeighbourRules) -> Iterator[tuple[str, str, float]]:
     parent = library.parent(section_id)
     if parent is not None:
@@ -120,13 +89,3 @@ def _keep_read(library: Library, ids: Collection[str], relation: str, share: flo
         document, row = library.locate(section_id)
         if document.columns.kinds[row] not in _UNREAD:
             yield section_id, relation, share
-
-
-def _find_opening(library: Library, key: str) -> str | None:
-    document = library.document(key)
-    columns = document.columns
-    for row, section_id in enumerate(document.ids):
-        text = document.text[columns.starts[row] : columns.starts[row + 1]]
-        if columns.kinds[row] not in _UNREAD and text.strip():
-            return section_id
-    return None

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from roamtui.errors import UsageError
-from roamtui.search.mode import SearchMode
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _T = TypeVar("_T")
 _CHUNK_SIZE_MIN = 50
 _CHUNK_SIZE_MAX = 8_000
+
+
+class SearchMode(StrEnum):
+    """How sections are found."""
+
+    OFF = "off"
+    """Not at all: the outline alone shows the way."""
+    KEYWORD = "keyword"
+    VECTOR = "vector"
+    HYBRID = "hybrid"
 
 
 class Rerank(StrEnum):
@@ -39,42 +46,53 @@ class OptionSpec:
     """Largest number, itself included."""
     kind: type = str
     """`int`, `float`, `bool`, `str`, or an enumeration of the choices."""
+    has_flag: bool = False
+    """Whether it is a flag of the command line too."""
 
 
-def _set(default: _T, help: str, *, low: float = 0, high: float = math.inf, kind: type | None = None) -> _T:  # noqa: A002
-    spec = OptionSpec(help=help, low=low, high=high, kind=kind or type(default))
+def _set(
+    default: _T,
+    help: str,  # noqa: A002 - argparse's name for it
+    *,
+    low: float = 0,
+    high: float = math.inf,
+    kind: type | None = None,
+    has_flag: bool = False,
+) -> _T:
+    spec = OptionSpec(help=help, low=low, high=high, kind=kind or type(default), has_flag=has_flag)
     return field(default=default, metadata={"spec": spec})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalOptions:
-    """How sections are found. Each field is a key of the settings' table `[retrieval]` and a flag."""
+    """How sections are found. Each field is a key of the settings' table `[retrieval]`, six are flags too."""
 
-    mode: SearchMode = _set(SearchMode.KEYWORD, "how to search")
+    mode: SearchMode = _set(SearchMode.KEYWORD, "how to search", has_flag=True)
     embedder: str | None = _set(
         None,
         "ollama/MODEL, openai/MODEL or another of litellm's; local:NAME or a folder for one on this machine",
         kind=str,
+        has_flag=True,
     )
     embedder_api_base: str | None = _set(None, "address of the embedder's server", kind=str)
     index: str | None = _set(
-        None, "a LanceDB database in place of the index on this machine: a folder, s3://… or db://…", kind=str
+        None,
+        "a LanceDB database in place of the index on this machine: a folder, s3://… or db://…",
+        kind=str,
+        has_flag=True,
     )
-    limit: int | None = _set(None, "sections at most, whoever searches", low=1, kind=int)
+    limit: int | None = _set(None, "sections at most, whoever searches", low=1, kind=int, has_flag=True)
     max_tokens: int | None = _set(None, "tokens of all sections found, at most", low=1, kind=int)
     score_threshold: float = _set(0.0, "leave out what has less than this share of the best score", high=1)
-    documents: int = _set(0, "documents, the best first, of which alone sections are given; 0 for all")
     keyword_weight: float = _set(1.0, "of the list by words")
     vector_weight: float = _set(0.4, "of the list by vectors")
     trust_words: bool = _set(True, "let vectors count less, and move what is first less, the clearer words find")  # noqa: FBT003
     follow_up_weight: float = _set(2.0, "of the list by vectors where the conversation says what a follow-up is about")
-    title_weight: float = _set(0.0, "of the list by titles")
     heading_boost: float = _set(3.0, "of a word in a section's title, where one in its text is 1")
     path_boost: float = _set(1.0, "of a word in the titles above and the file's path")
     vector_top: int = _set(100, "sections by vectors at most", low=1)
-    candidates: int = _set(100, "sections by words, and by titles, at most", low=1)
+    candidates: int = _set(100, "sections by words at most", low=1)
     fusion_k: int = _set(60, "constant of reciprocal rank fusion", low=1)
-    top_files: int = _set(0, "files of the best sections whose openings join in")
     parent_weight: float = _set(0.75, "of a section's score that its parent gets", high=1)
     child_weight: float = _set(0.7, "of a section's score that its children get", high=1)
     sibling_weight: float = _set(0.6, "of a section's score that those beside it get", high=1)
@@ -83,9 +101,13 @@ class RetrievalOptions:
     siblings_per_node: int = _set(2, "sections beside one, and below one, that are its neighbours", low=1)
     chunk_size: int = _set(600, "characters of a chunk", low=_CHUNK_SIZE_MIN, high=_CHUNK_SIZE_MAX)
     chunk_overlap: int = _set(0, "characters that a chunk repeats of the one before")
-    rerank: Rerank = _set(Rerank.OFF, "let the model order what was found; it costs a request")
+    rerank: Rerank = _set(Rerank.OFF, "let the model order what was found; it costs a request", has_flag=True)
     rerank_count: int = _set(20, "sections that the model orders", low=2, high=100)
-    rewrite: bool = _set(False, "let the model put a follow-up as a question of its own; it costs a request")  # noqa: FBT003
+    rewrite: bool = _set(
+        False,  # noqa: FBT003 - the default
+        "let the model put a follow-up as a question of its own; it costs a request",
+        has_flag=True,
+    )
 
     @property
     def needs_vectors(self) -> bool:
@@ -102,15 +124,12 @@ class RetrievalOptions:
             raise UsageError(
                 f"chunk_overlap {self.chunk_overlap} is more than half of chunk_size {self.chunk_size}. Lower it."
             )
-        if not (self.keyword_weight or self.vector_weight or self.title_weight):
-            raise UsageError("keyword_weight, vector_weight and title_weight are all 0. Raise one of them.")
+        if not (self.keyword_weight or self.vector_weight):
+            raise UsageError("keyword_weight and vector_weight are both 0. Raise one of them.")
 
 
 SPECS: Mapping[str, OptionSpec] = {item.name: item.metadata["spec"] for item in fields(RetrievalOptions)}
 """What each option may be, by name."""
-DEFAULTS: Mapping[str, object] = {
-    item.name: item.default for item in fields(RetrievalOptions) if item.default is not MISSING
-}
 
 
 class OptionError(ValueError):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from roamtui.search.answer_forms import list_implied
 from roamtui.search.forms import list_starts
-from roamtui.search.irregular import list_other_forms
 from roamtui.search.languages import FOLLOW_UP_STARTS, POINTING_WORDS, STOP_WORDS, Language, find_language
 from roamtui.search.stem import stem
 from roamtui.search.terms import (
@@ -55,7 +54,7 @@ class Query:
     words: tuple[str, ...]
     """Words of the terms that may stand in a title, those inside identifiers included."""
     groups: tuple[frozenset[str], ...]
-    """Stems of each word and its irregular forms; of what it may have meant, where it was mistyped."""
+    """The stem of each word; those of what it may have meant, where it was mistyped."""
     stems: frozenset[str]
     """All of these."""
     names: frozenset[str]
@@ -96,15 +95,14 @@ def parse_query(text: str) -> Query:
             _add_parts(find_words(term), pieces, words)
     for match in _CAMEL_WORD.finditer(text):
         _add_parts([fold(part) for part in split_camel_case(match.group())], pieces, words)
-    forms = [(word, *list_other_forms(word)) for word in words]
-    by_stem = {stem(form): _quote(form) for group in forms for form in group}
+    by_stem = {stem(word): _quote(word) for word in words}
     alternatives = [*by_stem.values(), *pieces, *(f"{_quote(prefix)} *" for prefix in _PREFIX.findall(text))]
     language = find_language(find_words(text))
     phrases = [_quote(phrase) for phrase in _PHRASE.findall(text) if len(find_words(space_out(phrase))) > 1]
     return Query(
         terms=terms,
         words=tuple(words),
-        groups=tuple(frozenset(map(stem, group)) for group in forms),
+        groups=tuple(frozenset({stem(word)}) for word in words),
         stems=frozenset(by_stem),
         names=find_names(text),
         leans_back=leans_back(text),

@@ -19,11 +19,38 @@ from roamtui.search.topics import favour_topics
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from roamtui.search.base import SearchOptions
     from roamtui.search.index import SectionIndex
+    from roamtui.search.options import RetrievalOptions
     from roamtui.search.query import Query
 
+_TEXT_WEIGHT = 1.0
+_NAME_WEIGHT = 2.0
+"""Of a whole identifier, beside its parts as words."""
+_PART_WEIGHT = 0.3
+"""Of a part of an identifier in camel case."""
+_TITLE_SHARE = 0.2
+"""Bonus for a title whose words are all asked for, as a share of the best text score."""
+_PATH_SHARE = 0.2
+"""Likewise for title and titles above together."""
+_PARENT_SHARE = 0.05
+"""How much of the score of the section above is added."""
+_PAGE_SHARE = 0.05
+"""How much of the mean of the best three scores in the same document is added."""
 _PAGE_SCORES = 3
+_SENTENCE_SHARE = 0.2
+"""What the sentence that answers best adds, as a share of the best score, where it holds all that is asked for."""
+_READ = 20
+"""Sections, the best so far, whose sentences are looked at."""
+_SYNONYM_WEIGHT = 0.3
+"""Of everyday words that mean the same as a rare or missing one of the query, where that one is 1."""
+_NEIGHBOUR_WEIGHT = 0.3
+"""Of two words that stand side by side in the query and in a section."""
+_FORM_WEIGHT = 1.0
+"""Of other forms of the query's words and of compounds that begin with them, in languages other than English."""
+_GLOSSARY_LOSS = 0.3
+"""Share of its score that an entry of a glossary loses, unless its whole title is asked for."""
+_TOPIC_WEIGHT = 2.0
+"""How much a section gains that lies inside what the conversation is about, where search is told of it."""
 _TERMS_MIN = 2
 """Terms of a query from which on sentences are looked at: one alone is answered by its sections."""
 _RARE_MAX = 10
@@ -33,7 +60,7 @@ _RARE_MAX = 10
 def rank_by_text(
     index: SectionIndex,
     query: Query,
-    options: SearchOptions,
+    options: RetrievalOptions,
     within: range,
     topics: Mapping[int, float] = MappingProxyType({}),
 ) -> dict[int, float]:
@@ -44,7 +71,7 @@ def rank_by_text(
     Args:
         index: What is searched.
         query: What is looked for.
-        options: What is weighed.
+        options: What is weighed, and how many are found at most.
         within: Numbers of the sections to search.
         topics: Sections that the conversation is about, with their strengths.
     """
@@ -56,13 +83,13 @@ def rank_by_text(
     if not scores:
         return {}
     best = max(scores.values())
-    scores = {number: score + best * _score_titles(index, number, query, options) for number, score in scores.items()}
-    scores = _add_company(index, scores, options)
-    scores = _demote_glossary(index, scores, query, options)
+    scores = {number: score + best * _score_titles(index, number, query) for number, score in scores.items()}
+    scores = _add_company(index, scores)
+    scores = _demote_glossary(index, scores, query)
     if topics:
-        scores = favour_topics(scores, topics, index, query, options.topic_weight)
+        scores = favour_topics(scores, topics, index, query, _TOPIC_WEIGHT)
     if not topics or not query.leans_back:  # a follow-up is no whole question: no sentence need hold its words
-        scores = _add_sentences(index, scores, query, options)
+        scores = _add_sentences(index, scores, query)
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -71,21 +98,19 @@ def measure_share(part: frozenset[str], whole: frozenset[str]) -> float:
     return len(part & whole) / len(part) if part else 0.0
 
 
-def _add_sentences(
-    index: SectionIndex, scores: dict[int, float], query: Query, options: SearchOptions
-) -> dict[int, float]:
+def _add_sentences(index: SectionIndex, scores: dict[int, float], query: Query) -> dict[int, float]:
     """Let the best sections gain by their best sentence: words together answer better than words apart."""
-    if len(query.terms) < _TERMS_MIN or not options.read:
+    if len(query.terms) < _TERMS_MIN:
         return scores
     weights = {term: _weigh_term(index, term) for term in query.terms}
     best = max(scores.values())
     gained = dict(scores)
-    for number in sorted(scores, key=lambda number: (-scores[number], number))[: options.read]:
+    for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ]:
         text = narrow_text(index.own_text(number), query.terms)
         forms = find_forms(text, query.terms, query.language)
         found = best_sentences(text, query.terms, limit=1, idf=weights, forms=forms)
         if found:
-            gained[number] += options.sentence_share * best * found[0].score
+            gained[number] += _SENTENCE_SHARE * best * found[0].score
     return gained
 
 
@@ -95,14 +120,8 @@ def _weigh_term(index: SectionIndex, term: str) -> float:
     return math.log(1 + (len(index) - count + 0.5) / (count + 0.5))
 
 
-def _score_words(index: SectionIndex, query: Query, options: SearchOptions, within: range) -> dict[int, float]:
-    weights = (
-        options.title_weight,
-        options.path_weight,
-        options.text_weight,
-        options.identifier_weight,
-        options.part_weight,
-    )
+def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, within: range) -> dict[int, float]:
+    weights = (options.heading_boost, options.path_boost, _TEXT_WEIGHT, _NAME_WEIGHT, _PART_WEIGHT)
     found: list[tuple[int, float]] = []
     if query.phrases:
         expression = f"({query.phrases}) AND ({query.expression} OR ({query.phrases}))"
@@ -110,8 +129,8 @@ def _score_words(index: SectionIndex, query: Query, options: SearchOptions, with
     if not found:
         search = plan_search(index, query, within)
         found = index.rank(search.expression, weights, within, options.candidates, rows=search.rows)
-        found += _rank_by_synonyms(index, query, weights, within, options)
-        found += _rank_by_more(index, query, weights, within, options)
+        found += _rank_by_synonyms(index, query, weights, within, options.candidates)
+        found += _rank_by_more(index, query, weights, within, options.candidates)
     scores: dict[int, float] = defaultdict(float)
     for number, score in found:
         scores[number] += score
@@ -119,23 +138,23 @@ def _score_words(index: SectionIndex, query: Query, options: SearchOptions, with
 
 
 def _rank_by_synonyms(
-    index: SectionIndex, query: Query, weights: Sequence[float], within: range, options: SearchOptions
+    index: SectionIndex, query: Query, weights: Sequence[float], within: range, limit: int
 ) -> list[tuple[int, float]]:
     """Return what is found by words that mean the same as those that are rare among the sections.
 
     In a large library every word is somebody's, and looking for many more of them would cost time.
     """
-    if not options.synonym_weight or len(within) > WEIGHED_MAX:
+    if len(within) > WEIGHED_MAX:
         return []
     asked = [word for word in query.words if find_synonyms((word,))]
     rare = [word for word in asked if len(index.list_matches(f'"{word}"', within, _RARE_MAX + 1)) <= _RARE_MAX]
     expression = " OR ".join(f'"{word}"' for word in find_synonyms(rare))
-    found = index.rank(expression, weights, within, options.candidates)
-    return [(number, options.synonym_weight * score) for number, score in found]
+    found = index.rank(expression, weights, within, limit)
+    return [(number, _SYNONYM_WEIGHT * score) for number, score in found]
 
 
 def _rank_by_more(
-    index: SectionIndex, query: Query, weights: Sequence[float], within: range, options: SearchOptions
+    index: SectionIndex, query: Query, weights: Sequence[float], within: range, limit: int
 ) -> list[tuple[int, float]]:
     """Return what is found by more than single words as asked: neighbours, other forms of words, words implied.
 
@@ -144,39 +163,37 @@ def _rank_by_more(
     if len(within) > WEIGHED_MAX:
         return []
     more = (
-        (" OR ".join(query.neighbours), options.neighbour_weight),
-        (" OR ".join(query.starts), options.form_weight),
-        (query.implied, options.synonym_weight),
+        (" OR ".join(query.neighbours), _NEIGHBOUR_WEIGHT),
+        (" OR ".join(query.starts), _FORM_WEIGHT),
+        (query.implied, _SYNONYM_WEIGHT),
     )
     return [
         (number, weight * score)
         for expression, weight in more
-        if expression and weight
-        for number, score in index.rank(expression, weights, within, options.candidates)
+        if expression
+        for number, score in index.rank(expression, weights, within, limit)
     ]
 
 
-def _score_titles(index: SectionIndex, number: int, query: Query, options: SearchOptions) -> float:
+def _score_titles(index: SectionIndex, number: int, query: Query) -> float:
     title = measure_share(index.title_stems(number), query.stems)
     if query.names and query.names & index.title_names(number):
         title = 1.0  # where an identifier is a title, it is defined, not used
     path = measure_share(index.path_stems(number), query.stems)
-    return options.title_share * title + options.path_share * path
+    return _TITLE_SHARE * title + _PATH_SHARE * path
 
 
-def _demote_glossary(
-    index: SectionIndex, scores: dict[int, float], query: Query, options: SearchOptions
-) -> dict[int, float]:
+def _demote_glossary(index: SectionIndex, scores: dict[int, float], query: Query) -> dict[int, float]:
     """Let entries of a glossary lose: full of a subject's words, they answer what they define and little else."""
     return {
-        number: score * (1 - options.glossary_loss)
+        number: score * (1 - _GLOSSARY_LOSS)
         if is_glossary_entry(index, number) and not index.title_stems(number) <= query.stems
         else score
         for number, score in scores.items()
     }
 
 
-def _add_company(index: SectionIndex, scores: dict[int, float], options: SearchOptions) -> dict[int, float]:
+def _add_company(index: SectionIndex, scores: dict[int, float]) -> dict[int, float]:
     """Let a section gain by the section above it and by the best ones of its document."""
     pages: dict[int, list[float]] = defaultdict(list)
     for number, score in scores.items():
@@ -184,7 +201,7 @@ def _add_company(index: SectionIndex, scores: dict[int, float], options: SearchO
     means = {page: sum(sorted(found, reverse=True)[:_PAGE_SCORES]) / _PAGE_SCORES for page, found in pages.items()}
     return {
         number: score
-        + options.parent_share * scores.get(index.parent(number), 0.0)
-        + options.page_share * means[id(index.document(number))]
+        + _PARENT_SHARE * scores.get(index.parent(number), 0.0)
+        + _PAGE_SHARE * means[id(index.document(number))]
         for number, score in scores.items()
     }

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from roamtui.search.irregular import list_other_forms
 from roamtui.search.stem import stem
 from roamtui.search.terms import find_words
 
@@ -39,15 +38,12 @@ class TitleWords:
         """Return for each word that the index does not know the title words most like it, with their likeness."""
         corrections = {}
         for word in words:
-            if len(word) < _LENGTH_MIN or any(map(str.isdigit, word)) or self._is_known(word):
+            if len(word) < _LENGTH_MIN or any(map(str.isdigit, word)) or self._index.has_stem(stem(word)):
                 continue
             meant = find_similar(word, self._index.store.list_title_words())
             if meant:
                 corrections[word] = meant
         return corrections
-
-    def _is_known(self, word: str) -> bool:
-        return any(self._index.has_stem(stem(form)) for form in (word, *list_other_forms(word)))
 
     def rank(self, words: Iterable[str], corrections: dict[str, dict[str, float]], within: range) -> list[int]:
         """Return the nodes whose titles are most like the corrected words, the best first, ties in document order.

@@ -20,8 +20,7 @@ from roamtui.models.base import Model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.models.trace import TraceWriter
-from roamtui.search.base import SearchMode
-from roamtui.search.keyword import make_searcher
+from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
 
 _NONCE = re.compile(r"<<<[0-9a-f]{8}|[0-9a-f]{8}>>>")
@@ -88,7 +87,7 @@ async def record(
     """Have a conversation with a scripted model, or another, traced."""
     writer = TraceWriter(path, environ or {})
     library = make_library()
-    searcher = make_searcher(library, SearchMode.KEYWORD)
+    searcher = KeywordSearcher(library)
     model = model or ScriptedModel(make_replies(turns))
     agent = TracedAgent(Session.start(library), model, searcher, OPTIONS, writer=writer)
     try:
@@ -107,5 +106,5 @@ async def replay(
 ) -> list[list[str]]:
     """Have the conversation of a trace again."""
     library = make_library(text)
-    searcher = make_searcher(library, SearchMode.KEYWORD)
+    searcher = KeywordSearcher(library)
     return await talk(Agent(Session.start(library), RecordedModel(path, environ or {}), searcher, options), turns)

@@ -13,8 +13,8 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.tools.base import read_arguments, read_ids
 from roamtui.errors import SourceError
 from roamtui.models.scripted import ScriptedReply
-from roamtui.search.base import Hit, SearchMode
-from roamtui.search.keyword import make_searcher
+from roamtui.search.base import Hit
+from roamtui.search.keyword import KeywordSearcher
 from tests.agent.manual_agent import MANUAL, FakeSearcher, ask, ids, make_agent, model_of, results
 from tests.conversation.conversations import make_library
 
@@ -271,7 +271,7 @@ async def test_a_search_that_fails_is_an_answer() -> None:
 @given(st.text(max_size=50) | st.sampled_from(["\ud800", "\x00", '"', "*", "AND OR NOT", "NEAR(", "x" * 5_000]))
 async def test_any_query_is_data_to_the_real_search(query: str) -> None:
     library = make_library(MANUAL)
-    searcher = make_searcher(library, SearchMode.KEYWORD)
+    searcher = KeywordSearcher(library)
     assert searcher is not None
     agent = make_agent()
     agent = Agent(agent.session, agent.model, searcher)

@@ -26,8 +26,7 @@ from roamtui.models.base import Request, Retrying
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.models.trace import TraceWriter
-from roamtui.search.base import SearchMode
-from roamtui.search.keyword import make_searcher
+from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
 from tests.agent.recording import Turn, make_library, make_replies, record, replay, talk
 from tests.fakes.site import FakeSite
@@ -83,12 +82,12 @@ async def test_a_replay_fetches_and_searches_as_it_did(path: Path) -> None:
         turns = (Turn(question="Which bird?", replies=replies),)
         writer = TraceWriter(path, {})
         session = Session.start(library, loader=loader)
-        searcher = make_searcher(library, SearchMode.KEYWORD)
+        searcher = KeywordSearcher(library)
         traced = await talk(TracedAgent(session, ScriptedModel(replies), searcher, writer=writer), turns)
         writer.close()
         library, loader = open_named([site.url("/llms.txt")])
         session = Session.start(library, loader=loader)
-        searcher = make_searcher(library, SearchMode.KEYWORD)
+        searcher = KeywordSearcher(library)
         replayed = await talk(Agent(session, RecordedModel(path, {}), searcher), turns)
     assert _without_progress(replayed) == _without_progress(traced)
     assert [status in str(traced) for status in ("OPENED", "FAILED", "NodesLoaded", "SectionsSearched")] == [True] * 4

@@ -11,8 +11,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.errors import UnknownSectionError
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.search.base import SearchMode
-from roamtui.search.keyword import make_searcher
+from roamtui.search.keyword import KeywordSearcher
 from tests.agent.recording import make_library
 
 LIBRARY = make_library()
@@ -24,7 +23,7 @@ async def search(about: str | None, **arguments: str) -> tuple[set[str], str]:
     """Return the sections that a search finds, and what the model is told."""
     call = ("search_sections", {"query": "herons wait", **arguments})
     model = ScriptedModel([ScriptedReply(calls=(call,)), NOT_FOUND])
-    agent = Agent(Session.start(LIBRARY), model, make_searcher(LIBRARY, SearchMode.KEYWORD))
+    agent = Agent(Session.start(LIBRARY), model, KeywordSearcher(LIBRARY))
     events = [event async for event in agent.ask("Who waits?", within=about)]
     [searched] = [event for event in events if isinstance(event, SectionsSearched)]
     return {hit.section_id for hit in searched.hits}, model.requests[-1].messages[-1].text
@@ -52,7 +51,7 @@ async def test_a_section_that_is_none_falls_back_and_says_so() -> None:
 async def test_the_next_question_is_about_everything_again() -> None:
     call = ScriptedReply(calls=(("search_sections", json.dumps({"query": "herons wait"})),))
     model = ScriptedModel([NOT_FOUND, call, NOT_FOUND])
-    agent = Agent(Session.start(LIBRARY), model, make_searcher(LIBRARY, SearchMode.KEYWORD))
+    agent = Agent(Session.start(LIBRARY), model, KeywordSearcher(LIBRARY))
     _ = [event async for event in agent.ask("Who waits?", within=IDS["Owls"])]
     events = [event async for event in agent.ask("Who waits?")]
     [searched] = [event for event in events if isinstance(event, SectionsSearched)]

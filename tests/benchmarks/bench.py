@@ -31,8 +31,7 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.outline.render import render_outline
-from roamtui.search.base import SearchMode
-from roamtui.search.keyword import make_searcher
+from roamtui.search.keyword import KeywordSearcher
 from tests.benchmarks.findings import FINDINGS_HEAD, Finding, format_finding
 from tests.benchmarks.first_screen import NoScreenError, Program, measure_first_screen
 from tests.benchmarks.growth import bench_growth
@@ -165,7 +164,7 @@ def bench_index() -> Row:
 def bench_search() -> Row:
     """A further search beside a look at every section for one of the words."""
     library = make_library(1_000_000)
-    searcher = make_searcher(library, SearchMode.KEYWORD)
+    searcher = KeywordSearcher(library)
     assert searcher is not None
     texts = [library.own_text(section_id).lower() for section_id in library.walk()]
     seconds, beside = measure_in_turns(
@@ -175,7 +174,7 @@ def bench_search() -> Row:
 
 
 def _search(library: Library) -> object:
-    searcher = make_searcher(library, SearchMode.KEYWORD)
+    searcher = KeywordSearcher(library)
     return searcher.search(_QUERY) if searcher else None
 
 

@@ -33,10 +33,10 @@ from roamtui.document.library import Library
 from roamtui.document.loader import load_files
 from roamtui.document.web_options import WebOptions
 from roamtui.document.web_sources import open_named
-from roamtui.search.base import EmbedKind, Searcher, SearchMode
+from roamtui.search.base import EmbedKind, Searcher
 from roamtui.search.choosing import make_keyword_searcher, make_searcher
 from roamtui.search.fused import SearchParts
-from roamtui.search.options import RetrievalOptions
+from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.store.opening import IndexPlace
 from roamtui.search.vector_index import VectorIndex, VectorRanker, open_vectors
 from roamtui.search.vector_store import VectorStore

@@ -27,7 +27,9 @@ def server() -> Iterator[FakeEmbeddingServer]:
 
 
 def _name_embedder(server: FakeEmbeddingServer, mode: str = "hybrid") -> list[str]:
-    return ["--mode", mode, "--embedder", "ollama/arctic", "--embedder-api-base", server.url]
+    config_path().parent.mkdir(parents=True, exist_ok=True)
+    config_path().write_text(f'[retrieval]\nembedder_api_base = "{server.url}"\n', "utf-8")
+    return ["--mode", mode, "--embedder", "ollama/arctic"]
 
 
 @pytest.mark.slow
@@ -80,12 +82,11 @@ def test_modes_are_measured_and_a_failing_embedder_fails_the_measurement(
         (["--mode", "psychic"], ["--mode: must be one of off, keyword, vector, hybrid"]),
         (["--mode", "vector"], ["mode vector needs an embedder", "off and keyword", "ollama/", "openai/", "local:"]),
         (["--mode", "hybrid", "--embedder", "word"], ['"word" is no name of an embedder', "ollama/"]),
-        (["--mode", "hybrid", "--embedder", "openai/x", "--embedder-api-base", "x"], ["--embedder-api-base"]),
         (["--rerank", "scores"], ["offline can neither rerank", "--model", "--rerank off"]),
         (["--rewrite"], ["offline can neither", "--no-rewrite"]),
         (["--rerank", "scores", "--model", "two words"], ["no name of a model"]),
-        (["--chunk-size", "100", "--chunk-overlap", "80"], ["chunk_overlap 80"]),
-        (["--fusion-k", "0"], ["--fusion-k: must be a whole number of 1 or more"]),
+        (["--limit", "0"], ["--limit: must be a whole number of 1 or more"]),
+        (["--chunk-size", "100"], ["--chunk-size"]),
     ],
 )
 def test_what_is_not_available_is_told_at_the_start(
@@ -108,15 +109,17 @@ def test_a_local_embedder_that_is_not_installed_says_what_to_install(run: RunCom
 
 
 @pytest.mark.parametrize("command", [["search", "x.md", "q"], ["ask", "x.md", "q"], ["eval", "q"], ["mcp", "x.md"], []])
-def test_every_option_has_a_flag(command: list[str]) -> None:
-    values = {"mode": "vector", "rerank": "choose", "embedder": "a/b", "embedder_api_base": "http://x"}
-    given: list[str] = []
-    for name, spec in SPECS.items():
-        given.append(f"--{name.replace('_', '-')}")
-        if spec.kind is not bool:
-            given.append(values.get(name) or f"{min(spec.high, max(spec.low, 1)):g}")
-    arguments = parse_arguments([*command, *given])
-    assert set(getattr(arguments, "retrieval")) == set(SPECS)  # noqa: B009 - commands without search have none
+def test_each_command_that_searches_has_the_flags(command: list[str]) -> None:
+    flags = ["--mode", "vector", "--embedder", "a/b", "--index", "x", "--limit", "3", "--rerank", "choose", "--rewrite"]
+    arguments = parse_arguments([*command, *flags])
+    given = getattr(arguments, "retrieval")  # noqa: B009 - commands without search have none
+    assert set(given) == {name for name, spec in SPECS.items() if spec.has_flag}
+
+
+def test_keys_of_an_older_version_are_no_error(run: RunCommand, garden: Path) -> None:
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text("[retrieval]\ntop_files = 2\ndocuments = 3\ntitle_weight = 0.5\nlimit = 1\n", "utf-8")
+    assert len(run("search", garden, "spade", "--json").json["hits"]) == 1
 
 
 @pytest.mark.parametrize(

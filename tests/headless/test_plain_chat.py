@@ -22,8 +22,7 @@ from roamtui.errors import ModelError, UsageError
 from roamtui.headless.plain_chat import AnswerWriter, PlainApprover, PlainContext, run_plain_chat
 from roamtui.models.base import Model, Request
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
-from roamtui.search.base import SearchMode
-from roamtui.search.keyword import make_searcher
+from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.raw_text import RawText
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class Chat:
         self.library = build_library(RawText(text=TEXT, source="harbour.md", name="harbour"))
         self.model = ScriptedModel(replies)
         self.session = Session.start(self.library, store=store)
-        self.agent = Agent(self.session, self.model, make_searcher(self.library, SearchMode.KEYWORD))
+        self.agent = Agent(self.session, self.model, KeywordSearcher(self.library))
         self.chosen: dict[str, Model] = {}
 
     def id_of(self, title: str) -> str:

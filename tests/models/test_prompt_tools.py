@@ -13,8 +13,7 @@ from roamtui.document.parse import parse_document
 from roamtui.models.base import CallMade, Model, ModelStopped, Request, TextDelta, ThinkingDelta, UsageReported
 from roamtui.models.prompt_tools import PromptToolsModel, translate_request
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.search.base import SearchMode
-from roamtui.search.keyword import make_searcher
+from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
 from tests.models.asking import EXPAND, answer_calls, collect, join_text, list_calls, make_request
 
@@ -99,7 +98,7 @@ async def test_a_whole_conversation_in_words_opens_quotes_and_only_grows() -> No
         ScriptedReply(text=f'It turns "by 270 degrees" [{ids["Owls"]}].'),
     ]
     inner = ScriptedModel(replies)
-    searcher = make_searcher(library, SearchMode.KEYWORD)
+    searcher = KeywordSearcher(library)
     agent = Agent(Session.start(library), PromptToolsModel(inner), searcher)
     for question in ("How much does a heron eat?", "And owls?"):
         events = [event async for event in agent.ask(question)]

@@ -31,8 +31,7 @@ from roamtui.document.library import Library
 from roamtui.errors import ModelError, RoamtuiError
 from roamtui.models.base import Retrying
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.search.keyword import make_searcher
-from roamtui.search.mode import SearchMode
+from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.raw_text import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
@@ -79,7 +78,7 @@ class RunningApp(RuleBasedStateMachine):
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr("roamtui.tui.screens.asking.describe_failure", self._note_failure)
         library = _build(TEXT)
-        agent = Agent(Session.start(library), self.model, make_searcher(library, SearchMode.KEYWORD))
+        agent = Agent(Session.start(library), self.model, KeywordSearcher(library))
         self.app = RoamApp(AppContext(agent=agent, read_again=lambda: _build(self.text)))
         self.context = self.app.run_test(size=(120, 35))
         self.pilot: Pilot[None] = self._do(self.context.__aenter__())

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from roamtui.search.base import SearchMode
-from roamtui.search.choosing import make_searcher
+from roamtui.search.assisted import AssistedSearcher
+from roamtui.search.choosing import LimitedSearcher, make_searcher
 from roamtui.search.fused import FusedSearcher
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.limits import LimitedSearcher
-from roamtui.search.options import RetrievalOptions
+from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 from tests.search.libraries import make_library
 
 HANDBOOK = make_library(
@@ -25,8 +24,8 @@ HANDBOOK = make_library(
         ({"mode": SearchMode.OFF}, type(None)),
         ({}, KeywordSearcher),
         ({"neighbour_count": 1}, FusedSearcher),
-        ({"top_files": 1}, FusedSearcher),
-        ({"rewrite": True}, FusedSearcher),
+        ({"rewrite": True}, AssistedSearcher),
+        ({"mode": SearchMode.HYBRID, "rerank": Rerank.SCORES}, AssistedSearcher),
         ({"mode": SearchMode.VECTOR}, FusedSearcher),
         ({"mode": SearchMode.HYBRID}, FusedSearcher),
         ({"limit": 3}, LimitedSearcher),

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, UnknownSectionError
-from roamtui.search.base import Searcher, SearchMode
+from roamtui.search.base import RankedSection, Searcher
 from roamtui.search.choosing import make_searcher
-from roamtui.search.fused import SearchParts
+from roamtui.search.fused import RankedList, SearchParts, find_rival, fuse_lists, measure_doubt, put_clear_first
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.options import Rerank, RetrievalOptions
+from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_library
 
@@ -84,10 +87,10 @@ def test_hybrid_finds_what_words_miss_and_says_how() -> None:
 
 
 def test_a_hit_of_several_lists_tells_its_place_in_each() -> None:
-    hit = _make({"title_weight": 0.5, "trust_words": False}).search("late fees")[0]
+    hit = _make({"trust_words": False}).search("late fees")[0]
     assert HANDBOOK.title_of(hit.section_id) == "Late fees"
-    assert hit.why == "text rank 1 · vector rank 1 · title rank 1"
-    assert hit.score == pytest.approx(1.9 / 61)
+    assert hit.why == "text rank 1 · vector rank 1"
+    assert hit.score == pytest.approx(1.4 / 61)
 
 
 def test_the_clearer_words_find_the_less_vectors_count() -> None:
@@ -121,7 +124,7 @@ def test_scores_never_rise_and_limits_hold() -> None:
 
 def test_within_holds_for_every_list() -> None:
     inside = id_of(HANDBOOK, "Paying")
-    found = _find(_make({"neighbour_count": 9, "top_files": 1}), "watering roses", within=inside)
+    found = _find(_make({"neighbour_count": 9}), "watering roses", within=inside)
     assert set(found) <= {"Paying", "Late fees", "Invoices"}
     assert _find(_make({}), "watering", within=HANDBOOK.root_id)
     with pytest.raises(UnknownSectionError):
@@ -135,12 +138,6 @@ def test_a_neighbour_tells_by_whom_it_came() -> None:
     assert hits["Late fees"] == "text rank 1"
     assert hits["Paying"] == f"parent of {late}"
     assert len(hits) == 3
-
-
-def test_the_opening_of_the_best_file_joins() -> None:
-    hits = _make({"mode": SearchMode.KEYWORD, "top_files": 1}).search("roses")
-    assert [HANDBOOK.title_of(hit.section_id) for hit in hits] == ["Watering", "Handbook"]
-    assert hits[1].why == f"opening of the file of {hits[0].section_id}"
 
 
 def test_the_model_orders_the_first_ones_and_the_others_follow() -> None:
@@ -169,11 +166,12 @@ def test_without_an_answer_of_the_model_the_order_stays_and_it_is_told_once() ->
 def test_a_follow_up_is_rewritten_and_otherwise_searched_as_it_is() -> None:
     told: list[str] = []
     earlier = ("Tell me of the garden.", "It is fine.")
-    assert _find(_make({}, rewriter=ScriptedRewriter("roses")), "And those?", earlier=earlier)[0] == "Watering"
-    searcher = _make({}, rewriter=ScriptedRewriter(None), tell=told.append)
+    roses = _make({"rewrite": True}, rewriter=ScriptedRewriter("roses"))
+    assert _find(roses, "And those?", earlier=earlier)[0] == "Watering"
+    searcher = _make({"rewrite": True}, rewriter=ScriptedRewriter(None), tell=told.append)
     assert _find(searcher, "late fees", earlier=earlier)[0] == "Late fees"
     assert told == ["The question was not rewritten: The model said nothing useful."]
-    assert _find(_make({}, rewriter=ScriptedRewriter("roses")), "late fees")[0] == "Late fees"
+    assert _find(roses, "late fees")[0] == "Late fees"
 
 
 def test_a_follow_up_is_embedded_after_the_title_that_the_conversation_is_about() -> None:
@@ -234,4 +232,76 @@ def test_no_words_make_the_vectors_and_ask_nobody() -> None:
 
 @pytest.mark.parametrize("query", ["", " ", '"', "§§§", "\x00\ud800", "a" * 20_000])
 def test_any_text_is_a_query(query: str) -> None:
-    _make({"title_weight": 1.0, "neighbour_count": 2}).search(query)
+    _make({"neighbour_count": 2}).search(query)
+
+
+_IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8).map(tuple)
+_LISTS = st.lists(
+    st.builds(RankedList, name=st.just("x"), weight=st.sampled_from([0.0, 0.5, 1.0, 2.0]), section_ids=_IDS),
+    max_size=4,
+)
+
+
+@given(_LISTS)
+def test_exactly_what_stands_in_a_list_that_counts_is_found_the_best_first(lists: list[RankedList]) -> None:
+    scores = fuse_lists(lists, 60)
+    assert set(scores) == {section_id for ranked in lists if ranked.weight for section_id in ranked.section_ids}
+    assert list(scores.values()) == sorted(scores.values(), reverse=True)
+    assert all(score > 0 for score in scores.values())
+
+
+@given(_LISTS, st.randoms(use_true_random=False))
+def test_the_order_of_lists_changes_no_score(lists: list[RankedList], random: object) -> None:
+    mixed = list(lists)
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    assert fuse_lists(mixed, 60) == pytest.approx(fuse_lists(lists, 60))
+
+
+@given(_IDS, st.integers(1, 100))
+def test_one_list_alone_keeps_its_order(ids: tuple[str, ...], k: int) -> None:
+    assert tuple(fuse_lists([RankedList(name="x", weight=0.3, section_ids=ids)], k)) == ids
+
+
+@given(_IDS.filter(lambda ids: len(ids) > 1), _LISTS, st.data())
+def test_what_rises_in_a_list_never_falls(ids: tuple[str, ...], others: list[RankedList], data: st.DataObject) -> None:
+    place = data.draw(st.integers(1, len(ids) - 1))
+    raised = (*ids[: place - 1], ids[place], ids[place - 1], *ids[place + 1 :])
+    before = fuse_lists([RankedList(name="x", weight=1.0, section_ids=ids), *others], 60)
+    after = fuse_lists([RankedList(name="x", weight=1.0, section_ids=raised), *others], 60)
+    assert after[ids[place]] > before[ids[place]]
+
+
+def test_two_middling_places_beat_one_good_one() -> None:
+    lists = [
+        RankedList(name="text", weight=1.0, section_ids=("a", "b", "c")),
+        RankedList(name="vector", weight=1.0, section_ids=("d", "c", "e")),
+    ]
+    assert next(iter(fuse_lists(lists, 60))) == "c"
+    assert fuse_lists(lists, 60)["c"] == pytest.approx(1 / 63 + 1 / 62)
+
+
+def _rank_shares(*shares: float) -> list[RankedSection]:
+    return [RankedSection(section_id=str(place), score=share, why="") for place, share in enumerate(shares)]
+
+
+def test_doubt_is_how_near_the_tenth_section_comes_to_the_first() -> None:
+    assert measure_doubt([]) == 1.0
+    assert measure_doubt(_rank_shares(0.7)) == 1.0
+    assert measure_doubt(_rank_shares(0.8, 0.4)) == pytest.approx(0.25)
+    assert measure_doubt(_rank_shares(*[1.0] * 9, 0.5, 0.1)) == pytest.approx(0.25)
+    assert 0 < measure_doubt(_rank_shares(1.0, 0.0)) < 0.02
+
+
+def test_a_rival_is_the_best_other_section_by_words() -> None:
+    sections = [RankedSection(section_id=name, score=score, why="") for name, score in (("a", 1.0), ("b", 0.4))]
+    assert find_rival(sections, "a") == 0.4
+    assert find_rival(sections, "b") == 2.5
+    assert find_rival(sections, "c") == math.inf
+    assert find_rival(sections[:1], "a") == 0.0
+
+
+def test_the_best_section_by_words_goes_first_only_where_none_comes_near_it() -> None:
+    assert put_clear_first(["2", "1", "0"], _rank_shares(1.0, 0.9, 0.2)) == ["0", "2", "1"]
+    assert put_clear_first(["2", "1", "0"], _rank_shares(1.0, 0.95)) == ["2", "1", "0"]
+    assert put_clear_first(["2", "1"], _rank_shares(1.0, 0.1)) == ["2", "1"]
+    assert put_clear_first(["2", "1"], []) == ["2", "1"]

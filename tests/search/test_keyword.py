@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.errors import UnknownSectionError, UsageError
-from roamtui.search.base import SearchMode, SearchOptions
-from roamtui.search.keyword import KeywordSearcher, make_searcher
+from roamtui.errors import UnknownSectionError
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.options import RetrievalOptions
 from roamtui.search.snippets import SNIPPET_LENGTH
 from tests.search.libraries import find_titles, id_of, make_folder, make_library
 
@@ -200,7 +200,7 @@ def test_limit_is_kept() -> None:
 
 def test_more_hits_than_candidates_may_be_asked_for() -> None:
     library = make_library("".join(f"# Title {number}\n\nThe same word.\n\n" for number in range(30)))
-    searcher = KeywordSearcher(library, replace(SearchOptions(), candidates=5))
+    searcher = KeywordSearcher(library, RetrievalOptions(candidates=5))
 
     assert len(searcher.search("word", limit=25)) == 25
 
@@ -347,22 +347,6 @@ def test_any_text_is_a_document(text: str, query: str) -> None:
     hits = KeywordSearcher(library).search(query)
 
     assert {hit.section_id for hit in hits} <= set(library.walk())
-
-
-@pytest.mark.parametrize("mode", ["vector", SearchMode.HYBRID, "fast\x1b"])
-def test_other_modes_are_refused_in_a_sentence(mode: str) -> None:
-    with pytest.raises(UsageError, match="Choose one of: off, keyword") as refusal:
-        make_searcher(HANDBOOK, mode)
-
-    assert "\x1b" not in str(refusal.value)
-
-
-def test_modes() -> None:
-    searcher = make_searcher(HANDBOOK, "keyword")
-
-    assert make_searcher(HANDBOOK, SearchMode.OFF) is None
-    assert searcher is not None
-    assert searcher.search("late fees")
 
 
 @pytest.mark.parametrize(

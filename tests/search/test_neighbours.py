@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from roamtui.search.neighbours import NeighbourRules, find_neighbours, find_openings
+from roamtui.search.neighbours import NeighbourRules, find_neighbours
 from tests.search.libraries import id_of, make_folder, make_library
 
 LIBRARY = make_library("""# Book
@@ -83,18 +83,7 @@ def test_nothing_outside_joins() -> None:
     assert [LIBRARY.title_of(section_id) for section_id in joined] == ["Deep"]
 
 
-def test_files_and_folders_do_not_join_but_openings_of_the_best_files_do() -> None:
-    library = make_folder(
-        {
-            "a.md": "# A\n\nStart of A.\n\n## A one\n\nText.\n",
-            "b.md": "# B\n\nStart of B.\n\n## B one\n\nText.\n\n## B two\n\nText.\n",
-        }
-    )
-    scores = {id_of(library, "A one"): 0.5, id_of(library, "B one"): 0.4, id_of(library, "B two"): 0.3}
-    openings = find_openings(library, scores, 1, 0.75)
-    assert [library.title_of(section_id) for section_id in openings] == ["B"]
-    assert openings[id_of(library, "B")].score == pytest.approx(0.3)
-    assert len(find_openings(library, scores, 2, 0.75)) == 2
-    assert find_openings(library, scores, 2, 0.75, frozenset(scores)) == {}
+def test_files_and_folders_do_not_join() -> None:
+    library = make_folder({"a.md": "# A\n\nStart of A.\n\n## A one\n\nText.\n", "b.md": "# B\n\nText.\n"})
     joined = find_neighbours(library, {id_of(library, "A"): 1.0}, RULES)
     assert [library.title_of(section_id) for section_id in joined] == ["A one"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,9 +59,29 @@ def test_numbers_are_what_they_should_be() -> None:
     ("options", "word"),
     [
         ({"chunk_size": 100, "chunk_overlap": 51}, "chunk_overlap 51"),
-        ({"keyword_weight": 0.0, "vector_weight": 0.0, "title_weight": 0.0}, "all 0"),
+        ({"keyword_weight": 0.0, "vector_weight": 0.0}, "both 0"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(options: dict[str, Any], word: str) -> None:
     with pytest.raises(UsageError, match=word):
         RetrievalOptions(**options).check()
+
+
+def test_six_options_are_flags() -> None:
+    assert [name for name, spec in SPECS.items() if spec.has_flag] == [
+        "mode",
+        "embedder",
+        "index",
+        "limit",
+        "rerank",
+        "rewrite",
+    ]
+
+
+def test_every_key_is_documented_with_its_default() -> None:
+    documented = (Path(__file__).parents[2] / "docs" / "search.md").read_text("utf-8")
+    for name, spec in SPECS.items():
+        default = getattr(RetrievalOptions(), name)
+        flag = f", `--{name}`" if spec.has_flag else ""
+        shown = "" if default is None else f"`{json.dumps(default)}`".replace(".0`", "`")
+        assert f"| `{name}`{flag} | {shown} | {spec.help} |".replace("|  |", "| |") in documented

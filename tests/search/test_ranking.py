@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from roamtui.search.base import SearchOptions
+import pytest
+
+from roamtui.search import ranking
 from roamtui.search.families import is_glossary_entry
 from roamtui.search.index import SectionIndex
+from roamtui.search.options import RetrievalOptions
 from roamtui.search.query import parse_query
 from roamtui.search.ranking import measure_share, rank_by_text
 from tests.search.libraries import make_folder, make_library
 
-_PLAIN = SearchOptions(title_share=0.0, path_share=0.0, parent_share=0.0, page_share=0.0, synonym_weight=0.0)
+_PLAIN = RetrievalOptions()
+Weigh = Callable[..., None]
 _FILLER = "".join(f"# Filler {number}\n\nNothing of note.\n\n" for number in range(8))
 
 
-def _rank(index: SectionIndex, query: str, options: SearchOptions) -> list[str]:
+@pytest.fixture(autouse=True)
+def weigh(monkeypatch: pytest.MonkeyPatch) -> Weigh:
+    """Let a test weigh one rule alone: what moves a section beyond its words counts nothing, but what is given."""
+
+    def set_weights(**values: float) -> None:
+        for name, value in values.items():
+            monkeypatch.setattr(ranking, f"_{name.upper()}", value)
+
+    set_weights(title_share=0.0, path_share=0.0, parent_share=0.0, page_share=0.0, synonym_weight=0.0)
+    return set_weights
+
+
+def _rank(index: SectionIndex, query: str, options: RetrievalOptions = _PLAIN) -> list[str]:
     numbers = rank_by_text(index, parse_query(query), options, range(len(index)))
     return [index.title(number) for number in numbers]
 
@@ -24,48 +41,52 @@ def _make_index(*sections: str) -> SectionIndex:
     return SectionIndex(make_library("\n\n".join([*sections, _FILLER])))
 
 
-def test_a_title_that_is_all_asked_for_gains() -> None:
+def test_a_title_that_is_all_asked_for_gains(weigh: Weigh) -> None:
     index = _make_index("# Paint drying on walls", "Paint, paint and paint.", "# Paint", "Colour comes in tins.")
-    options = replace(_PLAIN, title_weight=0.0)
+    options = replace(_PLAIN, heading_boost=0.0)
 
     assert _rank(index, "paint", options)[0] == "Paint drying on walls"
-    assert _rank(index, "paint", replace(options, title_share=0.9))[0] == "Paint"
+    weigh(title_share=0.9)
+    assert _rank(index, "paint", options)[0] == "Paint"
 
 
-def test_titles_above_that_are_all_asked_for_gain() -> None:
+def test_titles_above_that_are_all_asked_for_gain(weigh: Weigh) -> None:
     index = _make_index("# Tools", "## Care", "Oil it.", "# Blade", "## Care", "Oil it.")
     query = parse_query("care of a blade")
-    options = replace(_PLAIN, path_weight=0.0, title_weight=0.0)
+    options = replace(_PLAIN, path_boost=0.0, heading_boost=0.0)
 
     plain = list(rank_by_text(index, query, options, range(len(index))))
-    gained = list(rank_by_text(index, query, replace(options, path_share=0.9), range(len(index))))
+    weigh(path_share=0.9)
+    gained = list(rank_by_text(index, query, options, range(len(index))))
 
     assert plain.index(1) < plain.index(3)
     assert gained.index(3) < gained.index(1)
 
 
-def test_a_title_that_is_the_name_asked_for_gains() -> None:
+def test_a_title_that_is_the_name_asked_for_gains(weigh: Weigh) -> None:
     index = _make_index("# Guide", "set_mode, " * 9, "# app.core.set_mode and more", "Switches it.")
-    options = replace(_PLAIN, title_weight=0.0, title_share=0.9)
+    options = replace(_PLAIN, heading_boost=0.0)
+    weigh(title_share=0.9)
 
     assert _rank(index, "mode setting", options)[0] == "Guide"
     assert _rank(index, "set_mode", options)[0] == "app.core.set_mode and more"
 
 
-def test_a_section_gains_by_the_one_above_it() -> None:
+def test_a_section_gains_by_the_one_above_it(weigh: Weigh) -> None:
     index = _make_index(
         "# Other", "The pump hums.", "# Pump", "A pump, the pump.", "## Noise", "It hums and hums on and on."
     )
-    options = replace(_PLAIN, path_weight=0.0)
+    options = replace(_PLAIN, path_boost=0.0)
 
     plain = _rank(index, "hums pump", options)
-    together = _rank(index, "hums pump", replace(options, parent_share=1.0))
+    weigh(parent_share=1.0)
+    together = _rank(index, "hums pump", options)
 
     assert plain.index("Noise") > plain.index("Other")
     assert together.index("Noise") < together.index("Other")
 
 
-def test_a_section_gains_by_others_of_its_document() -> None:
+def test_a_section_gains_by_others_of_its_document(weigh: Weigh) -> None:
     index = SectionIndex(
         make_folder(
             {
@@ -75,9 +96,10 @@ def test_a_section_gains_by_others_of_its_document() -> None:
         )
     )
 
-    assert _rank(index, "leaks", _PLAIN)[0] == "First"
-    assert _rank(index, "valve leaks", _PLAIN)[0] == "First"
-    assert _rank(index, "valve leaks", replace(_PLAIN, page_share=1.0))[0] == "Second"
+    assert _rank(index, "leaks")[0] == "First"
+    assert _rank(index, "valve leaks")[0] == "First"
+    weigh(page_share=1.0)
+    assert _rank(index, "valve leaks")[0] == "Second"
 
 
 def test_share() -> None:
@@ -85,24 +107,27 @@ def test_share() -> None:
     assert measure_share(frozenset(), frozenset("a")) == 0.0
 
 
-def test_words_in_one_sentence_go_before_words_apart() -> None:
+def test_words_in_one_sentence_go_before_words_apart(weigh: Weigh) -> None:
     together = "Nobody knows. Change the oil of engines each year. It helps a lot in the long run of all things here."
     index = _make_index("# Apart", "Engines are loud. Oil is dear. Oil again.", "# Together", together)
     query = "change engine oil yearly"
 
-    assert _rank(index, query, replace(_PLAIN, read=0)) != _rank(index, query, replace(_PLAIN, sentence_share=2.0))
-    assert _rank(index, query, replace(_PLAIN, sentence_share=2.0))[0] == "Together"
+    weigh(sentence_share=0.0)
+    assert _rank(index, query)[0] == "Apart"
+    weigh(sentence_share=2.0)
+    assert _rank(index, query)[0] == "Together"
 
 
-def test_an_entry_of_a_glossary_goes_after_what_it_is_used_in() -> None:
+def test_an_entry_of_a_glossary_goes_after_what_it_is_used_in(weigh: Weigh) -> None:
     entry = "## Definitions\n\n### Ship\n\nShip fuel, ship engine, ship crew."
     text = f"# A\n\n{entry}\n\n## Trips\n\nFuel and crew of a ship.\n"
     index = SectionIndex(make_library(f"{text}\n{_FILLER.replace('# ', '## ')}"))
-    plain = replace(_PLAIN, glossary_loss=0.0)
 
-    assert _rank(index, "fuel and crew of engine", plain)[0] == "Ship"
-    assert _rank(index, "fuel and crew of engine", replace(plain, glossary_loss=0.9))[0] == "Trips"
-    assert _rank(index, "what is a ship with fuel", replace(plain, glossary_loss=0.9))[0] == "Ship"
+    weigh(glossary_loss=0.0)
+    assert _rank(index, "fuel and crew of engine")[0] == "Ship"
+    weigh(glossary_loss=0.9)
+    assert _rank(index, "fuel and crew of engine")[0] == "Trips"
+    assert _rank(index, "what is a ship with fuel")[0] == "Ship"
 
 
 def test_a_quoted_title_is_an_entry_and_a_part_that_only_says_so_is_none() -> None:
@@ -119,23 +144,24 @@ def test_a_title_that_only_counts_is_taken_with_the_one_above() -> None:
     assert [index.title(number) for number in range(2, 5)] == ["5.1 5 Late fees", "(iv) 5 Late fees", "Go"]
 
 
-def test_words_that_stand_side_by_side_go_before_words_apart() -> None:
+def test_words_that_stand_side_by_side_go_before_words_apart(weigh: Weigh) -> None:
     index = _make_index("# A", "War pay: they declare it war upon pay.", "# B", "They declare war upon pay. It is so.")
-    options = replace(_PLAIN, sentence_share=0.0)
 
-    assert _rank(index, "declare war", replace(options, neighbour_weight=0.9))[0] == "B"
-    assert _rank(index, "declare war", replace(options, neighbour_weight=0.0))[0] == "A"
+    weigh(sentence_share=0.0, neighbour_weight=0.9)
+    assert _rank(index, "declare war")[0] == "B"
+    weigh(neighbour_weight=0.0)
+    assert _rank(index, "declare war")[0] == "A"
 
 
 def test_other_forms_of_words_are_found() -> None:
     index = _make_index("# § 2", "Der Rat tagt.", "# § 3", "Der Meister wird gewählt.")
 
-    assert _rank(index, "Wer wählt?", _PLAIN) == ["§ 3"]
-    assert _rank(index, "Wer wählt?", replace(_PLAIN, form_weight=0.0)) == []
+    assert _rank(index, "Wer wählt?") == ["§ 3"]
 
 
-def test_how_old_is_answered_where_an_age_is() -> None:
+def test_how_old_is_answered_where_an_age_is(weigh: Weigh) -> None:
     index = _make_index("# 1", "A senator has one vote, a senator.", "# 2", "A senator has the age of thirty.")
 
-    assert _rank(index, "How old is a senator?", replace(_PLAIN, synonym_weight=0.9))[0] == "2"
-    assert _rank(index, "How old is a senator?", _PLAIN)[0] == "1"
+    assert _rank(index, "How old is a senator?")[0] == "1"
+    weigh(synonym_weight=0.9)
+    assert _rank(index, "How old is a senator?")[0] == "2"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from roamtui.search.base import SearchOptions
-from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.stem import stem
 from roamtui.search.synonyms import _GROUPS, find_synonyms
 from tests.search.libraries import find_titles, make_library
@@ -29,7 +27,6 @@ def test_every_group_holds_several_words_in_small_letters() -> None:
 def test_what_says_it_in_other_words_is_found() -> None:
     assert find_titles(_TERMS, "Who can cancel?") == ["Ends"]
     assert find_titles(_TERMS, "buying")[0] == "Orders"
-    assert KeywordSearcher(_TERMS, SearchOptions(synonym_weight=0.0)).search("Who can cancel?") == ()
 
 
 def test_the_word_itself_goes_before_what_means_the_same() -> None:

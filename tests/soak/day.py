@@ -30,8 +30,7 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.state import KeepOptions
 from roamtui.conversation.store import Store
 from roamtui.libraries import open_library
-from roamtui.search.keyword import make_searcher
-from roamtui.search.mode import SearchMode
+from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.idle_collector import collect
@@ -239,7 +238,7 @@ async def live_day(
     model = FaultyModel(seed)
     with closing(Store(folder / "conversations.sqlite3")) as store:
         session = Session(begin_conversation(library, KeepOptions()), store)
-        agent = Agent(session, model, make_searcher(library, SearchMode.KEYWORD))
+        agent = Agent(session, model, KeywordSearcher(library))
         app = RoamApp(AppContext(agent=agent, read_again=partial(open_library, (str(document),))))
         async with app.run_test(size=_SIZES[0], notifications=True) as pilot:
             living = Living(pilot, document, model, seed, tell)

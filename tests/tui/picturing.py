@@ -14,8 +14,7 @@ from roamtui.conversation.approval import Approval
 from roamtui.conversation.store import Store
 from roamtui.errors import ModelError
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
-from roamtui.search.base import SearchMode
-from roamtui.search.keyword import make_searcher
+from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.confirm import ConfirmScreen
@@ -141,7 +140,7 @@ def make_searching_app(theme: str) -> RoamApp:
     """Return such an app that can search."""
     context = make_context(options=TuiOptions(theme=theme, examples=EXAMPLES))
     session = context.agent.session
-    searcher = make_searcher(session.state.library, SearchMode.KEYWORD)
+    searcher = KeywordSearcher(session.state.library)
     agent = Agent(session, ScriptedModel(()), searcher)
     app = RoamApp(AppContext(agent=agent, options=context.options))
     app.animation_level = "none"

@@ -36,5 +36,5 @@ def make_embedder(name: str, background: BackgroundModels, *, api_base: str | No
         return LocalEmbedder(name.removeprefix(LOCAL))
     if "/" not in name or not name.isprintable() or any(character.isspace() for character in name):
         raise UsageError(f'"{shorten(plain_line(name), 80)}" is no name of an embedder; write {EXAMPLES}.')
-    check_address(api_base, "--embedder-api-base")
+    check_address(api_base, "embedder_api_base")
     return LitellmEmbedder(name, background, api_base=api_base)

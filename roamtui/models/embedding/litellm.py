@@ -76,4 +76,4 @@ class LitellmEmbedder:
 
 def _name_flags(message: str) -> str:
     """Return a sentence about a model with the flags of an embedder."""
-    return message.replace("--model", "--embedder").replace("--api-base", "--embedder-api-base")
+    return message.replace("--model", "--embedder").replace("--api-base", "embedder_api_base")

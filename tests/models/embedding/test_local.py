@@ -98,7 +98,7 @@ def test_names_lead_to_their_embedders(packages: Path) -> None:
     for name in ("", "word", "two words/x", "a/\x1b"):
         with pytest.raises(UsageError, match="is no name of an embedder"):
             make_embedder(name, background)
-    with pytest.raises(UsageError, match="--embedder-api-base"):
+    with pytest.raises(UsageError, match="embedder_api_base"):
         make_embedder("openai/x", background, api_base="nonsense")
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.search.base import Searcher, SearchMode
+from roamtui.search.base import Searcher
 from roamtui.search.choosing import make_keyword_searcher, make_searcher
 from roamtui.search.fused import SearchParts
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.options import RetrievalOptions
+from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.store.opening import IndexPlace
 from tests.fakes.hashed_embedder import HashedEmbedder
 

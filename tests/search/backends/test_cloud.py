@@ -11,10 +11,10 @@ import pytest
 pytest.importorskip("lancedb", reason="LanceDB is not installed")
 
 from roamtui.errors import RoamtuiError
-from roamtui.search.base import SearchMode
 from roamtui.search.lance.catalogue import open_catalogue
 from roamtui.search.lance.database import Database
 from roamtui.search.lance.layout import drop_tables
+from roamtui.search.options import SearchMode
 from tests.fakes.lance_cloud import FakeLanceCloud
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import make_folder

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.search.base import SearchMode
 from roamtui.search.choosing import make_keyword_searcher
 from roamtui.search.lance.database import Database, check_extra, quote
 from roamtui.search.lance.expressions import QueryMaker
 from roamtui.search.lance.layout import drop_tables
-from roamtui.search.options import RetrievalOptions
+from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import id_of, make_folder

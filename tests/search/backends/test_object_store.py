@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from roamtui.errors import RoamtuiError
-from roamtui.search.base import SearchMode
 from roamtui.search.lance.catalogue import open_catalogue
 from roamtui.search.lance.database import Database
 from roamtui.search.lance.failures import explain_failure
 from roamtui.search.lance.layout import drop_tables
+from roamtui.search.options import SearchMode
 from tests.fakes.object_store import FakeObjectStore
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import make_folder

@@ -9,8 +9,8 @@ import pytest
 
 from roamtui.document.document import hash_text
 from roamtui.outline.labels import find_opening
-from roamtui.search.base import SearchMode
 from roamtui.search.catalogue.entries import list_entries
+from roamtui.search.options import SearchMode
 from tests.search.backends.conftest import Backend, backend
 from tests.search.libraries import id_of, make_folder, make_library
 

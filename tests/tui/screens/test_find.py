@@ -9,8 +9,7 @@ from textual.widgets import Input
 from roamtui.agent.loop import Agent
 from roamtui.errors import RoamtuiError
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.search.base import SearchMode
-from roamtui.search.keyword import make_searcher
+from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.find import FindScreen
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 def make_searching_app(*replies: ScriptedReply) -> RoamApp:
     context = make_context()
     session = context.agent.session
-    searcher = make_searcher(session.state.library, SearchMode.KEYWORD)
+    searcher = KeywordSearcher(session.state.library)
     return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies), searcher)))
 
 
