@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui.app_arguments import WebArguments
-from roamtui.document.links import explain_refusal, find_address, make_failure
-from roamtui.document.loader import can_load, load_files
-from roamtui.document.web_options import WebOptions
-from roamtui.document.web_sources import is_address, open_named
+from roamtui.document.build import WebOptions, is_address, open_named
+from roamtui.document.loader import can_load, explain_refusal, find_address, load_files, make_failure
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import write_note
 from roamtui.locations import conversions_path, indexes_path, pages_path
@@ -22,9 +20,9 @@ from roamtui.sources.convert.formats import SLOW_SUFFIXES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from roamtui.document.build import SourceLoader
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
-    from roamtui.document.source_loader import SourceLoader
 
 _LOADED_AT_START_BYTES = 1_000_000
 """A folder up to this size is loaded before the app shows it: that takes no longer than anyone notices."""

@@ -1,13 +1,17 @@
-"""Where roamtui's own files lie on a person's machine, as platformdirs has it for each system."""
+"""Where files lie: roamtui's own on a person's machine, as platformdirs has it, and those shipped with the code."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import platformdirs
 
+from roamtui.errors import RoamtuiError
+
 _APP = "roamtui"
 _SETTINGS = "config.toml"
+_PACKAGE_DIR = Path(__file__).resolve().parent
 
 
 def config_path() -> Path:
@@ -53,3 +57,15 @@ def sites_path() -> Path:
 def preferences_path() -> Path:
     """Return the file in which a person writes how they want to be answered."""
     return config_path().parent / "preferences.md"
+
+
+def find_resource_dir(name: Literal["themes", "examples"]) -> Path:
+    """Return the folder with the bundled files of this name.
+
+    Raises:
+        RoamtuiError: The installation is not whole.
+    """
+    for folder in (_PACKAGE_DIR / "_data" / name, _PACKAGE_DIR.parent / name):
+        if folder.is_dir():
+            return folder
+    raise RoamtuiError(f'The folder "{name}" is missing from this installation of roamtui. Install it again.')

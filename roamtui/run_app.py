@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from roamtui.app_arguments import ConversationArguments, ModelArguments
 from roamtui.conversation.beginning import begin_conversation
+from roamtui.document.build import is_address, suggest_address
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line
-from roamtui.document.web_sources import is_address, suggest_address
 from roamtui.errors import UsageError
 from roamtui.libraries import (
     attach_remote_summaries,

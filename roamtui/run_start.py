@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from roamtui.document.web_sources import suggest_address
+from roamtui.document.build import suggest_address
 from roamtui.libraries import open_partly
 from roamtui.locations import sites_path, themes_path
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from roamtui.conversation.approval import Approver, OriginApproval
 from roamtui.conversation.events import LoadingProgressed
 from roamtui.conversation.origin import Origin
-from roamtui.document.links import explain_refusal, find_address, make_failure
-from roamtui.document.side_by_side import start
+from roamtui.document.loader import explain_refusal, find_address, make_failure
+from roamtui.document.parallel import start
 from roamtui.errors import SourceError
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from roamtui.conversation.commands import (
     UnfoldNodes,
 )
 from roamtui.conversation.events import NodesLoaded
-from roamtui.document.links import find_address
-from roamtui.document.loader import can_load
+from roamtui.document.loader import can_load, find_address
 from roamtui.outline.ranges import parse_reference
 
 if TYPE_CHECKING:

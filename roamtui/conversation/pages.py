@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamtui.document.links import find_address
-from roamtui.document.loader import can_load
+from roamtui.document.loader import can_load, find_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,21 +1,48 @@
-"""Raw text into a library; what a person named into a library and what loads the rest of it."""
+"""What a person named, paths or an address, into a library with what loads the rest of it."""
 
 from __future__ import annotations
 
+import os
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.page_signs import may_be_special
-from roamtui.document.parse import parse_raw
-from roamtui.errors import UsageError
+from roamtui.document.loader import LoadedBatch, Report
+from roamtui.document.node import NodeKind
+from roamtui.document.parse import may_be_special, parse_raw
+from roamtui.errors import SourceError, UsageError
 from roamtui.sources.read import is_listed, is_path, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from roamtui.document.folder import FileLoader
+    from roamtui.document.web_loader import PageLoader
     from roamtui.sources.raw_text import RawText
+
+_HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebOptions:
+    """How pages are fetched."""
+
+    cache_dir: Path | None = None
+    """Folder where pages are kept, None for nowhere."""
+    is_offline: bool = False
+    """Whether the cache alone is used."""
+    is_checking: bool = False
+    """Whether sites are asked if a page has changed even where they said that it would not yet."""
+    allowed: tuple[str, ...] = ()
+    """Addresses whose origins the person typed besides that of the source."""
+    read_allowed: Callable[[], tuple[str, ...]] = tuple
+    """Gives more of them, asked once the first page is needed."""
+
+
+_NO_WEB = WebOptions()
 
 
 def build_library(raw: RawText) -> Library:
@@ -52,3 +79,140 @@ def open_sources(names: Sequence[str], *, kept_dir: Path | None = None) -> tuple
     paths = [Path(name) for name in names]
     listing = list_sources(paths, kept_dir=kept_dir) if len(paths) > 1 else list_source(paths[0], kept_dir=kept_dir)
     return build_folder(listing), FileLoader(listing)
+
+
+def open_named(
+    names: Sequence[str], *, web: WebOptions = _NO_WEB, kept_dir: Path | None = None
+) -> tuple[Library, SourceLoader | None]:
+    """Return the library of what a person named: paths, or one address or ``-``.
+
+    Args:
+        names: Only what has a scheme is an address.
+        web: How pages are fetched.
+        kept_dir: As for `open_sources`.
+
+    Returns:
+        The library, and what loads its files and the pages of its links; None where it has neither.
+
+    Raises:
+        SourceError: It cannot be read.
+        UsageError: Something was named together with others that can only be opened alone.
+    """
+    if len(names) == 1 and is_address(names[0]):
+        return _open_address(names[0], web)
+    try:
+        library, files = open_sources(names, kept_dir=kept_dir)
+    except SourceError as error:
+        address = suggest_address(names[0]) if len(names) == 1 else None
+        if address is None:
+            raise
+        raise SourceError(f"{error} If you mean a site, write {address}.") from None
+    if files is None and NodeKind.LINK not in library.root.columns.kinds:
+        return library, None
+    return library, SourceLoader(files, lambda: _make_pages(web, frozenset()))
+
+
+def is_address(name: str) -> bool:
+    """Return whether what a person named has a scheme, as an address of the web must."""
+    return name != "-" and not is_path(name)
+
+
+def suggest_address(name: str) -> str | None:
+    """Return the address that a person may mean by a name without a scheme that is no file, None where none."""
+    if os.path.lexists(name) or _HOST.fullmatch(name) is None:
+        return None
+    return f"https://{name}"
+
+
+def _open_address(name: str, web: WebOptions) -> tuple[Library, SourceLoader]:
+    from roamtui.document.web_loader import open_address  # noqa: PLC0415 - only addresses need the web
+    from roamtui.sources.web.address import origin_of, parse_address  # noqa: PLC0415 - likewise
+
+    url = parse_address(name)
+    pages = _make_pages(web, frozenset({origin_of(url)}))
+    return open_address(url, pages.fetcher, pages.typed), SourceLoader(None, lambda: pages)
+
+
+def _make_pages(web: WebOptions, typed: frozenset[str]) -> PageLoader:
+    """Return what fetches pages; its connections are closed when nobody holds it any more, and with the program."""
+    from weakref import finalize  # noqa: PLC0415 - only addresses need the web
+
+    from roamtui.document.web_loader import PageLoader  # noqa: PLC0415 - likewise
+    from roamtui.sources.web.fetcher import Fetcher, FetchOptions  # noqa: PLC0415 - likewise
+
+    options = FetchOptions(is_offline=web.is_offline, is_checking=web.is_checking)
+    fetcher = Fetcher(cache_dir=web.cache_dir, options=options)
+    allowed = read_origins(web.allowed, "--allow-origin") | read_origins(web.read_allowed(), "web.allow")
+    pages = PageLoader(fetcher, typed | allowed)
+    finalize(pages, fetcher.close)
+    return pages
+
+
+def read_origins(addresses: Sequence[str], option: str) -> frozenset[str]:
+    """Return the origins of addresses that a person typed.
+
+    Args:
+        addresses: As they were typed.
+        option: Where, to name it in an error.
+
+    Raises:
+        UsageError: One of them is no address.
+    """
+    from roamtui.sources.web.address import origin_of  # noqa: PLC0415 - only addresses need the web
+
+    try:
+        return frozenset(map(origin_of, addresses))
+    except SourceError as error:
+        raise UsageError(f"{option}: {error}") from None
+
+
+class SourceLoader:
+    """Reads files itself, and has a loader of pages made when the first link is opened."""
+
+    def __init__(self, files: FileLoader | None, make_pages: Callable[[], PageLoader]) -> None:
+        """Read nothing yet.
+
+        Args:
+            files: Reads the files, None for a library without a listing.
+            make_pages: Makes what fetches pages; called once at most.
+        """
+        self._files = files
+        self._make_pages = make_pages
+        self._pages: PageLoader | None = None
+
+    @property
+    def bytes_total(self) -> int:
+        """Size of all files."""
+        return self._files.bytes_total if self._files is not None else 0
+
+    def load(self, library: Library, node_id: str) -> Document:
+        """Return the document that belongs below a node; see `Loader`."""
+        if self._files is not None and not _is_link(library, node_id):
+            return self._files.load(library, node_id)
+        return self._find_pages().load(library, node_id)
+
+    def load_batch(
+        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
+    ) -> LoadedBatch:
+        """Return the documents that belong below several nodes, in the order asked; see `Loader`."""
+        links = tuple(node_id for node_id in node_ids if _is_link(library, node_id))
+        batch = self._find_pages().load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
+        files = {node_id: self.load(library, node_id) for node_id in node_ids if node_id not in links}
+        documents = {**batch.documents, **files}
+        return LoadedBatch(documents={node_id: documents[node_id] for node_id in node_ids}, refused=batch.refused)
+
+    def find_unapproved(
+        self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
+    ) -> Mapping[str, tuple[str, ...]]:
+        """Return the origins that a person must approve first, each with its nodes; see `Loader`."""
+        links = tuple(node_id for node_id in node_ids if _is_link(library, node_id))
+        return self._find_pages().find_unapproved(library, links, approved) if links else {}
+
+    def _find_pages(self) -> PageLoader:
+        if self._pages is None:
+            self._pages = self._make_pages()
+        return self._pages
+
+
+def _is_link(library: Library, node_id: str) -> bool:
+    return library.heading(node_id).kind is NodeKind.LINK

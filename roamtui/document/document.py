@@ -11,13 +11,14 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from roamtui.document.ids import make_ids
 from roamtui.document.lines import find_line_starts
 from roamtui.document.node import NodeKind
-from roamtui.document.titles import make_slug
+from roamtui.document.plain import make_slug
 from roamtui.document.tokens import estimate_tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from roamtui.document.columns import Columns
     from roamtui.document.text import DocumentText
 
@@ -27,6 +28,9 @@ _PIECE_LENGTH = 1 << 20
 """Characters that are encoded at once."""
 _WIDE_MIN = 500
 """Children; those of a node with as many are looked for once."""
+_SEPARATOR = "\x1f"
+_ABOVE_LENGTH_MAX = 1_000
+"""Characters of the titles above; longer ones, which may be as long as a book, are hashed once for all siblings."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +126,21 @@ class Document:
             rows.setdefault(f"{slug}-{count}" if count else slug, row)
         return rows
 
+    def find_summary(self, row: int, summaries: Mapping[str, str]) -> str:
+        """Return what was written of a row with all below it, and of the whole at its first row; empty without.
+
+        Args:
+            row: Of a section.
+            summaries: By the digest of the text that they are of, as `hash_text` gives it.
+        """
+        if not summaries:
+            return ""
+        columns = self.columns
+        digests = [hash_text(self.text[columns.starts[row] : columns.starts[columns.ends[row]]])]
+        if row == 0:
+            digests.append(self.content_hash)
+        return "\n".join(summaries[digest] for digest in dict.fromkeys(digests) if digest in summaries)
+
     def page_at(self, offset: int) -> int | None:
         """Return the 1-based page of the character at `offset`, None where there are no pages."""
         return max(1, bisect_right(self.page_starts, offset)) if self.page_starts else None
@@ -162,3 +181,55 @@ def hash_text(text: DocumentText) -> str:
     for start in range(0, len(text), _PIECE_LENGTH):
         digest.update(text[start : start + _PIECE_LENGTH].encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def hash_path(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str:
+    """Return the id of the `ordinal`-th (0-based) node with this path in document `doc`.
+
+    A `salt` is appended where the plain id is taken already.
+    """
+    joined = _SEPARATOR.join([doc, *path, str(ordinal), *salt])
+    return blake2b(_encode(joined), digest_size=4).hexdigest()
+
+
+def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_listing: bool = False) -> list[str]:
+    """Return one id for each path, in order; equal paths are told apart by their ordinal.
+
+    Args:
+        doc: Key of the document within its source.
+        paths: Paths of the document's nodes, in document order.
+        salt: Set for a file whose ids collided with those of an earlier file.
+        is_listing: Whether the nodes are files and folders, each a document whose key is its path.
+    """
+    ordinals: dict[tuple[str, ...], int] = {}
+    ids: dict[str, None] = {}
+    above: tuple[str, ...] = ()
+    begun = None
+    has_long = False
+    for path in paths:
+        key = tuple(path)
+        ordinal = ordinals.get(key, 0)
+        ordinals[key] = ordinal + 1
+        base_salt = (salt,) if salt else ()
+        node_doc = "/".join(key) if is_listing else doc
+        if has_long and key[:-1] != above:
+            above = key[:-1]
+            is_long = sum(map(len, above)) > _ABOVE_LENGTH_MAX and not (is_listing or salt)
+            begun = blake2b(_encode(_SEPARATOR.join([doc, *above, ""])), digest_size=4) if is_long else None
+        has_long = has_long or (bool(key) and len(key[-1]) > _ABOVE_LENGTH_MAX)
+        if begun is None:
+            section_id = hash_path(node_doc, key, ordinal, *base_salt)
+        else:
+            state = begun.copy()
+            state.update(_encode(f"{key[-1]}{_SEPARATOR}{ordinal}"))
+            section_id = state.hexdigest()
+        attempt = 0
+        while section_id in ids:
+            attempt += 1
+            section_id = hash_path(node_doc, key, ordinal, *base_salt, str(attempt))
+        ids[section_id] = None
+    return list(ids)
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.loader import LoadedBatch
+from roamtui.document.loader import LoadedBatch, make_failure
 from roamtui.document.node import NodeKind
 from roamtui.document.page import parse_page
 from roamtui.errors import SourceError
@@ -48,9 +48,10 @@ class FileLoader:
         try:
             raw = self._listing.read(key)
         except SourceError as error:
-            return _fail(key, str(error))
+            return make_failure(key, str(error), is_page=False)
         except KeyError:
-            return _fail(key, f"{key} was not there when the folder was listed. Read it again.")
+            problem = f"{key} was not there when the folder was listed. Read it again."
+            return make_failure(key, problem, is_page=False)
         said = raw.notes[1:] if raw.is_converted else raw.notes  # that it was converted is not news in a folder
         notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in said)
         document = parse_page(replace(raw, notes=notes), key=key)
@@ -80,10 +81,6 @@ class FileLoader:
     ) -> Mapping[str, tuple[str, ...]]:
         """Return nothing: files need no approval; see `Loader`."""
         return {}
-
-
-def _fail(key: str, problem: str) -> Document:
-    return Document(key=key, title="", text="", columns=build_columns((), 0), problem=problem)
 
 
 def count_ahead(document: Document) -> None:

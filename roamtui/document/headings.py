@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING
 
-from roamtui.document.scanning.references import LazyReferences
 from roamtui.document.scanning.scanner import HeadingScanner
-from roamtui.document.scanning.titles import TitleReader
+from roamtui.document.scanning.titles import LazyReferences, TitleReader
 
 if TYPE_CHECKING:
     from array import array

@@ -6,31 +6,195 @@ others. Loading gives a new library; the documents are shared.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from dataclasses import dataclass, replace
-from functools import cached_property
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import accumulate, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from roamtui.document.document import hash_text
+from roamtui.document.document import hash_path, hash_text
 from roamtui.document.lines import line_number_at
-from roamtui.document.node import Node, NodeKind, Span
-from roamtui.document.places import find_aliases, salt_documents
-from roamtui.document.summaries import find_row_summary
-from roamtui.document.tree import LibraryTree
+from roamtui.document.node import Heading, Node, NodeKind, Span
+from roamtui.errors import UnknownSectionError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from roamtui.document.document import Document
 
 _NODES_KEPT = 1_000
 _LISTED = (NodeKind.FILE, NodeKind.FOLDER)
+_STANDING_FOR = (NodeKind.FILE, NodeKind.LINK)
+_LOADABLE = (NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER)
+_make_heading: Callable[[tuple[str, NodeKind, str, bool]], Heading] = partial(tuple.__new__, Heading)
+"""A heading from its fields, without the call in Python that `Heading` itself is."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Library(LibraryTree):
+class Library:
     """A tree of nodes over one or more documents, with their texts."""
+
+    source: str
+    """What the person named: a path, an address or ``-``."""
+    root: Document
+    grafts: Mapping[str, Document] = field(default_factory=lambda: MappingProxyType({}))
+    """Documents below the node with the given id."""
+    aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Links to a page that stands below another node already, each with the id of that node."""
+    summaries: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """What a model wrote of documents and sections, by the digest of the text that it is of."""
+
+    @property
+    def title(self) -> str:
+        """Title of the whole, never empty unless the source has neither heading nor name."""
+        return self.root.title or self.source
+
+    @cached_property
+    def root_id(self) -> str:
+        """Id that stands for the whole library; no node has it."""
+        return hash_path(self.root.key, (), 0)
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """Every loaded document, the root first."""
+        return (self.root, *self.grafts.values())
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(root=self.root, grafts=self.grafts)
+
+    def __contains__(self, section_id: object) -> bool:
+        return section_id in self._places.owners
+
+    def __len__(self) -> int:
+        return sum(len(document.columns) for document in self.documents)
+
+    def locate(self, section_id: str) -> tuple[Document, int]:
+        """Return the document and the row of a node.
+
+        Raises:
+            UnknownSectionError: No loaded node has this id.
+        """
+        document = self._places.owners.get(section_id)
+        if document is None:
+            raise UnknownSectionError(section_id)
+        return document, document.rows_by_id[section_id]
+
+    def heading(self, section_id: str) -> Heading:
+        """Return what names the node with this id.
+
+        Raises:
+            UnknownSectionError: No loaded node has this id.
+        """
+        document, row = self.locate(section_id)
+        columns = document.columns
+        has_more = columns.ends[row] - row > 1 or (bool(self.grafts) and bool(self._count_grafted(section_id)))
+        return Heading(section_id, columns.kinds[row], columns.titles[row], has_more)
+
+    def headings_below(self, section_id: str, limit: int) -> tuple[tuple[Heading, ...], int]:
+        """Return what names the first nodes directly below one, in order, and how many there are."""
+        if self.grafts or section_id == self.root_id:
+            children = self.children(section_id)
+            return tuple(map(self.heading, children[:limit])), len(children)
+        document, row = self.locate(section_id)
+        columns, ids = document.columns, document.ids
+        kinds, titles, ends = columns.kinds, columns.titles, columns.ends
+        rows = list(islice(columns.children(row), limit + 1))
+        named = [(ids[i], kinds[i], titles[i], ends[i] - i > 1) for i in rows[:limit]]
+        count = len(rows) if len(rows) <= limit else len(document.list_children(row))
+        return tuple(map(_make_heading, named)), count
+
+    def _count_grafted(self, section_id: str) -> int:
+        graft = self.grafts.get(section_id)
+        return len(graft.columns) if graft is not None else 0
+
+    def is_loaded(self, section_id: str) -> bool:
+        """Return whether what stands below a node is known; what could not be read may be tried again."""
+        return self._is_loaded_at(section_id, *self.locate(section_id))
+
+    def _is_loaded_at(self, section_id: str, document: Document, row: int) -> bool:
+        columns = document.columns
+        if columns.kinds[row] not in _LOADABLE or columns.ends[row] - row > 1:
+            return True
+        graft = self.grafts.get(self.find_host(section_id))
+        return graft is not None and not graft.problem
+
+    def find_host(self, section_id: str) -> str:
+        """Return the node that has what is below a node: for all links to one page the first that was opened."""
+        return self.aliases.get(section_id, section_id)
+
+    def problem_of(self, section_id: str) -> str:
+        """Return why the file or page of a node could not be read, an empty string where it could or was not tried."""
+        graft = self.grafts.get(self.find_host(section_id)) if self.grafts else None
+        return graft.problem if graft is not None else ""
+
+    def file(self, section_id: str) -> Document | None:
+        """Return the document that a file's or link's node stands for, None where it is neither or not loaded."""
+        graft = self.grafts.get(self.find_host(section_id)) if self.grafts else None
+        if graft is None or graft.problem:
+            return None
+        document, row = self.locate(section_id)
+        return graft if document.columns.kinds[row] in _STANDING_FOR else None
+
+    def list_unloaded(self) -> tuple[str, ...]:
+        """Return the files of the listing that nobody tried to read yet, in order."""
+        kinds = self.root.columns.kinds
+        rows = (row for row, kind in enumerate(kinds) if kind is NodeKind.FILE)
+        return tuple(self.root.ids[row] for row in rows if self.root.ids[row] not in self.grafts)
+
+    def title_of(self, section_id: str) -> str:
+        """Return the title of a node, without the cost of making it."""
+        document, row = self.locate(section_id)
+        return document.columns.titles[row]
+
+    def parent(self, section_id: str) -> str | None:
+        """Return the id of the node above, None at the top."""
+        return self._find_parent(*self.locate(section_id))
+
+    def _find_parent(self, document: Document, row: int) -> str | None:
+        parent_row = document.columns.parents[row]
+        if parent_row >= 0:
+            return document.ids[parent_row]
+        return self._places.hosts.get(id(document))
+
+    def ancestors(self, section_id: str) -> tuple[str, ...]:
+        """Return the ids from the top down to the parent of a node."""
+        ids: list[str] = []
+        host: str | None = section_id
+        while host is not None:
+            document, row = self.locate(host)
+            parents = document.columns.parents
+            while (row := parents[row]) >= 0:
+                ids.append(document.ids[row])
+            host = self._places.hosts.get(id(document))
+            if host is not None:
+                ids.append(host)
+        return tuple(reversed(ids))
+
+    def children(self, section_id: str) -> tuple[str, ...]:
+        """Return the ids directly below a node, or at the top for `root_id`."""
+        if section_id == self.root_id:
+            return self.root.list_children(-1)
+        document, row = self.locate(section_id)
+        graft = self.grafts.get(section_id)
+        return document.list_children(row) + (graft.list_children(-1) if graft else ())
+
+    def title_id(self) -> str | None:
+        """Return the id of the single top heading that holds everything, if there is one.
+
+        Preambles may stand beside it: its children are the top of the outline.
+        """
+        row = self.root.title_row
+        return None if row is None else self.root.ids[row]
+
+    def walk(self, section_id: str | None = None) -> Iterator[str]:
+        """Yield the ids of all loaded nodes in order, or of one node and those below it."""
+        if section_id is None:
+            yield from self._places.walk(self.root, 0, len(self.root.columns))
+            return
+        document, row = self.locate(section_id)
+        yield from self._places.walk(document, row, document.columns.ends[row])
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -184,7 +348,8 @@ class Library(LibraryTree):
         file = self.file(section_id)
         if file is not None:
             return self.summaries.get(file.content_hash, "")
-        return find_row_summary(*self.locate(section_id), self.summaries)
+        document, row = self.locate(section_id)
+        return document.find_summary(row, self.summaries)
 
     def graft(self, section_id: str, document: Document) -> Library:
         """Return a library in which `document` stands below the node `section_id`.
@@ -220,3 +385,108 @@ class Library(LibraryTree):
 def _slice(document: Document, row: int, end_row: int) -> Span:
     starts = document.columns.starts
     return Span(doc=document.key, start=starts[row], end=starts[end_row])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Places:
+    """The documents of one library by what they are looked for by. Made on demand."""
+
+    root: Document
+    grafts: Mapping[str, Document]
+    """Documents below the node with the given id."""
+
+    @cached_property
+    def owners(self) -> dict[str, Document]:
+        """The document of each id."""
+        owners: dict[str, Document] = {}
+        for document in reversed((self.root, *self.grafts.values())):
+            owners.update(dict.fromkeys(document.ids, document))
+        return owners
+
+    @cached_property
+    def documents_by_key(self) -> dict[str, Document]:
+        """Each document by its key."""
+        return {document.key: document for document in reversed((self.root, *self.grafts.values()))}
+
+    @cached_property
+    def hosts(self) -> dict[int, str]:
+        """The node above each grafted document, by the document's identity."""
+        return {id(graft): node_id for node_id, graft in self.grafts.items()}
+
+    def count_below(self, document: Document, row: int) -> tuple[int, int]:
+        """Return the nodes and tokens of all documents that stand somewhere below a row."""
+        if document.key not in self._counts:
+            return 0, 0
+        rows, nodes, tokens = self._counts[document.key]
+        first, last = bisect_left(rows, row), bisect_left(rows, document.columns.ends[row])
+        return nodes[last] - nodes[first], tokens[last] - tokens[first]
+
+    @cached_property
+    def _counts(self) -> dict[str, tuple[list[int], list[int], list[int]]]:
+        """By document key: its rows with documents below, the nodes in those before each row, the tokens likewise."""
+        counts = {}
+        totals: dict[str, tuple[int, int]] = {}
+        for node_id, document in reversed([("", self.root), *self.grafts.items()]):
+            rows = sorted(document.rows_by_id[node] for node in document.rows_by_id.keys() & totals.keys())
+            below = [totals[document.ids[row]] for row in rows]
+            nodes = list(accumulate((count for count, _ in below), initial=0))
+            tokens = list(accumulate((count for _, count in below), initial=0))
+            if rows:
+                counts[document.key] = rows, nodes, tokens
+            totals[node_id] = len(document.columns) + nodes[-1], document.tokens_before[-1] + tokens[-1]
+        return counts
+
+    def walk(self, document: Document, start: int, end: int) -> Iterator[str]:
+        """Yield the ids of the rows `start` to `end` of a document and of all that stands below them, in order."""
+        pending: list[tuple[int, Document]] = []
+        ids = document.ids
+        for row in range(start, end):
+            while pending and pending[-1][0] <= row:
+                graft = pending.pop()[1]
+                yield from self.walk(graft, 0, len(graft.columns))
+            yield ids[row]
+            if self.grafts and ids[row] in self.grafts:
+                pending.append((document.columns.ends[row], self.grafts[ids[row]]))
+        for _, graft in reversed(pending):
+            yield from self.walk(graft, 0, len(graft.columns))
+
+    def add(self, new: Mapping[str, Document], grafts: Mapping[str, Document]) -> Places | None:
+        """Return the places with further documents, None where one of their ids is taken.
+
+        Args:
+            new: The further documents, below nodes that had none.
+            grafts: All documents with them.
+        """
+        ids = [section_id for document in new.values() for section_id in document.ids]
+        if len(set(ids)) < len(ids) or not self.owners.keys().isdisjoint(ids):
+            return None
+        places = Places(root=self.root, grafts=grafts)
+        owners = self.owners.copy()
+        for document in new.values():
+            owners.update(dict.fromkeys(document.ids, document))
+        vars(places)["owners"] = owners
+        return places
+
+
+def salt_documents(root: Document, grafts: Mapping[str, Document]) -> dict[str, Document]:
+    """Return the same documents, those salted whose ids an earlier one by key has."""
+    taken = set(root.ids)
+    salted = dict(grafts)
+    for node_id, graft in sorted(grafts.items(), key=lambda item: item[1].key):
+        attempt = 0
+        while not taken.isdisjoint(salted[node_id].ids):
+            attempt += 1
+            salted[node_id] = replace(graft, salt=str(attempt))
+        taken.update(salted[node_id].ids)
+    return salted
+
+
+def find_aliases(grafts: Mapping[str, Document], new: Mapping[str, Document]) -> dict[str, str]:
+    """Return the nodes whose new document stands below another node already, or is new there too, with that node."""
+    hosts = {graft.key: node_id for node_id, graft in reversed([*grafts.items()]) if not graft.problem}
+    aliases = {}
+    for node_id, document in new.items():
+        host = node_id if document.problem else hosts.setdefault(document.key, node_id)
+        if host != node_id:
+            aliases[node_id] = host
+    return aliases

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Columns, Row, build_columns
-from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
+from roamtui.document.parse import measure_front_matter
 from roamtui.document.plain import plain_line, shorten
 from roamtui.document.scanning.blocks import parse_blocks
 from roamtui.sources.web.address import resolve_link

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
+from roamtui.document.columns import build_columns
+from roamtui.document.document import Document
 from roamtui.document.node import NodeKind
 
 if TYPE_CHECKING:
-    from roamtui.document.document import Document
     from roamtui.document.library import Library
 
 _LOADED_ON_DEMAND = frozenset({NodeKind.FILE, NodeKind.LINK})
@@ -86,3 +87,27 @@ def load_files(library: Library, loader: Loader, report: Callable[[int, int], No
         if report is not None:
             report(done, len(node_ids))
     return library.graft_all(documents) if documents else library
+
+
+def find_address(library: Library, node_id: str) -> str:
+    """Return the address of a link, empty for any other node."""
+    document, row = library.locate(node_id)
+    return document.columns.urls[row] if document.columns.kinds[row] is NodeKind.LINK else ""
+
+
+def make_failure(key: str, problem: str, *, is_page: bool = True) -> Document:
+    """Return what stands below a node whose page or file is not there.
+
+    Args:
+        key: Address of the page, or key of the file.
+        problem: Why, one sentence.
+        is_page: Whether it is a page.
+    """
+    return Document(
+        key=key, title="", text="", columns=build_columns((), 0), url=key if is_page else None, problem=problem
+    )
+
+
+def explain_refusal(url: str, origin: str) -> str:
+    """Return why a page is not fetched whose origin nobody approved, and how that is done."""
+    return f"{url} is on {origin}, which nobody approved: nothing was fetched. Allow it with --allow-origin {origin}."

@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Row, build_columns
-from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.headings import Heading, scan_headings
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.llms_txt import add_links, is_link_list
 from roamtui.document.node import NodeKind
 from roamtui.document.page_boundaries import Boundary, blank_front_matter, find_boundaries
-from roamtui.document.page_signs import may_be_special
-from roamtui.document.parse import parse_raw
+from roamtui.document.parse import may_be_special, measure_front_matter, parse_raw
 from roamtui.sources.web.address import resolve_link
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from dataclasses import replace
 from operator import add
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Columns, Row, build_columns, nest_levels
 from roamtui.document.document import Document
-from roamtui.document.front_matter import measure_front_matter, read_title
 from roamtui.document.headings import HeadingColumns, count_lines, scan_headings
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from roamtui.sources.raw_text import RawText
 
 _TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
+_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_SIGNS = (
+    *("\nSource:", "\nURL:", "\nurl:", "\n<page", "\n<doc", "\n<!-- doc", "\n<!-- page", "-page-", "\n[Skip to "),
+    "](http",
+)
+_SIGNS_MIN = 3
+_HEAD_LENGTH = 2_000
+_LENGTH_MAX = 8_000_000
+"""Characters; a longer text is special by its name alone."""
 
 
 def parse_document(
@@ -109,3 +118,45 @@ def _find_title(columns: Columns) -> str:
     sections = zip(columns.kinds, columns.levels, columns.titles, strict=True)
     titles = [title for kind, level, title in sections if level == 1 and kind is NodeKind.SECTION]
     return titles[0] if len(titles) == 1 else ""
+
+
+def may_be_special(text: str, name: str) -> bool:
+    """Return whether a text is worth a closer look; almost no ordinary document is.
+
+    Args:
+        text: Markdown.
+        name: The file's name.
+    """
+    if "llms" in name.lower():
+        return True
+    if len(text) > _LENGTH_MAX:
+        return False
+    head = text[:_HEAD_LENGTH].lstrip()
+    is_quoted = head.startswith("# ") and "\n>" in head
+    return any(text.count(sign) >= _SIGNS_MIN for sign in (_SIGNS if is_quoted else _SIGNS[:-1]))
+
+
+def measure_front_matter(text: str) -> int:
+    r"""Return the length of the front matter at the start of `text` (line ends as ``\n``), 0 where there is none.
+
+    A block that begins with a blank line is a rule and text, not front matter.
+    """
+    if not text.startswith("---"):
+        return 0
+    first_end = text.find("\n")
+    if first_end < 0 or text[3:first_end].strip(" \t") or text[first_end + 1 : first_end + 2] == "\n":
+        return 0
+    start = first_end + 1
+    while start < len(text):
+        end = text.find("\n", start)
+        line_end = len(text) if end < 0 else end
+        if text[start:line_end].rstrip(" \t") in ("---", "..."):
+            return min(line_end + 1, len(text))
+        start = line_end + 1
+    return 0
+
+
+def read_title(front_matter: str) -> str:
+    """Return the value of the front matter's `title`, or an empty string."""
+    found = _TITLE.search(front_matter)
+    return found.group(1).strip("\"'") if found else ""

@@ -10,6 +10,13 @@ import re
 
 _KEPT = "\n\t"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
+)
+_LINE_END = re.compile("\r\n?")
+_SPACES = re.compile(r"\s+")
+_ANCHOR = re.compile(r"\s*\{:?\s*#[\w-][^{}]*\}\s*$")
+_DROPPED = re.compile(r"[^\w\- ]")
 
 
 def _stand_ins() -> dict[int, str]:
@@ -25,11 +32,6 @@ def _stand_ins() -> dict[int, str]:
 
 
 _TABLE = _stand_ins()
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
-)
-_LINE_END = re.compile("\r\n?")
-_SPACES = re.compile(r"\s+")
 
 
 def plain_text(text: str) -> str:
@@ -53,3 +55,13 @@ def shorten(text: str, length_max: int) -> str:
     if word_end > length_max // 2:
         cut = cut[:word_end]
     return cut.rstrip(" ,;:.") + "…"
+
+
+def strip_anchor(title: str) -> str:
+    """Return a title without the ``{#anchor}`` or ``{: #anchor .class }`` at its end by which pages link to it."""
+    return _ANCHOR.sub("", title) if title.rstrip().endswith("}") else title
+
+
+def make_slug(title: str) -> str:
+    """Return the anchor of a heading: small letters, no punctuation, hyphens for spaces."""
+    return _DROPPED.sub("", title.lower()).strip().replace(" ", "-")

@@ -1,23 +1,31 @@
-"""`PageLoader`: fetches the pages of link nodes, their Markdown twins where there are any, several at a time."""
+"""Documents of pages of the web: the one whose address a person named, those that links lead to."""
 
 from __future__ import annotations
 
+import re
 import threading
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from roamtui.document.folder import count_ahead
-from roamtui.document.links import explain_refusal, find_address, make_failure
-from roamtui.document.loader import LoadedBatch
+from roamtui.document.library import Library
+from roamtui.document.llms_txt import name_address
+from roamtui.document.loader import LoadedBatch, explain_refusal, find_address, make_failure
+from roamtui.document.markdown_variants import (
+    OTHER_ADDRESSES,
+    VariantStyle,
+    VariantStyles,
+    is_text_address,
+    make_variant_address,
+)
 from roamtui.document.node import NodeKind
-from roamtui.document.side_by_side import run_side_by_side, start
-from roamtui.document.twins import OTHER_ADDRESSES, TwinStyle, TwinStyles, is_text_address, make_twin
+from roamtui.document.parallel import run_parallel, start
 from roamtui.document.web_text import PageKind, classify_page, decode_html, find_link, parse_fetched
 from roamtui.errors import SourceError
-from roamtui.sources.web.address import origin_of, resolve_link
+from roamtui.sources.web.address import AllowedOrigins, origin_of, resolve_link
 from roamtui.sources.web.failures import FetchError, OriginRefusedError
-from roamtui.sources.web.grants import Grants
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,16 +34,21 @@ if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.document.loader import Report
     from roamtui.sources.web.fetcher import Fetcher
-    from roamtui.sources.web.page import FetchedPage
+    from roamtui.sources.web.options import FetchedPage
 
 DEPTH_MAX = 2
 """Links that lead from the source to a page, one after the other; the pages at the end have no links to open."""
 _FETCHED_AT_ONCE = 8
 _MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "text/plain")
+LOOKED_UP = ("/llms.txt", "/docs/llms.txt")
+"""Where a site's list of pages is looked up, one after the other."""
+_LIST_NAME = re.compile(r"llms[\w.-]*\.(?:txt|md)", re.IGNORECASE)
+_RELS = ("llms", "llms.txt", "llms-txt", "llmstxt", "alternate")
+_PLAIN_TYPES = ("text/markdown", "text/plain", "text/x-markdown", "")
 
 
 class PageLoader:
-    """Fetches pages for one source, and learns where each site keeps the Markdown twins of its pages."""
+    """Fetches pages for one source, and learns where each site keeps the Markdown variants of its pages."""
 
     def __init__(self, fetcher: Fetcher, typed: frozenset[str], *, depth_max: int = DEPTH_MAX) -> None:
         """Fetch nothing yet.
@@ -48,17 +61,17 @@ class PageLoader:
         self.fetcher = fetcher
         self.typed = typed
         self._depth_max = depth_max
-        self._styles = TwinStyles()
+        self._styles = VariantStyles()
 
     def find_unapproved(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
         """Return the origins that a person must approve before these links can be opened; see `Loader`."""
-        grants = Grants(typed=self.typed, approved=approved)
+        allowed = AllowedOrigins(typed=self.typed, approved=approved)
         found: dict[str, tuple[str, ...]] = {}
         for node_id in node_ids:
             url = find_address(library, node_id)
-            if url and not grants.covers(url):
+            if url and not allowed.covers(url):
                 origin = origin_of(url)
                 found[origin] = (*found.get(origin, ()), node_id)
         return found
@@ -75,12 +88,12 @@ class PageLoader:
         depths: dict[str, int] = {}
         for node_id, url in urls.items():
             depths.setdefault(url, _find_depth(library, node_id))
-        job = _Job(self.fetcher, Grants(typed=self.typed, approved=approved), self._styles, report)
+        job = _Job(self.fetcher, AllowedOrigins(typed=self.typed, approved=approved), self._styles, report)
 
         def read(url: str) -> Document:
             return job.read(library, url, has_links=depths[url] < self._depth_max)
 
-        pages = dict(zip(depths, run_side_by_side(read, depths, _FETCHED_AT_ONCE), strict=True))
+        pages = dict(zip(depths, run_parallel(read, depths, _FETCHED_AT_ONCE), strict=True))
         documents = {node_id: pages[url] for node_id, url in urls.items()}
         refused = {node_id: job.refused[url] for node_id, url in urls.items() if url in job.refused}
         return LoadedBatch(documents=documents, refused=MappingProxyType(refused))
@@ -94,10 +107,10 @@ def _find_depth(library: Library, node_id: str) -> int:
 class _Job:
     """One batch under way. Its pages are read in threads."""
 
-    def __init__(self, fetcher: Fetcher, grants: Grants, styles: TwinStyles, report: Report | None) -> None:
+    def __init__(self, fetcher: Fetcher, allowed: AllowedOrigins, styles: VariantStyles, report: Report | None) -> None:
         self.refused: dict[str, str] = {}
         self._fetcher = fetcher
-        self._grants = grants
+        self._allowed = allowed
         self._styles = styles
         self._report = report
         self._done = 0
@@ -121,13 +134,13 @@ class _Job:
         return document
 
     def _find_page(self, url: str) -> FetchedPage:
-        """Return the Markdown twin of a page, or the page where it has none."""
+        """Return the Markdown variant of a page, or the page where it has none."""
         if is_text_address(url):
             return self._fetch(url)
         origin = origin_of(url)
         explored: list[FetchedPage] = []
 
-        def try_out() -> TwinStyle | None:
+        def try_out() -> VariantStyle | None:
             page, style = self._explore(url)
             explored.append(page)
             return style
@@ -136,44 +149,44 @@ class _Job:
         if explored:
             return explored[0]
         style = self._styles.find(origin)
-        twin = make_twin(url, style) if style is not None else None
-        page = self._fetch_twin(twin) or self._fetch(url)
-        if style is TwinStyle.ALTERNATE and classify_page(page) is PageKind.HTML:
-            return self._fetch_twin(_find_alternate(page)) or page
+        variant = make_variant_address(url, style) if style is not None else None
+        page = self._fetch_variant(variant) or self._fetch(url)
+        if style is VariantStyle.ALTERNATE and classify_page(page) is PageKind.HTML:
+            return self._fetch_variant(_find_alternate(page)) or page
         return page
 
-    def _explore(self, url: str) -> tuple[FetchedPage, TwinStyle | None]:
-        """Return a page or its twin, and what that tells of the site; None where it tells nothing.
+    def _explore(self, url: str) -> tuple[FetchedPage, VariantStyle | None]:
+        """Return a page or its variant, and what that tells of the site; None where it tells nothing.
 
-        The page and all that may be its twin are asked for at once: once for a site, that saves a round trip.
+        The page and all that may be its variant are asked for at once: once for a site, that saves a round trip.
         """
-        addresses = {style: make_twin(url, style) for style in OTHER_ADDRESSES}
+        addresses = {style: make_variant_address(url, style) for style in OTHER_ADDRESSES}
         asked = start(lambda: self._fetch_unless_failing(url))
-        found = run_side_by_side(self._fetch_twin, addresses.values(), len(addresses))
-        twins = dict(zip(addresses, found, strict=True))
+        found = run_parallel(self._fetch_variant, addresses.values(), len(addresses))
+        variants = dict(zip(addresses, found, strict=True))
         page = asked.result()
         kind = PageKind.EMPTY if isinstance(page, FetchError) else classify_page(page)
         if not isinstance(page, FetchError) and kind is PageKind.MARKDOWN:
-            return page, TwinStyle.SAME
-        for style, twin in twins.items():
-            if twin is not None:
-                return twin, style
+            return page, VariantStyle.SAME
+        for style, variant in variants.items():
+            if variant is not None:
+                return variant, style
         if isinstance(page, FetchError):
             raise page
-        named = self._fetch_twin(_find_alternate(page)) if kind is PageKind.HTML else None
+        named = self._fetch_variant(_find_alternate(page)) if kind is PageKind.HTML else None
         if named is not None:
-            return named, TwinStyle.ALTERNATE
+            return named, VariantStyle.ALTERNATE
         is_telling = kind is PageKind.HTML and bool(urlsplit(url).path.strip("/"))
-        return page, TwinStyle.NONE if is_telling else None
+        return page, VariantStyle.NONE if is_telling else None
 
     def _fetch_unless_failing(self, url: str) -> FetchedPage | FetchError:
-        """Return a page, or why there is none: without the network, its twin alone may be in the cache."""
+        """Return a page, or why there is none: without the network, its variant alone may be in the cache."""
         try:
             return self._fetch(url)
         except FetchError as error:
             return error
 
-    def _fetch_twin(self, url: str | None) -> FetchedPage | None:
+    def _fetch_variant(self, url: str | None) -> FetchedPage | None:
         """Return the text at an address, None where there is none."""
         if url is None:
             return None
@@ -192,7 +205,7 @@ class _Job:
             self._tell(bytes_more=bytes_received - received)
             received = bytes_received
 
-        return self._fetcher.fetch(url, self._grants, report=count if self._report else None)
+        return self._fetcher.fetch(url, self._allowed, report=count if self._report else None)
 
     def _tell(self, *, pages: int = 0, bytes_more: int = 0) -> None:
         if self._report is None:
@@ -215,7 +228,89 @@ def _find_known(library: Library, url: str) -> Document | None:
 
 
 def _find_alternate(page: FetchedPage) -> str | None:
-    """Return the address of the twin that an HTML page names, None where it names none."""
+    """Return the address of the variant that an HTML page names, None where it names none."""
     href = find_link(decode_html(page), "alternate", media_types=_MARKDOWN_TYPES)
-    twin = resolve_link(page.final_url, href) if href else None
-    return twin if twin and is_text_address(twin) and not urlsplit(twin).path.endswith("llms.txt") else None
+    variant = resolve_link(page.final_url, href) if href else None
+    return variant if variant and is_text_address(variant) and not urlsplit(variant).path.endswith("llms.txt") else None
+
+
+@dataclass(slots=True)
+class _Visit:
+    """The pages of one site that are looked at until one is opened."""
+
+    fetcher: Fetcher
+    allowed: AllowedOrigins
+    notes: tuple[str, ...] = ()
+    """What was found in place of an llms.txt, one sentence each."""
+
+    def fetch(self, url: str) -> FetchedPage:
+        return self.fetcher.fetch(url, self.allowed, follows_public=True)
+
+    def try_list(self, url: str) -> FetchedPage | None:
+        """Return the llms.txt at an address, None where there is none; what is there instead is noted."""
+        try:
+            page = self.fetch(url)
+        except OriginRefusedError as error:
+            self.notes = (*self.notes, f"{url} leads to {error.origin}, which is not followed.")
+            return None
+        except FetchError as error:
+            if error.status is None:
+                raise
+            return None
+        kind = classify_page(page)
+        if kind is PageKind.MARKDOWN:
+            return page
+        self.notes = (*self.notes, f"{url} is no llms.txt: the site answers with {kind}.")
+        return None
+
+
+def open_address(url: str, fetcher: Fetcher, typed: frozenset[str]) -> Library:
+    """Return the library of an address that a person typed.
+
+    Args:
+        url: Normalised.
+        fetcher: The program's way to the web.
+        typed: Origins that the person typed, that of `url` among them.
+
+    Raises:
+        SourceError: There is nothing to read; the message says what there is.
+    """
+    visit = _Visit(fetcher, AllowedOrigins(typed=typed))
+    page = _find_list(visit, url) if _is_site(url) else visit.fetch(url)
+    if _LIST_NAME.fullmatch(name_address(url).rpartition("/")[2]) and classify_page(page) is PageKind.HTML:
+        visit.notes = (f"{url} is no such file: the site answers with {PageKind.HTML}, which is what you see.",)
+    document = parse_fetched(page)
+    return Library(source=url, root=replace(document, notes=(*visit.notes, *document.notes)))
+
+
+def _is_site(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.path in ("", "/") and not parts.query
+
+
+def _find_list(visit: _Visit, url: str) -> FetchedPage:
+    """Return the llms.txt of a site, else the page at its address."""
+    for path in LOOKED_UP:
+        page = visit.try_list(urljoin(url, path))
+        if page is not None:
+            return page
+    home = visit.fetch(url)
+    if classify_page(home) is not PageKind.HTML:
+        return home
+    link = _find_named_list(home)
+    try:
+        named = visit.try_list(link) if link is not None else None
+    except SourceError as error:
+        visit.notes = (*visit.notes, f"The llms.txt that the page names is not opened. {error}")
+        named = None
+    if named is None:
+        visit.notes = (*visit.notes, f"{url} has no llms.txt: this is the page itself.")
+    return named or home
+
+
+def _find_named_list(home: FetchedPage) -> str | None:
+    """Return the address of the llms.txt that a page names in a ``<link>``, None where it names none."""
+    html = decode_html(home)
+    href = find_link(html, *_RELS[:-1]) or find_link(html, "alternate", media_types=_PLAIN_TYPES)
+    link = resolve_link(home.final_url, href) if href else None
+    return link if link is not None and "llms" in urlsplit(link).path.rpartition("/")[2] else None

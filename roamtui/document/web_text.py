@@ -20,7 +20,7 @@ from roamtui.sources.read import has_headings
 
 if TYPE_CHECKING:
     from roamtui.document.document import Document
-    from roamtui.sources.web.page import FetchedPage
+    from roamtui.sources.web.options import FetchedPage
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.lines import normalise_line_ends
 from roamtui.document.node import Heading, Node, NodeKind
-from roamtui.document.plain import plain_line, shorten
-from roamtui.document.titles import strip_anchor
+from roamtui.document.plain import plain_line, shorten, strip_anchor
 from roamtui.document.tokens import format_tokens
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.lines import normalise_line_ends
+from roamtui.document.parse import measure_front_matter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

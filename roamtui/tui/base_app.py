@@ -12,7 +12,7 @@ from textual.theme import BUILTIN_THEMES
 from typing_extensions import override
 
 from roamtui.document.plain import plain_text
-from roamtui.resources import find_resource_dir
+from roamtui.locations import find_resource_dir
 from roamtui.tui.actions import Scope
 from roamtui.tui.idle_collector import IdleCollector
 from roamtui.tui.key_order import KeyOrder

@@ -6,8 +6,7 @@ from textual.content import Content
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.document.plain import plain_line
-from roamtui.document.titles import strip_anchor
+from roamtui.document.plain import plain_line, strip_anchor
 
 
 class HeaderLine(Widget):

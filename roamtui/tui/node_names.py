@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import plain_line
-from roamtui.document.titles import strip_anchor
+from roamtui.document.plain import plain_line, strip_anchor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,7 +20,7 @@ from roamtui.agent.tracing import TracedAgent
 from roamtui.conversation.events import SaveFailed
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Usage
-from roamtui.document.web_sources import open_named
+from roamtui.document.build import open_named
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import Request, Retrying
 from roamtui.models.recorded import RecordedModel

@@ -29,10 +29,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from roamtui.document.build import WebOptions, open_named
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files
-from roamtui.document.web_options import WebOptions
-from roamtui.document.web_sources import open_named
 from roamtui.search.base import EmbedKind, Searcher
 from roamtui.search.choosing import make_keyword_searcher, make_searcher
 from roamtui.search.fused import SearchParts

@@ -14,9 +14,8 @@ from statistics import median
 from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING
 
+from roamtui.document.build import WebOptions, open_named
 from roamtui.document.node import NodeKind
-from roamtui.document.web_options import WebOptions
-from roamtui.document.web_sources import open_named
 from tests.benchmarks.findings import Finding
 from tests.fakes.site import FakeSite
 

@@ -9,13 +9,13 @@ from roamtui.sources.web.cache import PageCache
 from roamtui.sources.web.fetcher import FetchOptions
 from tests.cli.conftest import RunCommand
 from tests.fakes.hostile_server import HostileServer, answer
-from tests.sources.web.fetching import grant, open_fetcher
+from tests.sources.web.fetching import allow, open_fetcher
 
 
 def _fetch_one() -> None:
     with HostileServer() as server, open_fetcher(pages_path()) as fetcher:
         server.handlers["/a"] = answer(b"words" * 1000)
-        fetcher.fetch(f"{server.origin}/a", grant(server))
+        fetcher.fetch(f"{server.origin}/a", allow(server))
 
 
 def test_it_says_how_much_is_kept(run: RunCommand) -> None:

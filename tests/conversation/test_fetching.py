@@ -33,7 +33,7 @@ from roamtui.conversation.questions import Briefing, Outcome
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
-from roamtui.document.web_sources import open_named
+from roamtui.document.build import open_named
 from tests.fakes.site import FakeSite, SitePage
 
 BRIEFING = Briefing(system="s", outline="o", model="m")

@@ -33,7 +33,7 @@ from roamtui.conversation.questions import Briefing, Outcome
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
-from roamtui.document import ids
+from roamtui.document import document as module
 from roamtui.document.build import open_sources
 from roamtui.document.document import Document
 from roamtui.document.library import Library
@@ -206,13 +206,13 @@ async def test_without_a_loader_nothing_is_loaded(folder: Path) -> None:
 async def test_the_state_follows_a_document_that_has_to_take_other_ids(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = ids.hash_path
+    plain = module.hash_path
 
     def collide(doc: str, path: tuple[str, ...], ordinal: int, *salt: str) -> str:
         is_title = doc in ("a.md", "b.md") and path == (doc[0].upper(),)
         return "0badc0de" if is_title and not salt else plain(doc, path, ordinal, *salt)
 
-    monkeypatch.setattr(ids, "hash_path", collide)
+    monkeypatch.setattr(module, "hash_path", collide)
     session, _ = start(folder)
     await dispatch(session, ReadSection(section_id=find(session, "b.md")))
     assert find(session, "B") == "0badc0de"

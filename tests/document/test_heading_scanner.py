@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from markdown_it.common.html_blocks import block_names
+from markdown_it.common.utils import MD_TRIM_CHARS
+from markdown_it.rules_block.html_block import HTML_SEQUENCES
 
 from roamtui.document.headings import find_headings, scan_headings
-from roamtui.document.scanning.blocks import parse_headings
+from roamtui.document.scanning.lines import TRIMMED, match_html
 from roamtui.document.scanning.scanner import HeadingScanner
 from tests.document.block_texts import list_texts
 from tests.document.markdown_texts import markdown_texts
+from tests.document.parser_headings import parse_headings
 from tests.real_documents import list_documents, read_document
 
 _TEXTS_PER_SEED = 170
 """Makes more than 10,000 texts of the 60 seeds of an ordinary run, and 1.7 million of the 10,000 of a nightly one."""
+_NAMES = [*block_names, "script", "pre", "style", "textarea", "span", "a", "x-y", "divx", "h7", "ſcript", "li\u212a"]
+_PARTS = [
+    *("<", "</", "<!", "<!--", "<?", "<![CDATA[", ">", "/>", "/", "-->", "?>", "]]>", " ", "\t", "\xa0", "\v"),
+    *("=", "-", "a", "A1", "a=b", 'a="b"', "a='b c'", 'a="', ":x", "_", "é", "\0"),
+]
+_ENDINGS = [*_PARTS, "</script>", "</PRE>", "</ſtyle>", "</textarea >"]
+_LINES = st.builds(
+    lambda opening, name, rest: opening + name + "".join(rest),
+    st.sampled_from(["<", "</", "<!", "<?", "< ", "", "<!--", "<![CDATA["]),
+    st.sampled_from(_NAMES).flatmap(lambda name: st.sampled_from([name, name.upper(), name.title()])),
+    st.lists(st.sampled_from(_PARTS), max_size=6),
+)
 
 
 def _find(text: str) -> list[tuple[int, str, int]]:
@@ -114,3 +130,23 @@ def test_every_page_of_the_question_sets_has_the_parsers_headings(name: str) -> 
         if _find(text) != parse_headings(text):
             wrong.append(page)
     assert wrong == []
+
+
+@given(_LINES, st.lists(st.sampled_from(_ENDINGS), max_size=4).map("".join))
+@example("<script/>", "")
+@example("</pre>", "")
+@example("<div/ >", "")
+def test_it_begins_and_ends_where_the_parser_has_it(line: str, later: str) -> None:
+    wanted = next((sequence for sequence in HTML_SEQUENCES if sequence[0].search(line)), None)
+    found = match_html(line)
+    assert (found is None) == (wanted is None)
+    if found is None or wanted is None:
+        return
+    end, may_interrupt = found
+    assert may_interrupt == wanted[2]
+    assert (end is None) == bool(wanted[1].search(""))
+    assert end is None or bool(end.search(later)) == bool(wanted[1].search(later))
+
+
+def test_the_ends_of_titles_are_trimmed_as_by_the_parser() -> None:
+    assert sorted(TRIMMED) == sorted(MD_TRIM_CHARS)

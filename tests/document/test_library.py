@@ -8,7 +8,7 @@ from itertools import permutations
 
 import pytest
 
-from roamtui.document import ids
+from roamtui.document import document as module
 from roamtui.document.build import build_library
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
@@ -129,7 +129,7 @@ def test_where_files_collide_the_later_by_key_is_salted(
             return "0badc0de" if not salt else f"{salt[0]:0>8}"
         return blake2b("\x1f".join([doc, *path, str(ordinal), *salt]).encode(), digest_size=4).hexdigest()
 
-    monkeypatch.setattr(ids, "hash_path", collide)
+    monkeypatch.setattr(module, "hash_path", collide)
     pages = {page: text.replace("Before.\n\n", "") for page, text in _PAGES.items()}
     monkeypatch.setattr("tests.document.test_library._PAGES", pages)
     library = _load(_list_links(), *order)

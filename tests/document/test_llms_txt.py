@@ -20,6 +20,7 @@ from tests.real_documents import find_data_dir, list_documents, read_document
 
 BASE = "https://site.example/docs/llms.txt"
 _FILES = list_documents("llms/files/*.txt")
+_SHAPE = "# A\n\n> Q\n\n## Docs\n\n- [A](https://x.example/a)\n- [B](https://x.example/b)\n- [C](https://x.example/c)\n"
 
 
 def parse(text: str, *, name: str = "llms.txt", url: str | None = BASE) -> Document:
@@ -101,9 +102,6 @@ def test_headings_stay_the_scanners() -> None:
 @pytest.mark.parametrize("text", ["", "\n", "words\n", "# T\n", "> q\n"])
 def test_without_links_it_is_what_it_is_elsewhere(text: str) -> None:
     assert parse(text).columns == parse_document(text).columns
-
-
-_SHAPE = "# A\n\n> Q\n\n## Docs\n\n- [A](https://x.example/a)\n- [B](https://x.example/b)\n- [C](https://x.example/c)\n"
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 
 from roamtui.document.document import Document
 from roamtui.document.page import parse_page
-from roamtui.document.page_signs import may_be_special
-from roamtui.document.parse import parse_document
+from roamtui.document.parse import may_be_special, parse_document
 from roamtui.sources.raw_text import RawText
 from tests.document.invariants import assert_is_lossless, assert_is_nested, list_nodes, read_sections
 from tests.real_documents import list_documents, read_document
@@ -17,17 +16,6 @@ from tests.real_documents import list_documents, read_document
 NAME = "llms-full.txt"
 _FULL = list_documents("llms/full/*.txt")
 _ORDINARY = list_documents("books/*.md", "llms/files/*.txt", "sets/*/docs/**/*.md")
-
-
-def parse(text: str, *, name: str = NAME, url: str | None = "https://s.example/llms-full.txt") -> Document:
-    return parse_page(RawText(text=text, source="test", name=name), url=url)
-
-
-def repeat(page: str, count: int = 3) -> str:
-    """Return a file of pages, each with a number in place of `%`."""
-    return "".join(page.replace("%", str(number)) for number in range(1, count + 1))
-
-
 _BODY = "Words.\n\n## More\n\nText.\n\n"
 _PAGES = {
     "title and source": f"# Page %\nSource: https://s.example/p%\n\n{_BODY}",
@@ -43,6 +31,15 @@ _PAGES = {
     "comments": f"<!-- docs_page: https://s.example/p% -->\n\n# Page %\n\n{_BODY}",
     "skip links": f"# Page %\n[Skip to main content](https://s.example/p%#content)\n\n{_BODY}",
 }
+
+
+def parse(text: str, *, name: str = NAME, url: str | None = "https://s.example/llms-full.txt") -> Document:
+    return parse_page(RawText(text=text, source="test", name=name), url=url)
+
+
+def repeat(page: str, count: int = 3) -> str:
+    """Return a file of pages, each with a number in place of `%`."""
+    return "".join(page.replace("%", str(number)) for number in range(1, count + 1))
 
 
 @pytest.mark.parametrize("name", [NAME, "docs.md"])

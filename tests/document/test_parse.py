@@ -1,10 +1,12 @@
+"""A text into a document: what becomes a section, a preamble, front matter, a note."""
+
 from __future__ import annotations
 
 import pytest
 from hypothesis import example, given
 
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import parse_document
+from roamtui.document.parse import measure_front_matter, parse_document, read_title
 from tests.document.invariants import (
     assert_ids_follow_the_contract,
     assert_is_lossless,
@@ -125,3 +127,40 @@ def test_what_nests_deeper_than_python_allows_is_read_with_a_note(marker: str) -
     assert document.columns.titles == ("", "After")
     assert [note.split(";")[0] for note in document.notes] == ["Lists or quotes nest very deep"]
     assert parse_document("> - 1. x\n===\n").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "front_matter"),
+    [
+        ("---\na: 1\n---\nrest", "---\na: 1\n---\n"),
+        ("---  \na: 1\n...\t\nrest", "---  \na: 1\n...\t\n"),
+        ("---\n---\nrest", "---\n---\n"),
+        ("---\na: 1\n---", "---\na: 1\n---"),
+        ("---\na: 1\n", ""),
+        ("---\n\na: 1\n---\n", ""),
+        ("----\na: 1\n---\n", ""),
+        ("--- a\na: 1\n---\n", ""),
+        ("\n---\na: 1\n---\n", ""),
+        (" ---\na: 1\n---\n", ""),
+        ("---", ""),
+        ("", ""),
+    ],
+)
+def test_front_matter_of(text: str, front_matter: str) -> None:
+    assert text[: measure_front_matter(text)] == front_matter
+
+
+@pytest.mark.parametrize(
+    ("front_matter", "title"),
+    [
+        ("---\ntitle: A guide\n---\n", "A guide"),
+        ('---\ntitle: "A guide"  \n---\n', "A guide"),
+        ("---\nauthor: x\ntitle:\t'A: guide'\n---\n", "A: guide"),
+        ("---\nsubtitle: no\n---\n", ""),
+        ("---\nnested:\n  title: no\n---\n", ""),
+        ("---\ntitle:\nauthor: x\n---\n", ""),
+        ("", ""),
+    ],
+)
+def test_title_of(front_matter: str, title: str) -> None:
+    assert read_title(front_matter) == title

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.document.plain import plain_line, plain_text, shorten
+from roamtui.document.plain import plain_line, plain_text, shorten, strip_anchor
 
 _BIDI_CLASSES = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 _HOSTILE = st.sampled_from(
@@ -80,3 +80,22 @@ def test_a_text_is_cut_at_a_word() -> None:
     assert shorten("Deploy the service, then wait", 20) == "Deploy the service…"
     assert shorten("Deploy", 6) == "Deploy"
     assert shorten("Supercalifragilistic", 10) == "Supercali…"
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Ovens {#ovens}", "Ovens"),
+        ("Ovens{#the-ovens.2} ", "Ovens"),
+        ("Ovens { #the-ovens }", "Ovens"),
+        ("Ovens {: #ovens .hot }", "Ovens"),
+        ("Ovens { # }", "Ovens { # }"),
+        ("Ovens", "Ovens"),
+        ("Ovens {#a} and dough", "Ovens {#a} and dough"),
+        ("Ovens {a}", "Ovens {a}"),
+        ("{#bare}", ""),
+        ("", ""),
+    ],
+)
+def test_only_an_anchor_at_the_end_goes(title: str, shown: str) -> None:
+    assert strip_anchor(title) == shown

@@ -6,7 +6,7 @@ import pytest
 
 from roamtui.document.web_text import PageKind, classify_page, decode_html, find_link, parse_fetched
 from roamtui.sources.charsets import find_charset
-from roamtui.sources.web.page import FetchedPage
+from roamtui.sources.web.options import FetchedPage
 
 
 def make_page(body: bytes, media_type: str = "text/plain", charset: str | None = None) -> FetchedPage:

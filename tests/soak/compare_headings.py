@@ -7,7 +7,7 @@ import json
 import sys
 
 from roamtui.document.headings import find_headings
-from roamtui.document.scanning.blocks import parse_headings
+from tests.document.parser_headings import parse_headings
 from tests.real_documents import decode, find_data_dir, list_documents
 
 _PATTERNS = ("books/*.md", "llms/files/*", "llms/full/*", "adversarial/files/*", "sets/*/docs/**/*.*", "perf/*.md.gz")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.resources import find_resource_dir
+from roamtui.locations import find_resource_dir
 from tests.tui.picturing import (
     LARGE,
     NARROW,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.color import Color
 
-from roamtui.resources import find_resource_dir
+from roamtui.locations import find_resource_dir
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.themes import CONTRAST_MIN, DEFAULT_THEME, ThemeError, contrast, load_themes, read_theme
 from tests.tui.driving import make_app, screen_text

@@ -6,8 +6,6 @@ import re
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from roamtui.document.scanning.titles import parse_title, read_blank_title
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,21 +20,6 @@ _LEVEL_MAX = 100
 """Containers within each other (a list counts twice, for its items too); each takes three calls of Python's stack."""
 TOO_DEEP = "too_deep"
 """Key in a parser's environment that says whether a mark was read as text for that reason."""
-
-
-def parse_headings(text: str) -> list[tuple[int, str, int]]:
-    r"""Return level, title and 0-based line of each heading of a whole text, by block rules alone.
-
-    Args:
-        text: Markdown with ``\n`` as its only line end.
-    """
-    env: dict[str, object] = {}
-    source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
-    starts = find_starts(source)
-    return [
-        (level, parse_title(content, env) if content else read_blank_title(source, starts[line], level), line)
-        for level, content, line in list(list_headings(parse_blocks(source, env)))
-    ]
 
 
 def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:

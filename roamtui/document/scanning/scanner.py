@@ -21,12 +21,12 @@ text; else the last block is a fence or HTML block without an end, and its first
 
 from __future__ import annotations
 
+from array import array
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from roamtui.document.scanning import lines
 from roamtui.document.scanning.blocks import TOO_DEEP, find_starts, list_headings, parse_blocks
-from roamtui.document.scanning.found import FoundHeadings
-from roamtui.document.scanning.html_lines import match_html
 from roamtui.document.scanning.lines import (
     CANDIDATE,
     FENCE,
@@ -48,6 +48,7 @@ from roamtui.document.scanning.lines import (
     is_plain,
     is_prose,
     make_closing,
+    match_html,
     next_line,
     trim,
     trim_heading,
@@ -248,3 +249,27 @@ class HeadingScanner:
             if line < count:
                 self._found.add(level, begin + starts[line], content)
         return end if is_last else begin + starts[count]
+
+
+@dataclass(slots=True)
+class FoundHeadings:
+    """Headings outside quotes and lists, in order; columns grow while a text is read."""
+
+    levels: bytearray = field(default_factory=bytearray)
+    """1 to 6."""
+    offsets: array[int] = field(default_factory=lambda: array("Q"))
+    """Where the heading's first line begins."""
+    contents: list[str] = field(default_factory=list)
+    """Inline source, trimmed as markdown-it-py does; empty where that leaves nothing."""
+
+    is_too_deep: bool = False
+    """Whether quotes or lists nest deeper than they are read."""
+    unread: list[int] = field(default_factory=list)
+    """Rows whose content may not be their title as it stands, in order."""
+
+    def add(self, level: int, offset: int, content: str) -> None:
+        """Append one heading whose content is to be read."""
+        self.unread.append(len(self.levels))
+        self.levels.append(level)
+        self.offsets.append(offset)
+        self.contents.append(content)

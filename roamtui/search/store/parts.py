@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from roamtui.document.node import NodeKind
-from roamtui.document.summaries import find_row_summary
 from roamtui.search.query import code_identifier
 from roamtui.search.terms import find_identifiers, normalise, space_out, split_camel_case
 
@@ -64,7 +63,7 @@ class Part:
     digest: str
     """The same for the same rows, whatever the program that made them."""
     summaries: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """What a model wrote of the document and its sections, searched like their text; see `find_row_summary`."""
+    """What a model wrote of the document and its sections, searched like their text; see `Document.find_summary`."""
 
     def __len__(self) -> int:
         return self.end - self.first
@@ -74,7 +73,7 @@ class Part:
         columns, text = self.document.columns, self.document.text
         for row in range(self.first, self.end):
             own = normalise(text[columns.starts[row] : columns.starts[row + 1]])
-            summary = find_row_summary(self.document, row, self.summaries)
+            summary = self.document.find_summary(row, self.summaries)
             found = list(filter(None, map(names_by_run.__getitem__, _split_runs(own))))
             yield IndexRow(
                 space_out(normalise(telling_title_of(self.document, row))),
@@ -200,7 +199,7 @@ def _digest(
     digest.update(columns.levels[first:end])
     digest.update(array("Q", (place - start for place in columns.starts[first:end])).tobytes())
     for row in range(first, end) if summaries else ():
-        digest.update(f"\x1f{find_row_summary(document, row, summaries)}".encode("utf-8", "surrogatepass"))
+        digest.update(f"\x1f{document.find_summary(row, summaries)}".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 

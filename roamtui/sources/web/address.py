@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
 from roamtui.errors import SourceError
@@ -85,12 +86,12 @@ def resolve_link(base: str, link: str) -> str | None:
         return None
 
 
-def is_same_site(granted: str, origin: str) -> bool:
-    """Return whether an origin counts as another one that was granted.
+def is_same_site(allowed: str, origin: str) -> bool:
+    """Return whether an origin counts as another one that was allowed.
 
     So do https in place of http, both at their default ports, and a host with or without `www.`.
     """
-    known, wanted = urlsplit(granted), urlsplit(origin)
+    known, wanted = urlsplit(allowed), urlsplit(origin)
     if bare_host(known.hostname or "") != bare_host(wanted.hostname or ""):
         return False
     if known.scheme == wanted.scheme:
@@ -178,3 +179,25 @@ def _clean_path(path: str) -> str:
 
 def _clean_query(query: str) -> str:
     return f"?{quote(_STRAY_PERCENT.sub('%25', query), safe=_QUERY_SAFE, errors='replace')}" if query else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowedOrigins:
+    """What may be fetched. Origins are written as `origin_of` returns them."""
+
+    typed: frozenset[str] = frozenset()
+    """Origins that a person typed: these alone may be private or loopback."""
+    approved: frozenset[str] = frozenset()
+    """Further origins that a person approved."""
+
+    def covers(self, url: str) -> bool:
+        """Return whether an address may be fetched."""
+        return _is_among(origin_of(url), self.typed | self.approved)
+
+    def may_be_local(self, url: str) -> bool:
+        """Return whether an address may lead to this machine or its network."""
+        return _is_among(origin_of(url), self.typed)
+
+
+def _is_among(origin: str, allowed: frozenset[str]) -> bool:
+    return origin in allowed or any(is_same_site(known, origin) for known in allowed)

@@ -6,6 +6,10 @@ answer of DNS that changes in between changes nothing. Host and TLS name stay th
 
 from __future__ import annotations
 
+import math
+import threading
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpcore
@@ -13,10 +17,9 @@ from typing_extensions import override
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from roamtui.sources.web.resolving import AddressBook
-    from roamtui.sources.web.time_limit import TimeLimit
 
 _ADDRESSES_TRIED = 4
 
@@ -114,3 +117,35 @@ class LimitedStream(httpcore.NetworkStream):
     @override
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
+
+
+class TimeLimit(threading.local):
+    """The end of the fetch that runs in the calling thread; each thread has its own.
+
+    Sockets are read in the thread that fetches, so that a limit set there reaches every single read.
+    """
+
+    def __init__(self) -> None:
+        self._ends_at = math.inf
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """End everything inside after so many seconds, and not later than a limit around it."""
+        outer = self._ends_at
+        self._ends_at = min(outer, time.monotonic() + seconds)
+        try:
+            yield
+        finally:
+            self._ends_at = outer
+
+    def extend(self, seconds: float) -> None:
+        """Leave time out of the account, such as a wait for one's turn."""
+        self._ends_at += seconds
+
+    def remaining(self) -> float:
+        """Return the seconds that are left, at most none."""
+        return max(0.0, self._ends_at - time.monotonic())
+
+    def clip(self, seconds: float | None) -> float:
+        """Return a time-out that does not outlast the fetch."""
+        return self.remaining() if seconds is None else min(seconds, self.remaining())

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import threading
 import time
 from dataclasses import asdict, dataclass, fields, replace
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 from roamtui.private_folders import make_private_folder, write_private_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 _FORMAT = 1
@@ -31,6 +32,20 @@ _COUNT_AGAIN_SHARE = 0.05
 """How much is written, as a share of the limit, before other programs' files are counted again."""
 _ABANDONED_SECONDS = 3600.0
 """Age at which a temporary file belongs to a program that has ended."""
+_TYPES: dict[str, tuple[type, ...]] = {
+    "url": (str,),
+    "accept": (str,),
+    "status": (int,),
+    "media_type": (str,),
+    "charset": (str, type(None)),
+    "location": (str, type(None)),
+    "etag": (str, type(None)),
+    "last_modified": (str, type(None)),
+    "fetched_at": (float,),
+    "fresh_until": (float,),
+}
+_DIRECTIVE = re.compile(r"\s*([a-z-]{1,40})\s*(?:=\s*\"?([^\",]{0,40})\"?)?\s*")
+_SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,20 +221,6 @@ def _encode(reply: CachedReply) -> bytes:
     return head.encode("ascii") + b"\n" + reply.body
 
 
-_TYPES: dict[str, tuple[type, ...]] = {
-    "url": (str,),
-    "accept": (str,),
-    "status": (int,),
-    "media_type": (str,),
-    "charset": (str, type(None)),
-    "location": (str, type(None)),
-    "etag": (str, type(None)),
-    "last_modified": (str, type(None)),
-    "fetched_at": (float,),
-    "fresh_until": (float,),
-}
-
-
 def _decode(head: bytes, body: bytes) -> CachedReply | None:
     """Return what a file holds, None where it is damaged or of another format."""
     try:
@@ -237,3 +238,32 @@ def _decode(head: bytes, body: bytes) -> CachedReply | None:
     if not all(isinstance(values[name], types) for name, types in _TYPES.items()):
         return None
     return CachedReply(**values, body=body)
+
+
+def may_store(headers: Mapping[str, str]) -> bool:
+    """Return whether an answer may be kept for its own user. Names of headers are in lower case."""
+    return "no-store" not in _read_directives(headers) and headers.get("vary", "").strip() != "*"
+
+
+def find_fresh_seconds(headers: Mapping[str, str], seconds_max: float) -> float:
+    """Return for how long an answer may be used without asking again."""
+    directives = _read_directives(headers)
+    if "no-cache" in directives:
+        return 0.0
+    fresh = read_seconds(directives.get("max-age", "")) or 0.0
+    age = read_seconds(headers.get("age", "")) or 0.0
+    return max(0.0, min(fresh - age, seconds_max))
+
+
+def read_seconds(text: str) -> float | None:
+    """Return a number of seconds as HTTP writes it, None where the text is none."""
+    return float(text) if _SECONDS.fullmatch(text.strip()) else None
+
+
+def _read_directives(headers: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in headers.get("cache-control", "").lower().split(","):
+        match = _DIRECTIVE.fullmatch(part)
+        if match:
+            found.setdefault(match.group(1), match.group(2) or "")
+    return found

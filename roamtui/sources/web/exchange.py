@@ -13,9 +13,9 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from roamtui.sources.web.cache import read_seconds
 from roamtui.sources.web.decoding import ACCEPT_ENCODING, BodyReader
 from roamtui.sources.web.failures import BodyTooLargeError, FetchError, explain_failure
-from roamtui.sources.web.freshness import read_seconds
 
 if TYPE_CHECKING:
     import ssl
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     import httpcore
 
+    from roamtui.sources.web.backend import TimeLimit
     from roamtui.sources.web.options import FetchOptions
     from roamtui.sources.web.resolving import AddressBook
-    from roamtui.sources.web.time_limit import TimeLimit
 
     Report = Callable[[int, int | None], None]
     """Is told the bytes received so far, and how many there will be where that is known."""

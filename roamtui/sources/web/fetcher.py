@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from roamtui.sources.web.address import is_same_site, origin_of, parse_address, resolve_link
+from roamtui.sources.web.backend import TimeLimit
 from roamtui.sources.web.cache import PageCache
 from roamtui.sources.web.exchange import PAGE_STATUSES, Exchange, Request
 from roamtui.sources.web.failures import (
@@ -18,12 +19,10 @@ from roamtui.sources.web.failures import (
     UnreachableError,
     explain_status,
 )
-from roamtui.sources.web.options import DEFAULT_ACCEPT, FetchOptions
-from roamtui.sources.web.page import FetchedPage
+from roamtui.sources.web.options import DEFAULT_ACCEPT, FetchedPage, FetchOptions
 from roamtui.sources.web.politeness import PoliteExchange
 from roamtui.sources.web.replies import MISSING, is_answer, is_kept, list_conditions, make_entry, renew_entry
 from roamtui.sources.web.resolving import AddressBook, resolve_by_system
-from roamtui.sources.web.time_limit import TimeLimit
 
 if TYPE_CHECKING:
     import ssl
@@ -31,9 +30,9 @@ if TYPE_CHECKING:
 
     import httpcore
 
+    from roamtui.sources.web.address import AllowedOrigins
     from roamtui.sources.web.cache import CachedReply
     from roamtui.sources.web.exchange import Reply, Report
-    from roamtui.sources.web.grants import Grants
     from roamtui.sources.web.resolving import Resolve
 
 __all__ = [
@@ -95,7 +94,7 @@ class Fetcher:
     def fetch(
         self,
         url: str,
-        grants: Grants,
+        allowed: AllowedOrigins,
         *,
         accept: str = DEFAULT_ACCEPT,
         follows_public: bool = False,
@@ -104,30 +103,30 @@ class Fetcher:
         """Return the page at an address.
 
         Args:
-            url: Its origin must be granted.
-            grants: Origins that a person typed or approved.
+            url: Its origin must be allowed.
+            allowed: Origins that a person typed or approved.
             accept: The media types that are wanted, as in HTTP's header.
             follows_public: Whether redirects to other public origins are followed: for an address that a person typed.
             report: Called with the bytes received so far, and with their number where it is known.
 
         Raises:
-            OriginRefusedError: The address, or a redirect, leads to an origin that nobody granted.
+            OriginRefusedError: The address, or a redirect, leads to an origin that nobody allowed.
             FetchError: There is no such page, or it may not or cannot be fetched.
             SourceError: The address is none.
         """
         address = parse_address(url)
-        if not grants.covers(address):
+        if not allowed.covers(address):
             raise OriginRefusedError(origin_of(address))
         current, problem = address, ""
         with self._time_limit.within(self._options.total_seconds_max):
             for _ in range(self._options.redirects_max + 1):
-                allows_local = grants.may_be_local(current)
+                allows_local = allowed.may_be_local(current)
                 request = self._make_request(current, accept, allows_local=allows_local, report=report)
                 found = self._find(request, accept)
                 problem = problem or found.problem
                 if found.entry.location is None:
                     return self._make_page(address, replace(found, problem=problem))
-                current = _follow(current, found.entry.location, grants, follows_public=follows_public)
+                current = _follow(current, found.entry.location, allowed, follows_public=follows_public)
         raise FetchError(
             f"{address} sends on and on, more than {self._options.redirects_max} times. Check the address."
         )
@@ -231,11 +230,11 @@ def _is_failing(error: FetchError) -> bool:
     return error.status is None or error.status in _FAILING or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
-def _follow(current: str, location: str, grants: Grants, *, follows_public: bool) -> str:
+def _follow(current: str, location: str, allowed: AllowedOrigins, *, follows_public: bool) -> str:
     """Return where a redirect leads.
 
     Raises:
-        OriginRefusedError: Nobody granted that origin.
+        OriginRefusedError: Nobody allowed that origin.
         FetchError: It is no address that can be fetched.
     """
     target = resolve_link(current, location)
@@ -243,6 +242,6 @@ def _follow(current: str, location: str, grants: Grants, *, follows_public: bool
         raise FetchError(f"{current} sends on to something that is no page of the web. It is not followed.")
     origin = origin_of(target)
     is_downgrade = current.startswith("https:") and target.startswith("http:")
-    if grants.covers(target) or is_same_site(origin_of(current), origin) or (follows_public and not is_downgrade):
+    if allowed.covers(target) or is_same_site(origin_of(current), origin) or (follows_public and not is_downgrade):
         return target
     raise OriginRefusedError(origin)

@@ -1,4 +1,4 @@
-"""What fetching may cost, and how it presents itself."""
+"""What fetching takes: its limits; what it gives: a page."""
 
 from __future__ import annotations
 
@@ -40,3 +40,22 @@ class FetchOptions:
     """How long a page is used without asking the site again, if the site allows it."""
     cache_bytes_max: int = 500_000_000
     user_agent: str = USER_AGENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedPage:
+    """One page as it came, decompressed but not decoded."""
+
+    url: str
+    """The address that was asked for, normalised, without fragment."""
+    final_url: str
+    """Where it was found after all redirects."""
+    media_type: str
+    """In lower case, without parameters; empty where the site does not say it."""
+    charset: str | None
+    """What the site says of the encoding of its text."""
+    body: bytes
+    is_from_cache: bool
+    """Whether the body was not transferred now."""
+    notes: tuple[str, ...] = ()
+    """What a person should know of it, one sentence each."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from contextlib import contextmanager
@@ -10,32 +11,37 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from roamtui.sources.web.address import is_same_site, origin_of, resolve_link
+from roamtui.sources.web.cache import read_seconds
 from roamtui.sources.web.exchange import PAGE_STATUSES, Request
 from roamtui.sources.web.failures import FetchError
-from roamtui.sources.web.freshness import read_seconds
 from roamtui.sources.web.replies import is_kept, make_entry
-from roamtui.sources.web.robots import ROBOTS_ACCEPT, ROBOTS_BYTES_MAX, ROBOTS_FRESH_SECONDS, find_crawl_delay
-from roamtui.sources.web.turns import NoTurnError, Turns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from roamtui.sources.web.backend import TimeLimit
     from roamtui.sources.web.cache import CachedReply, PageCache
     from roamtui.sources.web.exchange import Exchange, Reply
     from roamtui.sources.web.options import FetchOptions
-    from roamtui.sources.web.time_limit import TimeLimit
 
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _FIRST_WAIT_SECONDS = 1.0
 """Before the first retry where the site names no time; twice as long before the next."""
 _ROBOTS_REDIRECTS_MAX = 2
+ROBOTS_BYTES_MAX = 500_000
+"""As much of the file as RFC 9309 wants to be read."""
+ROBOTS_ACCEPT = "text/plain, */*;q=0.1"
+ROBOTS_FRESH_SECONDS = 86_400.0
+"""The file may be used for a day without asking again (RFC 9309)."""
+_AGENT = "roamtui"
+_FRACTION_DIGITS_MAX = 3
 
 
 class _Site:
     """What is known of one origin."""
 
     def __init__(self, connections_max: int) -> None:
-        self.turns = Turns(connections_max)
+        self.throttle = HostThrottle(connections_max)
         self.robots_lock = threading.Lock()
         self.is_robots_read = False
         self.requests = 0
@@ -76,7 +82,7 @@ class PoliteExchange:
                 seconds = _FIRST_WAIT_SECONDS * 2**waits
             if seconds > min(self._options.retry_seconds_max, self._time_limit.remaining()):
                 return reply
-            site.turns.pause(seconds)
+            site.throttle.pause(seconds)
             waits += 1
 
     def close(self) -> None:
@@ -85,7 +91,7 @@ class PoliteExchange:
             self._is_closed = True
             sites = list(self._sites.values())
         for site in sites:
-            site.turns.close()
+            site.throttle.close()
 
     def _find_site(self, url: str) -> _Site:
         origin = origin_of(url)
@@ -94,7 +100,7 @@ class PoliteExchange:
             if site is None:
                 site = self._sites[origin] = _Site(self._options.connections_per_host)
                 if self._is_closed:
-                    site.turns.close()
+                    site.throttle.close()
             return site
 
     @contextmanager
@@ -102,15 +108,15 @@ class PoliteExchange:
         """Hold a turn. The wait for the first one is no fault of the site: it does not count as the fetch's time."""
         seconds_max = self._options.total_seconds_max if is_first else self._time_limit.remaining()
         try:
-            waited = site.turns.take(seconds_max)
-        except NoTurnError:
+            waited = site.throttle.take(seconds_max)
+        except ThrottledError:
             raise FetchError(f"{url} was not fetched: too many other pages of that site are. Try again.") from None
         if is_first:
             self._time_limit.extend(waited)
         try:
             yield
         finally:
-            site.turns.release()
+            site.throttle.release()
 
     def _heed_robots(self, site: _Site, request: Request) -> None:
         """Read the site's robots.txt before its second page; others wait for that, but never for long."""
@@ -122,7 +128,7 @@ class PoliteExchange:
                 with self._time_limit.within(seconds):
                     delay = find_crawl_delay(self._read_robots(site, request))
                 if delay > 0:
-                    site.turns.slow_down(min(delay, self._options.crawl_delay_seconds_max))
+                    site.throttle.slow_down(min(delay, self._options.crawl_delay_seconds_max))
                 site.is_robots_read = True
         finally:
             site.robots_lock.release()
@@ -174,3 +180,98 @@ def find_retry_seconds(reply: Reply, *, now: float) -> float | None:
         return max(0.0, parsedate_to_datetime(text).timestamp() - now)
     except (ValueError, OverflowError, OSError):
         return None
+
+
+class ThrottledError(Exception):
+    """The wait for a turn was too long, or nobody gets one any more."""
+
+
+class HostThrottle:
+    """Hands out turns on one host. Thread-safe."""
+
+    def __init__(self, at_once_max: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._at_once_max = at_once_max
+        self._clock = clock
+        self._condition = threading.Condition()
+        self._active = 0
+        self._next_at = -float("inf")
+        self._delay_seconds = 0.0
+        self._is_closed = False
+
+    def take(self, seconds_max: float) -> float:
+        """Wait for a turn; `release` ends it.
+
+        Returns:
+            The seconds waited.
+
+        Raises:
+            ThrottledError: There is none in time.
+        """
+        with self._condition:
+            began_at = self._clock()
+            while not self._is_closed:
+                now = self._clock()
+                pause = self._next_at - now
+                if self._active < self._at_once_max and pause <= 0:
+                    self._active += 1
+                    self._next_at = max(self._next_at, now + self._delay_seconds)
+                    return now - began_at
+                left = began_at + seconds_max - now
+                if left <= 0:
+                    break
+                self._condition.wait(min(left, pause) if pause > 0 else left)
+        raise ThrottledError
+
+    def release(self) -> None:
+        """End a turn."""
+        with self._condition:
+            self._active -= 1
+            self._condition.notify_all()
+
+    def slow_down(self, delay_seconds: float) -> None:
+        """Give one turn at a time from now on, with a pause between the beginnings of two."""
+        with self._condition:
+            self._at_once_max = 1
+            self._delay_seconds = delay_seconds
+            self._next_at = max(self._next_at, self._clock() + delay_seconds)
+
+    def pause(self, seconds: float) -> None:
+        """Give no turn for some time."""
+        with self._condition:
+            self._next_at = max(self._next_at, self._clock() + seconds)
+
+    def close(self) -> None:
+        """Give no turn any more."""
+        with self._condition:
+            self._is_closed = True
+            self._condition.notify_all()
+
+
+def find_crawl_delay(text: str) -> float:
+    """Return the pause in seconds that robots.txt asks of this program, else of everyone; 0 for none."""
+    delays: dict[str, float] = {}
+    agents: list[str] = []
+    is_list_open = False
+    for line in text.splitlines():
+        name, mark, value = line.partition("#")[0].partition(":")
+        name, value = name.strip().lower(), value.strip().lower()
+        if not mark or not name:
+            continue
+        if name == "user-agent":
+            agents = [*agents, value] if is_list_open else [value]
+            is_list_open = True
+            continue
+        is_list_open = False
+        delay = _read_delay(value) if name == "crawl-delay" else None
+        if delay is not None:
+            delays |= dict.fromkeys(agents, delay)
+    return delays.get(_AGENT, delays.get("*", 0.0))
+
+
+def _read_delay(text: str) -> float | None:
+    whole, mark, fraction = text.partition(".")
+    seconds = read_seconds(whole or "0")
+    if seconds is None or (mark and not (fraction.isascii() and fraction.isdigit())):
+        return None
+    delay = seconds + (float(f"0.{fraction[:_FRACTION_DIGITS_MAX]}") if mark else 0.0)
+    return delay if math.isfinite(delay) else None

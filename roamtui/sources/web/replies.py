@@ -7,9 +7,8 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from roamtui.sources.web.cache import CachedReply
+from roamtui.sources.web.cache import CachedReply, find_fresh_seconds, may_store
 from roamtui.sources.web.exchange import PAGE_STATUSES
-from roamtui.sources.web.freshness import find_fresh_seconds, may_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

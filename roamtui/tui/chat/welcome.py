@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.document.plain import plain_line
-from roamtui.document.titles import strip_anchor
+from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.chat.targets import ExampleTarget, Target, link_target
 from roamtui.tui.chat.wrapping import wrap

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from roamtui.document.titles import strip_anchor
+from roamtui.document.plain import strip_anchor
 from roamtui.tui.reader.code_runs import colour_code
 from roamtui.tui.reader.inline_runs import read_inline
 from roamtui.tui.reader.line import Emphasis, Line, Look, Role, Run, make_run, measure_runs

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from roamtui.document.front_matter import measure_front_matter
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import parse_document
+from roamtui.document.parse import measure_front_matter, parse_document
 from roamtui.document.plain import plain_line
 from roamtui.tui.node_names import name_node
 from roamtui.tui.reader.chunks import Chunk, split_chunks, split_lines

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui.document.plain import plain_line
-from roamtui.resources import find_resource_dir
+from roamtui.locations import find_resource_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import plain_line
-from roamtui.document.titles import strip_anchor
+from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.tui.tree.line_look import LineLook
 from roamtui.tui.tree.title_filter import find_matched_ranges

@@ -5,7 +5,7 @@ from __future__ import annotations
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Stopped
-from roamtui.document.web_sources import open_named
+from roamtui.document.build import open_named
 from roamtui.models.offline.links import LINKS_MAX, Link, choose_links, find_links
 from roamtui.models.offline.model import OfflineModel
 from roamtui.outline.render import render_outline

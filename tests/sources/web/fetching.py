@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from roamtui.sources.web.address import AllowedOrigins
 from roamtui.sources.web.fetcher import Fetcher, FetchOptions
-from roamtui.sources.web.grants import Grants
 from tests.fakes.hostile_server import TLS_DIR, FakeInternet, HostileServer
 
 
@@ -39,11 +39,11 @@ def open_fetcher(
         fetcher.close()
 
 
-def grant(*servers: HostileServer | str) -> Grants:
-    """Return the grants of a person who typed these origins."""
-    return Grants(typed=frozenset(server if isinstance(server, str) else server.origin for server in servers))
+def allow(*servers: HostileServer | str) -> AllowedOrigins:
+    """Return what may be fetched for a person who typed these origins."""
+    return AllowedOrigins(typed=frozenset(server if isinstance(server, str) else server.origin for server in servers))
 
 
-def approve(*origins: str) -> Grants:
-    """Return the grants of a person who approved these origins and typed none."""
-    return Grants(approved=frozenset(origins))
+def approve(*origins: str) -> AllowedOrigins:
+    """Return what may be fetched for a person who approved these origins and typed none."""
+    return AllowedOrigins(approved=frozenset(origins))

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import SourceError
-from roamtui.sources.web.address import is_same_site, origin_of, parse_address, resolve_link
-from roamtui.sources.web.grants import Grants
+from roamtui.sources.web.address import AllowedOrigins, is_same_site, origin_of, parse_address, resolve_link
 
 _PIECES = [
     *(
@@ -148,7 +147,7 @@ def test_every_link_leads_to_the_web_or_nowhere(link: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("granted", "origin", "is_same"),
+    ("allowed", "origin", "is_same"),
     [
         ("http://a.example", "https://a.example", True),
         ("https://a.example", "https://www.a.example", True),
@@ -162,8 +161,8 @@ def test_every_link_leads_to_the_web_or_nowhere(link: str) -> None:
         ("https://a.example", "https://wwwa.example", False),
     ],
 )
-def test_which_origins_count_as_one(granted: str, origin: str, *, is_same: bool) -> None:
-    assert is_same_site(granted, origin) is is_same
-    assert Grants(approved=frozenset({granted})).covers(f"{origin}/page") is is_same
-    assert not Grants(approved=frozenset({granted})).may_be_local(f"{origin}/page")
-    assert Grants(typed=frozenset({granted})).may_be_local(f"{origin}/page") is is_same
+def test_which_origins_count_as_one(allowed: str, origin: str, *, is_same: bool) -> None:
+    assert is_same_site(allowed, origin) is is_same
+    assert AllowedOrigins(approved=frozenset({allowed})).covers(f"{origin}/page") is is_same
+    assert not AllowedOrigins(approved=frozenset({allowed})).may_be_local(f"{origin}/page")
+    assert AllowedOrigins(typed=frozenset({allowed})).may_be_local(f"{origin}/page") is is_same

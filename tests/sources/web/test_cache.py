@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.sources.web.cache import CachedReply, PageCache
+from roamtui.sources.web.cache import CachedReply, PageCache, find_fresh_seconds, may_store
 from roamtui.sources.web.fetcher import DEFAULT_ACCEPT, FetchError, NotCachedError, OriginRefusedError
-from roamtui.sources.web.freshness import find_fresh_seconds, may_store
 from tests.fakes.hostile_server import Client, FakeInternet, Handler, HostileServer, SeenRequest, answer, raw, redirect
-from tests.sources.web.fetching import approve, grant, open_fetcher
+from tests.sources.web.fetching import allow, approve, open_fetcher
 
 URL = "https://docs.example/a"
 REPLY = CachedReply(
@@ -143,7 +142,7 @@ def test_a_folder_that_cannot_be_used_is_no_failure(tmp_path: Path) -> None:
     assert cache.measure().pages == cache.clear().pages == 0
     with HostileServer() as server, open_fetcher(tmp_path / "file" / "pages") as fetcher:
         server.handlers["/"] = answer(b"x")
-        assert fetcher.fetch(server.origin, grant(server)).body == b"x"
+        assert fetcher.fetch(server.origin, allow(server)).body == b"x"
 
 
 def test_several_programs_at_once_see_whole_entries(tmp_path: Path) -> None:
@@ -173,7 +172,7 @@ def test_a_page_that_has_not_changed_is_not_transferred_again(tmp_path: Path) ->
         sent, server.handlers["/a"] = _check_by_etag(b"words")
         for is_again in (False, True, True):
             with open_fetcher(tmp_path) as fetcher:
-                page = fetcher.fetch(f"{server.origin}/a", grant(server))
+                page = fetcher.fetch(f"{server.origin}/a", allow(server))
                 assert (page.body, page.media_type, page.is_from_cache) == (b"words", "text/markdown", is_again)
     assert sent == [200, 304, 304]
 
@@ -181,9 +180,9 @@ def test_a_page_that_has_not_changed_is_not_transferred_again(tmp_path: Path) ->
 def test_last_modified_serves_where_there_is_no_etag(tmp_path: Path) -> None:
     with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
         server.handlers["/a"] = answer(b"old", headers=[("Last-Modified", "Wed, 21 Oct 2015 07:28:00 GMT")])
-        fetcher.fetch(f"{server.origin}/a", grant(server))
+        fetcher.fetch(f"{server.origin}/a", allow(server))
         server.handlers["/a"] = answer(b"new")
-        page = fetcher.fetch(f"{server.origin}/a", grant(server))
+        page = fetcher.fetch(f"{server.origin}/a", allow(server))
         assert (page.body, page.is_from_cache) == (b"new", False)
         assert server.requests[-1].headers["if-modified-since"] == "Wed, 21 Oct 2015 07:28:00 GMT"
 
@@ -193,10 +192,10 @@ def test_a_fresh_page_is_not_asked_for_again(tmp_path: Path) -> None:
         sent, server.handlers["/a"] = _check_by_etag(b"words", (("Cache-Control", "public, max-age=9999"),))
         with open_fetcher(tmp_path) as fetcher:
             for _ in range(3):
-                assert fetcher.fetch(f"{server.origin}/a", grant(server)).body == b"words"
+                assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"words"
         with open_fetcher(tmp_path, fresh_seconds_max=0.0) as fetcher:
-            fetcher.fetch(f"{server.origin}/a", grant(server))
-            fetcher.fetch(f"{server.origin}/a", grant(server), accept="text/html")
+            fetcher.fetch(f"{server.origin}/a", allow(server))
+            fetcher.fetch(f"{server.origin}/a", allow(server), accept="text/html")
     assert sent == [200, 200]
 
 
@@ -205,19 +204,19 @@ def test_an_answer_of_no_change_that_nobody_asked_for_is_no_page(tmp_path: Path)
         for status in (404, 304):
             server.handlers["/a"] = answer(b"", status, [("ETag", '"1"')])
             with pytest.raises(FetchError) as caught:
-                fetcher.fetch(f"{server.origin}/a", grant(server))
+                fetcher.fetch(f"{server.origin}/a", allow(server))
             assert caught.value.status == status
 
 
 def test_what_may_not_be_kept_is_not(tmp_path: Path) -> None:
     with HostileServer() as server, open_fetcher(tmp_path) as fetcher:
         server.handlers["/a"] = answer(b"old", headers=[("ETag", '"1"')])
-        fetcher.fetch(f"{server.origin}/a", grant(server))
+        fetcher.fetch(f"{server.origin}/a", allow(server))
         assert len(_files(tmp_path)) == 1
         server.handlers["/a"] = answer(b"new", headers=[("ETag", '"2"'), ("Cache-Control", "no-store, max-age=60")])
-        assert fetcher.fetch(f"{server.origin}/a", grant(server)).body == b"new"
+        assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"new"
         server.handlers["/b"] = answer(b"b", headers=[("Vary", "*")])
-        fetcher.fetch(f"{server.origin}/b", grant(server))
+        fetcher.fetch(f"{server.origin}/b", allow(server))
         kept = PageCache(tmp_path, 10**6)
         robots = kept.load(f"{server.origin}/robots.txt", "text/plain, */*;q=0.1")
         assert kept.measure().pages == (robots is not None)
@@ -229,7 +228,7 @@ def test_a_strange_etag_is_not_sent_back(etag: str, tmp_path: Path) -> None:
         server.handlers["/a"] = answer(b"words", headers=[("ETag", etag)])
         for _ in range(2):
             try:
-                fetcher.fetch(f"{server.origin}/a", grant(server))
+                fetcher.fetch(f"{server.origin}/a", allow(server))
             except FetchError as error:
                 assert "proper HTTP" in str(error)  # noqa: PT017 - the parser may refuse the header itself
         assert not [request for request in server.requests if "if-none-match" in request.headers]
@@ -240,20 +239,20 @@ def test_offline_uses_what_is_there_whatever_its_age(tmp_path: Path) -> None:
         server.handlers |= {"/": redirect("/a"), "/a": answer(b"words")}
         server.handlers["/unkept"] = answer(headers=[("Cache-Control", "no-store")])
         with open_fetcher(tmp_path) as fetcher:
-            fetcher.fetch(server.origin, grant(server))
-            fetcher.fetch(f"{server.origin}/unkept", grant(server))
+            fetcher.fetch(server.origin, allow(server))
+            fetcher.fetch(f"{server.origin}/unkept", allow(server))
             with pytest.raises(FetchError):
-                fetcher.fetch(f"{server.origin}/missing", grant(server))
+                fetcher.fetch(f"{server.origin}/missing", allow(server))
         seen = len(server.requests)
         with open_fetcher(tmp_path, is_offline=True) as fetcher:
-            page = fetcher.fetch(server.origin, grant(server))
+            page = fetcher.fetch(server.origin, allow(server))
             assert (page.body, page.final_url, page.is_from_cache) == (b"words", f"{server.origin}/a", True)
             assert "The network is off" in page.notes[0]
             with pytest.raises(FetchError) as caught:
-                fetcher.fetch(f"{server.origin}/missing", grant(server))
+                fetcher.fetch(f"{server.origin}/missing", allow(server))
             assert caught.value.status == 404
             with pytest.raises(NotCachedError, match="is not in the cache"):
-                fetcher.fetch(f"{server.origin}/unkept", grant(server))
+                fetcher.fetch(f"{server.origin}/unkept", allow(server))
         assert len(server.requests) == seen
 
 
@@ -272,7 +271,7 @@ def test_offline_uses_what_is_there_whatever_its_age(tmp_path: Path) -> None:
 def test_a_site_that_fails_is_shown_as_it_was(tmp_path: Path, failing: Handler, reason: str | None) -> None:
     with HostileServer() as server, open_fetcher(tmp_path, retries_max=0) as fetcher:
         server.handlers |= {"/": redirect("/a"), "/a": answer(b"words")}
-        fetcher.fetch(server.origin, grant(server))
+        fetcher.fetch(server.origin, allow(server))
         cache = PageCache(tmp_path, 10_000)
         kept = cache.load(f"{server.origin}/a", DEFAULT_ACCEPT)
         assert kept is not None
@@ -280,34 +279,34 @@ def test_a_site_that_fails_is_shown_as_it_was(tmp_path: Path, failing: Handler, 
         server.handlers["/a"] = failing
         if reason is None:
             with pytest.raises(FetchError):
-                fetcher.fetch(server.origin, grant(server))
+                fetcher.fetch(server.origin, allow(server))
             return
-        page = fetcher.fetch(server.origin, grant(server))
+        page = fetcher.fetch(server.origin, allow(server))
         assert (page.body, page.is_from_cache) == (b"words", True)
         (note,) = page.notes
         assert reason in note
         assert note.endswith(f"{server.origin}/a is shown as it was on 2000-01-01.")
         server.handlers["/a"] = answer(b"new words")
-        page = fetcher.fetch(server.origin, grant(server))
+        page = fetcher.fetch(server.origin, allow(server))
         assert (page.body, page.notes) == (b"new words", ())
 
 
 def test_a_site_that_cannot_be_reached_is_tried_once_for_all_that_is_kept(tmp_path: Path) -> None:
-    internet, grants = FakeInternet(), grant("http://docs.example")
+    internet, allowed = FakeInternet(), allow("http://docs.example")
     with HostileServer() as server, open_fetcher(tmp_path, internet) as fetcher:
         internet.add("docs.example", server)
         for name in ("a", "b"):
             server.handlers[f"/{name}"] = answer(name.encode())
-            fetcher.fetch(f"http://docs.example/{name}", grants)
+            fetcher.fetch(f"http://docs.example/{name}", allowed)
     internet.servers.clear()
     internet.dialled.clear()
     with open_fetcher(tmp_path, internet) as fetcher:
-        pages = [fetcher.fetch(f"http://docs.example/{name}", grants) for name in ("a", "b")]
+        pages = [fetcher.fetch(f"http://docs.example/{name}", allowed) for name in ("a", "b")]
         assert [page.body for page in pages] == [b"a", b"b"]
         assert all("docs.example refuses the connection" in page.notes[0] for page in pages)
         assert len(internet.dialled) == 1
         with pytest.raises(FetchError, match="refuses the connection"):
-            fetcher.fetch("http://docs.example/c", grants)
+            fetcher.fetch("http://docs.example/c", allowed)
         assert len(internet.dialled) == 2
 
 
@@ -316,7 +315,7 @@ def test_what_was_kept_of_a_typed_local_site_is_not_shown_to_who_only_approved_i
     with HostileServer() as server, open_fetcher(tmp_path, internet) as fetcher:
         internet.add("inside.example", server, address="10.0.0.1")
         server.handlers["/a"] = answer(b"secret")
-        assert fetcher.fetch("http://inside.example/a", grant("http://inside.example")).body == b"secret"
+        assert fetcher.fetch("http://inside.example/a", allow("http://inside.example")).body == b"secret"
         with pytest.raises(FetchError, match="no public address"):
             fetcher.fetch("http://inside.example/a", approve("http://inside.example"))
 
@@ -327,7 +326,7 @@ def test_a_page_that_is_read_again_is_asked_for_however_fresh_it_is(tmp_path: Pa
         server.handlers["/a"] = handle
         for is_checking in (False, False, True):
             with open_fetcher(tmp_path, is_checking=is_checking) as fetcher:
-                assert fetcher.fetch(f"{server.origin}/a", grant(server)).body == b"words"
+                assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"words"
     assert sent == [200, 304]
 
 
@@ -335,9 +334,9 @@ def test_a_cached_redirect_is_checked_like_any_other(tmp_path: Path) -> None:
     with HostileServer() as first, HostileServer() as second, open_fetcher(tmp_path) as fetcher:
         first.handlers["/"] = redirect(second.origin)
         second.handlers["/"] = answer(b"words", headers=[("Cache-Control", "max-age=60")])
-        assert fetcher.fetch(first.origin, grant(first, second)).body == b"words"
+        assert fetcher.fetch(first.origin, allow(first, second)).body == b"words"
         with open_fetcher(tmp_path, is_offline=True) as offline, pytest.raises(OriginRefusedError):
-            offline.fetch(first.origin, grant(first))
+            offline.fetch(first.origin, allow(first))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import roamtui
 from roamtui.errors import SourceError
 from roamtui.sources.web.fetcher import FetchError, OriginRefusedError
 from tests.fakes.hostile_server import FakeInternet, HostileServer, answer, raw, redirect
-from tests.sources.web.fetching import approve, grant, open_fetcher
+from tests.sources.web.fetching import allow, approve, open_fetcher
 
 PAGE = b"# Guide\n\nWords.\n" * 50
 
@@ -23,7 +23,7 @@ def test_a_page_comes_whole_with_what_the_site_says_of_it() -> None:
         server.handlers["/guide.md"] = answer(PAGE, headers=[("Content-Type", 'Text/Markdown; charset="UTF-8"; x=y')])
         page = fetcher.fetch(
             f"{server.origin}/guide.md#part",
-            grant(server),
+            allow(server),
             accept="text/markdown",
             report=lambda *seen: reports.append(seen),
         )
@@ -56,7 +56,7 @@ def test_a_page_comes_whole_with_what_the_site_says_of_it() -> None:
 def test_a_body_is_decompressed(encoding: str, data: bytes) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = answer(data, headers=[("Content-Encoding", encoding)])
-        assert fetcher.fetch(server.origin, grant(server)).body == (PAGE if data else b"")
+        assert fetcher.fetch(server.origin, allow(server)).body == (PAGE if data else b"")
 
 
 @pytest.mark.parametrize("content_type", ["", "nonsense", "a/b/c", "text/html\x7f", "x" * 900 + "/y"])
@@ -64,7 +64,7 @@ def test_a_strange_content_type_counts_as_none(content_type: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = answer(headers=[("Content-Type", content_type)])
         try:
-            page = fetcher.fetch(server.origin, grant(server))
+            page = fetcher.fetch(server.origin, allow(server))
         except FetchError as error:
             assert "proper HTTP" in str(error)  # noqa: PT017 - the parser may refuse the header itself
         else:
@@ -74,15 +74,15 @@ def test_a_strange_content_type_counts_as_none(content_type: str) -> None:
 def test_any_content_type_is_given_to_the_caller() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = answer(b"\x00\xff", headers=[("Content-Type", "application/octet-stream")])
-        assert fetcher.fetch(server.origin, grant(server)).media_type == "application/octet-stream"
+        assert fetcher.fetch(server.origin, allow(server)).media_type == "application/octet-stream"
 
 
 def test_neither_cookies_nor_referrer_are_sent() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/a"] = answer(status=302, headers=[("Set-Cookie", "id=1; Path=/"), ("Location", "/b")])
         server.handlers["/b"] = answer(headers=[("Set-Cookie", "id=2"), ("Set-Cookie", "x=y")])
-        fetcher.fetch(f"{server.origin}/a", grant(server))
-        fetcher.fetch(f"{server.origin}/b", grant(server))
+        fetcher.fetch(f"{server.origin}/a", allow(server))
+        fetcher.fetch(f"{server.origin}/b", allow(server))
         assert server.paths == ["/a", "/b", "/b"]
         assert not [request for request in server.requests if {"cookie", "referer"} & set(request.headers)]
 
@@ -90,10 +90,10 @@ def test_neither_cookies_nor_referrer_are_sent() -> None:
 def test_connections_are_used_again() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers |= {path: answer(path.encode()) for path in ("/a", "/b")}
-        bodies = [fetcher.fetch(server.origin + path, grant(server)).body for path in ("/a", "/b", "/a")]
+        bodies = [fetcher.fetch(server.origin + path, allow(server)).body for path in ("/a", "/b", "/a")]
         with pytest.raises(FetchError):
-            fetcher.fetch(f"{server.origin}/missing", grant(server))
-        assert fetcher.fetch(f"{server.origin}/a", grant(server)).body == b"/a"
+            fetcher.fetch(f"{server.origin}/missing", allow(server))
+        assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"/a"
         assert bodies == [b"/a", b"/b", b"/a"]
         assert server.connections == 1
 
@@ -107,7 +107,7 @@ def test_a_connection_that_the_site_closed_meanwhile_is_replaced() -> None:
             return len(calls) != 2 and answer(b"here")(client, request)  # type: ignore[arg-type]
 
         server.handlers["/a"] = close_second
-        assert [fetcher.fetch(f"{server.origin}/a", grant(server)).body for _ in range(2)] == [b"here", b"here"]
+        assert [fetcher.fetch(f"{server.origin}/a", allow(server)).body for _ in range(2)] == [b"here", b"here"]
         assert len(calls) == 3
 
 
@@ -131,7 +131,7 @@ def test_a_status_is_told_in_a_sentence(status: int, words: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/x"] = raw(f"HTTP/1.1 {status} \x1b[31mOops\r\nConnection: close\r\n\r\n".encode())
         with pytest.raises(FetchError) as caught:
-            fetcher.fetch(f"{server.origin}/x", grant(server))
+            fetcher.fetch(f"{server.origin}/x", allow(server))
     assert words in str(caught.value)
     assert str(caught.value).isprintable()
     assert caught.value.status == status
@@ -142,7 +142,7 @@ def test_a_refused_connection_an_unknown_name_and_a_lost_network_are_told() -> N
         port = listener.getsockname()[1]
     internet = FakeInternet()
     with open_fetcher() as fetcher, pytest.raises(FetchError, match="refuses the connection"):
-        fetcher.fetch(f"http://127.0.0.1:{port}/", grant(f"http://127.0.0.1:{port}"))
+        fetcher.fetch(f"http://127.0.0.1:{port}/", allow(f"http://127.0.0.1:{port}"))
     with open_fetcher(internet=internet) as fetcher, pytest.raises(FetchError, match=r"There is no host docs\.example"):
         fetcher.fetch("https://docs.example/", approve("https://docs.example"))
 
@@ -150,9 +150,9 @@ def test_a_refused_connection_an_unknown_name_and_a_lost_network_are_told() -> N
 def test_only_what_was_granted_is_fetched() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         with pytest.raises(OriginRefusedError) as caught:
-            fetcher.fetch(server.origin, grant("http://127.0.0.1:1"))
+            fetcher.fetch(server.origin, allow("http://127.0.0.1:1"))
         with pytest.raises(SourceError):
-            fetcher.fetch("file:///etc/passwd", grant(server))
+            fetcher.fetch("file:///etc/passwd", allow(server))
         assert server.connections == 0
     assert caught.value.origin == server.origin
     assert server.origin in str(caught.value)
@@ -173,7 +173,7 @@ def test_redirects_within_the_site_are_followed() -> None:
         assert [request.headers["host"] for request in safe.requests] == ["docs.example", "www.docs.example"]
 
 
-def test_a_redirect_to_another_origin_needs_its_own_grant() -> None:
+def test_a_redirect_to_another_origin_needs_to_be_allowed_itself() -> None:
     internet = FakeInternet()
     with HostileServer() as first, HostileServer("site.pem") as second, open_fetcher(internet=internet) as fetcher:
         internet.add("old.example", first)
@@ -181,11 +181,11 @@ def test_a_redirect_to_another_origin_needs_its_own_grant() -> None:
         first.handlers["/"] = redirect("https://docs.example/")
         second.handlers["/"] = answer(PAGE)
         with pytest.raises(OriginRefusedError) as caught:
-            fetcher.fetch("http://old.example", grant("http://old.example"))
+            fetcher.fetch("http://old.example", allow("http://old.example"))
         assert caught.value.origin == "https://docs.example"
         assert second.connections == 0
         assert fetcher.fetch("http://old.example", approve("http://old.example", "https://docs.example")).body == PAGE
-        page = fetcher.fetch("http://old.example", grant("http://old.example"), follows_public=True)
+        page = fetcher.fetch("http://old.example", allow("http://old.example"), follows_public=True)
         assert page.final_url == "https://docs.example/"
 
 
@@ -196,7 +196,7 @@ def test_a_redirect_from_https_to_http_is_not_followed_unless_granted() -> None:
         internet.servers["93.184.215.14", 80] = plain
         safe.handlers["/"] = redirect("http://docs.example/")
         with pytest.raises(OriginRefusedError):
-            fetcher.fetch("https://docs.example/", grant("https://docs.example"), follows_public=True)
+            fetcher.fetch("https://docs.example/", allow("https://docs.example"), follows_public=True)
         assert plain.connections == 0
 
 
@@ -217,7 +217,7 @@ def test_a_redirect_out_of_the_web_is_not_followed(location: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = redirect(location)
         with pytest.raises(FetchError, match=r"no page of the web|status 302"):
-            fetcher.fetch(server.origin, grant(server), follows_public=True)
+            fetcher.fetch(server.origin, allow(server), follows_public=True)
         assert server.paths == ["/"]
 
 
@@ -225,7 +225,7 @@ def test_endless_redirects_end() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = redirect("/")
         with pytest.raises(FetchError, match="more than 5 times"):
-            fetcher.fetch(server.origin, grant(server))
+            fetcher.fetch(server.origin, allow(server))
         assert len(server.paths) == 6
 
 
@@ -233,7 +233,7 @@ def test_endless_redirects_end() -> None:
 def test_no_header_gets_in_by_an_address(path: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         with pytest.raises(SourceError):
-            fetcher.fetch(server.origin + path, grant(server))
+            fetcher.fetch(server.origin + path, allow(server))
         assert server.requests == []
 
 
@@ -241,7 +241,7 @@ def test_no_header_gets_in_by_a_redirect() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = redirect("/a%0d%0aX-Evil:%201 b")
         with pytest.raises(FetchError):
-            fetcher.fetch(server.origin, grant(server))
+            fetcher.fetch(server.origin, allow(server))
         assert server.paths == ["/", "/a%0d%0aX-Evil:%201%20b"]
         assert "x-evil" not in server.requests[-1].headers
 
@@ -250,7 +250,7 @@ def test_a_closed_fetcher_says_so() -> None:
     with open_fetcher() as fetcher, HostileServer() as server:
         fetcher.close()
         with pytest.raises(FetchError):
-            fetcher.fetch(server.origin, grant(server))
+            fetcher.fetch(server.origin, allow(server))
 
 
 def test_the_environment_chooses_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,5 +258,5 @@ def test_the_environment_chooses_no_proxy(monkeypatch: pytest.MonkeyPatch) -> No
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.origin)
         server.handlers["/"] = answer(PAGE)
-        assert fetcher.fetch(server.origin, grant(server)).body == PAGE
+        assert fetcher.fetch(server.origin, allow(server)).body == PAGE
         assert proxy.connections == 0

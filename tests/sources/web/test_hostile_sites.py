@@ -25,7 +25,7 @@ from tests.fakes.hostile_server import (
     redirect,
     stream,
 )
-from tests.sources.web.fetching import approve, grant, make_options, open_fetcher
+from tests.sources.web.fetching import allow, approve, make_options, open_fetcher
 
 _LIMIT = 200_000
 _OK = b"HTTP/1.1 200 OK\r\n"
@@ -63,7 +63,7 @@ def test_a_body_larger_than_allowed_is_not_taken_in(name: str) -> None:
         server.handlers["/"] = _TOO_LARGE[name]
         reports: list[int] = []
         with pytest.raises(FetchError, match="is larger than"):
-            fetcher.fetch(server.origin, grant(server), report=lambda received, _: reports.append(received))
+            fetcher.fetch(server.origin, allow(server), report=lambda received, _: reports.append(received))
     assert max(reports, default=0) <= _LIMIT + 65536
 
 
@@ -84,7 +84,7 @@ def test_a_body_exactly_as_long_as_allowed_is_taken_in() -> None:
     with HostileServer() as server, open_fetcher(body_bytes_max=_LIMIT) as fetcher:
         for data, encoding in ((b"x" * _LIMIT, "identity"), (gzip.compress(b"x" * _LIMIT), "gzip")):
             server.handlers["/"] = answer(data, headers=[("Content-Encoding", encoding)])
-            assert len(fetcher.fetch(server.origin, grant(server)).body) == _LIMIT
+            assert len(fetcher.fetch(server.origin, allow(server)).body) == _LIMIT
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "compress", "gzip, gzip", "gzip, br", "\x1b[31m", "x" * 500])
@@ -92,7 +92,7 @@ def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = answer(headers=[("Content-Encoding", encoding)])
         with pytest.raises(FetchError, match=r"not asked for|proper HTTP") as caught:
-            fetcher.fetch(server.origin, grant(server))
+            fetcher.fetch(server.origin, allow(server))
     assert str(caught.value).isprintable()
 
 
@@ -136,7 +136,7 @@ def test_a_broken_answer_is_told_in_a_sentence(name: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = handler
         with pytest.raises(FetchError, match=words) as caught:
-            fetcher.fetch(server.origin, grant(server))
+            fetcher.fetch(server.origin, allow(server))
     assert str(caught.value).isprintable()
     assert caught.value.status is None
 
@@ -146,7 +146,7 @@ def test_bytes_past_the_length_reach_no_page() -> None:
         poison = _OK + b"Content-Length: 6\r\n\r\npoison"
         server.handlers["/a"] = answer(b"words" + poison, length=5)
         server.handlers["/b"] = answer(b"right")
-        bodies = [fetcher.fetch(f"{server.origin}/{path}", grant(server)).body for path in "aabbab"]
+        bodies = [fetcher.fetch(f"{server.origin}/{path}", allow(server)).body for path in "aabbab"]
         assert bodies == [b"words", b"words", b"right", b"right", b"words", b"right"]
 
 
@@ -178,14 +178,14 @@ def test_the_whole_fetch_has_a_limit_however_slowly_it_goes_on(name: str) -> Non
     with HostileServer() as server, open_fetcher(total_seconds_max=0.3, redirects_max=10**9) as fetcher:
         server.handlers["/"] = _SLOW[name]
         with pytest.raises(FetchError, match=r"took too long|fewer requests"):
-            fetcher.fetch(server.origin, grant(server))
+            fetcher.fetch(server.origin, allow(server))
 
 
 def test_silence_has_a_limit() -> None:
     with HostileServer() as server, open_fetcher(read_seconds_max=0.1) as fetcher:
         server.handlers["/"] = _hang
         with pytest.raises(FetchError, match="stopped answering"):
-            fetcher.fetch(server.origin, grant(server))
+            fetcher.fetch(server.origin, allow(server))
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_a_site_that_cannot_prove_its_name_is_refused(certificate: str | None, h
     with HostileServer(certificate, before=before) as server, open_fetcher(internet=internet) as fetcher:
         internet.add(host, server, port=443)
         with pytest.raises(FetchError, match=words) as caught:
-            fetcher.fetch(f"https://{host}/", grant(f"https://{host}"))
+            fetcher.fetch(f"https://{host}/", allow(f"https://{host}"))
         assert server.requests == []
     assert str(caught.value).isprintable()
 
@@ -249,7 +249,7 @@ def test_a_broken_error_page_still_tells_its_status() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = raw(b"HTTP/1.1 404 No\r\nContent-Length: 1000\r\n\r\nshort")
         with pytest.raises(FetchError) as caught:
-            fetcher.fetch(server.origin, grant(server))
+            fetcher.fetch(server.origin, allow(server))
     assert caught.value.status == 404
 
 

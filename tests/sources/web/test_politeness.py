@@ -12,11 +12,9 @@ import pytest
 
 from roamtui.sources.web.exchange import Reply
 from roamtui.sources.web.fetcher import Fetcher, FetchError
-from roamtui.sources.web.politeness import find_retry_seconds
-from roamtui.sources.web.robots import find_crawl_delay
-from roamtui.sources.web.turns import NoTurnError, Turns
+from roamtui.sources.web.politeness import HostThrottle, ThrottledError, find_crawl_delay, find_retry_seconds
 from tests.fakes.hostile_server import Client, Handler, HostileServer, SeenRequest, answer, raw, redirect
-from tests.sources.web.fetching import grant, open_fetcher
+from tests.sources.web.fetching import allow, open_fetcher
 
 
 def _count_robots(server: HostileServer) -> int:
@@ -25,7 +23,7 @@ def _count_robots(server: HostileServer) -> int:
 
 def _fetch_all(fetcher: Fetcher, server: HostileServer, count: int) -> list[bytes]:
     def fetch(number: int) -> bytes:
-        return fetcher.fetch(f"{server.origin}/{number}", grant(server)).body
+        return fetcher.fetch(f"{server.origin}/{number}", allow(server)).body
 
     with ThreadPoolExecutor(count) as pool:
         return list(pool.map(fetch, range(count)))
@@ -48,7 +46,7 @@ def test_a_host_gets_so_many_connections_and_no_more() -> None:
     with HostileServer() as server, open_fetcher(connections_per_host=3) as fetcher:
         server.handlers |= {f"/{number}": wait for number in range(9)}
         server.handlers["/first"] = wait
-        fetcher.fetch(f"{server.origin}/first", grant(server))
+        fetcher.fetch(f"{server.origin}/first", allow(server))
         assert _fetch_all(fetcher, server, 9) == [f"/{number}".encode() for number in range(9)]
         assert server.most_at_once == 3
         assert server.connections <= 3
@@ -59,7 +57,7 @@ def test_robots_are_read_once_and_only_before_a_second_page(tmp_path: Path) -> N
         _fill(server, 6)
         server.handlers["/robots.txt"] = answer(b"User-agent: *\nDisallow:\n")
         with open_fetcher(tmp_path) as fetcher:
-            fetcher.fetch(f"{server.origin}/0", grant(server))
+            fetcher.fetch(f"{server.origin}/0", allow(server))
             assert _count_robots(server) == 0
             assert _fetch_all(fetcher, server, 6) == [str(number).encode() for number in range(6)]
             assert _count_robots(server) == 1
@@ -92,7 +90,7 @@ def test_a_crawl_delay_means_one_request_at_a_time() -> None:
     with HostileServer() as server, open_fetcher(crawl_delay_seconds_max=0.01) as fetcher:
         _fill(server, 6)
         server.handlers["/robots.txt"] = _answer_late(b"User-agent: *\nCrawl-delay: 3600\n")
-        fetcher.fetch(f"{server.origin}/0", grant(server))
+        fetcher.fetch(f"{server.origin}/0", allow(server))
         _fetch_all(fetcher, server, 6)
         assert server.most_at_once == 1
 
@@ -118,7 +116,7 @@ def test_odd_robots_hold_up_no_page(name: str) -> None:
     with HostileServer() as server, open_fetcher(robots_seconds_max=0.2, total_seconds_max=3.0) as fetcher:
         _fill(server, 4)
         server.handlers["/robots.txt"] = _ODD_ROBOTS[name]
-        fetcher.fetch(f"{server.origin}/0", grant(server))
+        fetcher.fetch(f"{server.origin}/0", allow(server))
         assert len(_fetch_all(fetcher, server, 4)) == 4
 
 
@@ -154,7 +152,7 @@ def test_a_busy_site_is_asked_again_after_a_pause(status: int) -> None:
             return (answer(b"words") if len(calls) == 3 else busy)(client, request)
 
         server.handlers["/a"] = be_busy_twice
-        assert fetcher.fetch(f"{server.origin}/a", grant(server)).body == b"words"
+        assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"words"
         assert len(calls) == 3
 
 
@@ -163,7 +161,7 @@ def test_a_site_that_stays_busy_is_left_alone(wait: str, requests: int) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/a"] = answer(b"", 429, [("Retry-After", wait)])
         with pytest.raises(FetchError, match="asks for fewer requests") as caught:
-            fetcher.fetch(f"{server.origin}/a", grant(server))
+            fetcher.fetch(f"{server.origin}/a", allow(server))
         assert caught.value.status == 429
         assert len(server.paths) == requests
 
@@ -186,32 +184,32 @@ def test_how_long_a_busy_site_wants_to_be_left_alone(header: str, seconds: float
 
 def test_turns_are_bounded_and_spaced() -> None:
     now = [100.0]
-    turns = Turns(2, clock=lambda: now[0])
-    assert turns.take(0) == turns.take(0) == 0
-    with pytest.raises(NoTurnError):
-        turns.take(0)
-    turns.release()
-    turns.pause(5)
-    with pytest.raises(NoTurnError):
-        turns.take(0)
+    throttle = HostThrottle(2, clock=lambda: now[0])
+    assert throttle.take(0) == throttle.take(0) == 0
+    with pytest.raises(ThrottledError):
+        throttle.take(0)
+    throttle.release()
+    throttle.pause(5)
+    with pytest.raises(ThrottledError):
+        throttle.take(0)
     now[0] += 5
-    turns.take(0)
-    turns.release()
-    turns.release()
-    turns.slow_down(3)
+    throttle.take(0)
+    throttle.release()
+    throttle.release()
+    throttle.slow_down(3)
     now[0] += 3
-    turns.take(0)
+    throttle.take(0)
     now[0] += 3
-    with pytest.raises(NoTurnError):
-        turns.take(0)
-    turns.release()
-    turns.take(0)
-    turns.release()
-    with pytest.raises(NoTurnError):
-        turns.take(0)
+    with pytest.raises(ThrottledError):
+        throttle.take(0)
+    throttle.release()
+    throttle.take(0)
+    throttle.release()
+    with pytest.raises(ThrottledError):
+        throttle.take(0)
     now[0] += 3
-    turns.take(0)
-    turns.release()
-    turns.close()
-    with pytest.raises(NoTurnError):
-        turns.take(9)
+    throttle.take(0)
+    throttle.release()
+    throttle.close()
+    with pytest.raises(ThrottledError):
+        throttle.take(9)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ipaddress
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roamtui.sources.web.fetcher import FetchError
+from roamtui.sources.web.resolving import Reach, find_reach
 from tests.fakes.hostile_server import PUBLIC_ADDRESS, FakeInternet, HostileServer, answer, redirect
-from tests.sources.web.fetching import approve, grant, open_fetcher
+from tests.sources.web.fetching import allow, approve, open_fetcher
 
 SITE = "http://docs.example"
 _FORBIDDEN = [
@@ -16,6 +21,10 @@ _FORBIDDEN = [
     *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:0:1::80ff:fffe"),
     *("not an address", "127.1"),
 ]
+_PUBLIC = ["8.8.8.8", "93.184.215.14", "172.32.0.1", "100.128.0.1", "198.20.0.1", "2606:4700::1111", "2a00:1450::1"]
+_LOCAL = ["127.0.0.1", "127.255.0.9", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1"]
+_SPECIAL = ["169.254.169.254", "100.100.100.200", "168.63.129.16", "fd00:ec2::254", "192.0.0.192", "0.1.2.3"]
+ipv4 = st.ip_addresses(v=4).map(lambda address: ipaddress.IPv4Address(str(address)))
 
 
 @pytest.mark.parametrize("address", _FORBIDDEN)
@@ -34,9 +43,9 @@ def test_one_private_answer_among_public_ones_is_enough(order: int) -> None:
     internet = FakeInternet()
     internet.answers["docs.example"] = [[PUBLIC_ADDRESS, "10.0.0.1"][::order]]
     with open_fetcher(internet=internet) as fetcher:
-        for grants, words in ((approve(SITE), "no public address"), (grant(SITE), "may be an attack")):
+        for allowed, words in ((approve(SITE), "no public address"), (allow(SITE), "may be an attack")):
             with pytest.raises(FetchError, match=words):
-                fetcher.fetch(SITE, grants)
+                fetcher.fetch(SITE, allowed)
     assert internet.dialled == []
 
 
@@ -73,11 +82,11 @@ def test_a_name_that_turns_from_public_to_private_is_refused(*, is_typed: bool) 
         internet.add("docs.example", site)
         internet.servers["127.0.0.1", 80] = inside
         internet.answers |= {"docs.example": [[PUBLIC_ADDRESS], ["127.0.0.1"]], "www.docs.example": [["127.0.0.1"]]}
-        grants = grant(SITE) if is_typed else approve(SITE)
-        assert fetcher.fetch(SITE, grants).body == b"public"
+        allowed = allow(SITE) if is_typed else approve(SITE)
+        assert fetcher.fetch(SITE, allowed).body == b"public"
         for url in (f"{SITE}/admin", "http://www.docs.example/admin"):
             with pytest.raises(FetchError, match="may be an attack" if is_typed else "no public address"):
-                fetcher.fetch(url, grants)
+                fetcher.fetch(url, allowed)
         assert inside.connections == 0
 
 
@@ -96,7 +105,7 @@ def test_a_redirect_into_private_space_is_refused() -> None:
         ):
             site.handlers["/"] = redirect(target)
             with pytest.raises(FetchError, match="no public address"):
-                fetcher.fetch(SITE, grant(SITE), follows_public=True)
+                fetcher.fetch(SITE, allow(SITE), follows_public=True)
         assert inside.connections == 0
 
 
@@ -106,11 +115,11 @@ def test_a_typed_origin_may_be_local_but_no_other_port_or_name_is() -> None:
         internet.answers |= {"wiki.corp": [["10.0.0.7"]], "other.corp": [["10.0.0.7"]]}
         internet.servers |= {("10.0.0.7", 80): server, ("10.0.0.7", 8080): server}
         server.handlers["/"] = answer(b"inside")
-        assert fetcher.fetch("http://wiki.corp", grant("http://wiki.corp")).body == b"inside"
+        assert fetcher.fetch("http://wiki.corp", allow("http://wiki.corp")).body == b"inside"
         for url in ("http://wiki.corp:8080/", "http://other.corp/"):
             server.handlers["/"] = redirect(url)
             with pytest.raises(FetchError, match="no public address"):
-                fetcher.fetch("http://wiki.corp", grant("http://wiki.corp"), follows_public=True)
+                fetcher.fetch("http://wiki.corp", allow("http://wiki.corp"), follows_public=True)
 
 
 def test_a_typed_name_does_not_lead_to_a_metadata_service_while_a_typed_number_does() -> None:
@@ -120,14 +129,14 @@ def test_a_typed_name_does_not_lead_to_a_metadata_service_while_a_typed_number_d
         internet.servers["169.254.169.254", 80] = server
         server.handlers["/"] = answer(b"inside")
         with pytest.raises(FetchError, match="where no site can be"):
-            fetcher.fetch(SITE, grant(SITE))
-        assert fetcher.fetch("http://169.254.169.254/", grant("http://169.254.169.254")).body == b"inside"
+            fetcher.fetch(SITE, allow(SITE))
+        assert fetcher.fetch("http://169.254.169.254/", allow("http://169.254.169.254")).body == b"inside"
 
 
 def test_no_open_connection_to_a_typed_origin_serves_someone_who_did_not_type_it() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = answer(b"inside")
-        assert fetcher.fetch(server.origin, grant(server)).body == b"inside"
+        assert fetcher.fetch(server.origin, allow(server)).body == b"inside"
         with pytest.raises(FetchError, match="no public address"):
             fetcher.fetch(server.origin, approve(server.origin))
         assert len(server.paths) == 1
@@ -138,7 +147,7 @@ def test_an_ipv6_number_is_connected_to_as_it_is() -> None:
     with HostileServer() as server, open_fetcher(internet=internet) as fetcher:
         internet.servers["::1", 8080] = server
         server.handlers["/"] = answer(b"inside")
-        assert fetcher.fetch("http://[0::1]:8080", grant("http://[::1]:8080")).body == b"inside"
+        assert fetcher.fetch("http://[0::1]:8080", allow("http://[::1]:8080")).body == b"inside"
         assert server.requests[0].headers["host"] == "[::1]:8080"
 
 
@@ -150,3 +159,45 @@ def test_the_next_address_is_tried_where_one_refuses() -> None:
         internet.answers["docs.example"] = [["2606:4700::1111", PUBLIC_ADDRESS]]
         assert fetcher.fetch(SITE, approve(SITE)).body == b"public"
         assert internet.dialled == [("2606:4700::1111", 80), (PUBLIC_ADDRESS, 80)]
+
+
+_LOCAL += ["0.0.0.0", "::", "::1", "fd12:3456::1", "fc00::1"]  # noqa: S104 - nothing listens here
+_SPECIAL += ["224.0.0.1", "239.1.1.1", "240.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "203.0.113.9"]
+_SPECIAL += ["::ffff:8.8.8.8", "::ffff:127.0.0.1", "::8.8.8.8", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1"]
+_SPECIAL += ["2002:7f00:1::", "2001:0:1::1", "2001:db8::1", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1", "100::1"]
+_SPECIAL += ["::ffff:0:127.0.0.1", "3fff::1", "5f00::1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reach"),
+    [
+        *((text, Reach.PUBLIC) for text in _PUBLIC),
+        *((text, Reach.LOCAL) for text in _LOCAL),
+        *((text, Reach.SPECIAL) for text in _SPECIAL),
+    ],
+)
+def test_reach(text: str, reach: Reach) -> None:
+    assert find_reach(ipaddress.ip_address(text)) is reach
+
+
+@given(st.ip_addresses())
+def test_what_python_holds_for_special_is_never_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> None:
+    special = (address.is_private, address.is_loopback, address.is_link_local, address.is_multicast)
+    if any((*special, address.is_reserved, address.is_unspecified)):
+        assert find_reach(address) is not Reach.PUBLIC
+
+
+@given(ipv4, st.integers(0, 0xFFFF_FFFF))
+def test_no_address_that_embeds_another_is_public(address: ipaddress.IPv4Address, rest: int) -> None:
+    inner = int(address)
+    embedded = {
+        "compatible": inner,
+        "mapped": 0xFFFF << 32 | inner,
+        "translated": 0xFFFF << 48 | inner,
+        "NAT64": 0x64_FF9B << 96 | inner,
+        "local NAT64": 0x64_FF9B_0001 << 80 | rest << 32 | inner,
+        "6to4": 0x2002 << 112 | inner << 80 | rest,
+        "Teredo": 0x2001_0000 << 96 | rest << 64 | inner ^ 0xFFFF_FFFF,
+    }
+    for value in embedded.values():
+        assert find_reach(ipaddress.IPv6Address(value)) is not Reach.PUBLIC

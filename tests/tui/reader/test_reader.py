@@ -18,7 +18,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.parse import parse_document
 from roamtui.errors import UnknownSectionError
-from roamtui.resources import find_resource_dir
+from roamtui.locations import find_resource_dir
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.reader.line_strips import Overlay
 from roamtui.tui.reader.reader import Reader

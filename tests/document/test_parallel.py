@@ -1,4 +1,4 @@
-"""Work side by side: in the order asked, within the bound, and no exit waits for it."""
+"""Parallel work: in the order asked, within the bound, and no exit waits for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from roamtui.document.side_by_side import run_side_by_side, start
+from roamtui.document.parallel import run_parallel, start
 
 
 def test_results_come_in_the_order_of_the_items_and_never_more_at_a_time() -> None:
@@ -23,7 +23,7 @@ def test_results_come_in_the_order_of_the_items_and_never_more_at_a_time() -> No
         together.wait()
         return item * item
 
-    assert run_side_by_side(work, range(9), 3) == [item * item for item in range(9)]
+    assert run_parallel(work, range(9), 3) == [item * item for item in range(9)]
     assert set(most) == {3}
 
 
@@ -36,12 +36,12 @@ def test_the_first_failure_is_raised_once_all_is_done() -> None:
             raise ValueError(item)
 
     with pytest.raises(ValueError, match="1"):
-        run_side_by_side(work, range(5), 1)
+        run_parallel(work, range(5), 1)
     assert sorted(done)[:2] == [0, 1]
 
 
 def test_nothing_to_do_is_done() -> None:
-    assert run_side_by_side(str, [], 4) == []
+    assert run_parallel(str, [], 4) == []
 
 
 def test_a_thread_of_its_own_is_no_reason_to_stay() -> None:

@@ -1,4 +1,4 @@
-"""The Markdown twin of a page: where a site keeps it, learned once for each site."""
+"""The Markdown variant of a page: where a site keeps it, learned once for each site."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".text")
 _PAGE_SUFFIXES = (".html", ".htm")
 
 
-class TwinStyle(StrEnum):
-    """How the address of a twin is made from that of its page. Tried in this order."""
+class VariantStyle(StrEnum):
+    """How the address of a variant is made from that of its page. Tried in this order."""
 
     SAME = "the same address"
     """The site answers with Markdown where that is asked for."""
@@ -24,12 +24,12 @@ class TwinStyle(StrEnum):
     INDEX_HTML = "page/index.html.md"
     INDEX = "page/index.md"
     ALTERNATE = "named by the page"
-    """Each page has a `<link>` to its twin."""
+    """Each page has a `<link>` to its variant."""
     NONE = "none"
 
 
-OTHER_ADDRESSES = (TwinStyle.SUFFIX, TwinStyle.HTML_SUFFIX, TwinStyle.INDEX_HTML, TwinStyle.INDEX)
-"""Styles whose twins have an address of their own."""
+OTHER_ADDRESSES = (VariantStyle.SUFFIX, VariantStyle.HTML_SUFFIX, VariantStyle.INDEX_HTML, VariantStyle.INDEX)
+"""Styles whose variants have an address of their own."""
 
 
 def is_text_address(url: str) -> bool:
@@ -37,8 +37,8 @@ def is_text_address(url: str) -> bool:
     return urlsplit(url).path.lower().endswith(_TEXT_SUFFIXES)
 
 
-def make_twin(url: str, style: TwinStyle) -> str | None:
-    """Return the address of a page's twin in one style, None where that style has none for it."""
+def make_variant_address(url: str, style: VariantStyle) -> str | None:
+    """Return the address of a page's variant in one style, None where that style has none for it."""
     parts = urlsplit(url)
     if style not in OTHER_ADDRESSES or parts.query:
         return None
@@ -49,32 +49,32 @@ def make_twin(url: str, style: TwinStyle) -> str | None:
         return None
     path: str | None = None
     match style:
-        case TwinStyle.SUFFIX:
+        case VariantStyle.SUFFIX:
             path = f"{stem.removesuffix(suffix) or '/index'}.md"
-        case TwinStyle.HTML_SUFFIX:
+        case VariantStyle.HTML_SUFFIX:
             path = f"{stem}.md" if suffix else f"{stem or '/index'}.html.md"
-        case TwinStyle.INDEX_HTML:
+        case VariantStyle.INDEX_HTML:
             path = None if suffix else f"{stem}/index.html.md"
-        case TwinStyle.INDEX:
+        case VariantStyle.INDEX:
             path = None if suffix else f"{stem}/index.md"
         case _:
             pass
     return None if path is None else urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
 
-class TwinStyles:
+class VariantStyles:
     """What was learned of each origin. Safe from several threads."""
 
     def __init__(self) -> None:
-        self._known: dict[str, TwinStyle] = {}
+        self._known: dict[str, VariantStyle] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._guard = threading.Lock()
 
-    def find(self, origin: str) -> TwinStyle | None:
+    def find(self, origin: str) -> VariantStyle | None:
         """Return the style of an origin, None while it is not known."""
         return self._known.get(origin)
 
-    def settle(self, origin: str, try_out: Callable[[], TwinStyle | None]) -> None:
+    def settle(self, origin: str, try_out: Callable[[], VariantStyle | None]) -> None:
         """Find out the style of an origin where it is not known: one page tries, those of other threads wait for it.
 
         Args:

@@ -1,4 +1,4 @@
-"""Work done side by side in threads that no exit of the program waits for, unlike those of `concurrent.futures`."""
+"""Parallel work in threads that no exit of the program waits for, unlike those of `concurrent.futures`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-def run_side_by_side(work: Callable[[_Item], _Result], items: Iterable[_Item], threads_max: int) -> list[_Result]:
+def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threads_max: int) -> list[_Result]:
     """Return what `work` gives for each item, in their order, once all are done.
 
     Args:

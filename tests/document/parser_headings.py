@@ -1,0 +1,21 @@
+"""Headings by markdown-it-py's block rules alone: exact and slow, the judge of the scan."""
+
+from __future__ import annotations
+
+from roamtui.document.scanning.blocks import find_starts, list_headings, parse_blocks
+from roamtui.document.scanning.titles import parse_title, read_blank_title
+
+
+def parse_headings(text: str) -> list[tuple[int, str, int]]:
+    r"""Return level, title and 0-based line of each heading of a whole text, by block rules alone.
+
+    Args:
+        text: Markdown with ``\n`` as its only line end.
+    """
+    env: dict[str, object] = {}
+    source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    starts = find_starts(source)
+    return [
+        (level, parse_title(content, env) if content else read_blank_title(source, starts[line], level), line)
+        for level, content, line in list(list_headings(parse_blocks(source, env)))
+    ]
