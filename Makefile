@@ -12,7 +12,7 @@ export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint failed embeddings fast snap golden bench fuzz soak docs clean
+.PHONY: help run test lint failed embeddings fast snap golden bench size fuzz soak docs clean
 
 help: ## Explain every target
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ golden: $(VENV)/.developed ## Write anew what every command prints (tests/cases/
 
 bench: $(VENV)/.developed ## Measure speed, each number beside one that it can be compared with (ARGS=--readers for other readers too)
 	@$(BIN)/python -m tests.benchmarks.bench $(ARGS)
+
+size: $(VENV)/.developed ## Print files, lines, docstring lines and statements of every folder
+	@$(BIN)/python -m tests.benchmarks.size
 
 fuzz: $(VENV)/.developed ## Run the property tests with 10,000 random cases each
 	@HYPOTHESIS_PROFILE=nightly $(PYTEST) -n $(WORKERS) -m hypothesis --timeout 0
