@@ -86,3 +86,9 @@ def count_verified(citations: tuple[Citation, ...]) -> tuple[int, int]:
     """Return how many quotes are verified, and how many there are."""
     quotes = [citation for citation in citations if citation.quote is not None]
     return sum(citation.is_verified for citation in quotes), len(quotes)
+
+
+def describe_proof(citations: tuple[Citation, ...]) -> str:
+    """Return how many quotes stand in the text, which does not say that they answer; empty where there are none."""
+    verified, quotes = count_verified(citations)
+    return f"{verified}/{quotes} {'quote' if quotes == 1 else 'quotes'} found in the text" if quotes else ""

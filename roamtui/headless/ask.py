@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from roamtui.agent.answer import count_verified
+from roamtui.agent.answer import describe_proof
 from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked, StepStarted, ToolFinished
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import (
@@ -30,10 +30,10 @@ from roamtui.outline.labels import name_path
 from roamtui.outline.ranges import parse_reference
 
 _QUOTE_WORDS = {
-    QuoteState.EXACT: "verified",
-    QuoteState.NORMALISED: "verified",
-    QuoteState.MISATTRIBUTED: "stands in another section",
-    QuoteState.UNVERIFIED: "not found in what was read",
+    QuoteState.EXACT: "quote found in the text",
+    QuoteState.NORMALISED: "quote found in the text",
+    QuoteState.MISATTRIBUTED: "quote stands in another section",
+    QuoteState.UNVERIFIED: "quote not found in what was read",
     QuoteState.NO_QUOTE: "no quote",
 }
 
@@ -150,12 +150,11 @@ def print_answer(agent: Agent, record: AskRecord) -> None:
 
 
 def describe_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
-    """Return a line for each citation of an answer, then how many quotes are verified, the model and its tokens."""
+    """Return a line for each citation of an answer, what its quotes prove, the model and its tokens."""
     library = agent.session.state.library
     lines = [f"[{citation.section_id}] {_name_citation(library, citation)}" for citation in final.citations]
-    verified, quotes = count_verified(final.citations)
-    if quotes:
-        lines.append(f"{verified}/{quotes} quotes verified")
+    if proof := describe_proof(final.citations):
+        lines.append(proof)
     elif final.is_unproven:
         lines.append("no quotes, so nothing was checked")
     lines.append(f"({agent.model.name}; {final.usage.input_tokens + final.usage.output_tokens:,} tokens)")

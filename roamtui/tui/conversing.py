@@ -39,25 +39,28 @@ class Conversing:
         self._dispatcher = dispatcher
         self._one_at_a_time = asyncio.Lock()
 
-    async def ask(self, question: str, *, instead_of: int | None = None, within: str | None = None) -> None:
+    async def go_back(self, number: int) -> None:
+        """Go back to before question `number`: it and all that followed are no longer part of the conversation."""
+        failures = await self._agent.session.rewind(number)
+        self._dispatcher.forget(number)
+        for failure in failures:
+            self._dispatcher.show(failure)
+
+    async def ask(self, question: str, *, within: str | None = None) -> None:
         """Ask, and show all that happens; cancelled, show what was answered so far.
 
         Args:
             question: A person's words.
-            instead_of: Number of the question whose place this one takes, with all that followed.
             within: Id of the section that the question is about, None for the whole document.
         """
-        if instead_of is not None:
-            failures = await self._agent.session.rewind(instead_of)
-            self._dispatcher.forget(instead_of)
-            for failure in failures:
-                self._dispatcher.show(failure)
+        number = self._agent.session.state.question_number
         try:
             async with aclosing(self._agent.ask(question, within=within)) as events:  # type: ignore[type-var]
                 async for event in events:
                     self._dispatcher.show(event)
         finally:
-            self._show_interrupted()
+            if self._agent.session.state.question_number > number:
+                self._show_interrupted()
 
     async def warm_up(self) -> None:
         """Start what model and first question need, so that nobody waits for it; say what to know of the model."""

@@ -150,7 +150,8 @@ class EventDispatcher:
 
     def _finish(self, event: QuestionAnswered) -> None:
         if self._chat.current is not None:
-            self._chat.current.finish(event)
+            model = self._session.state.transcript.exchanges[event.number - 1].model
+            self._chat.current.finish(event, model)
 
     def _think(self, text: str) -> None:
         if self._chat.current is not None:

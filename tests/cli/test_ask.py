@@ -78,8 +78,8 @@ def test_nothing_found_is_said_and_no_failure(run: RunCommand, garden: Path) -> 
 def test_the_plain_answer_shows_sources_and_model(run: RunCommand, garden: Path) -> None:
     result = run("ask", garden, "How much does a late spade cost?")
     assert '"A late spade costs 50 cents a day."' in result.out
-    assert "Garden manual > Tools, line 19: verified" in result.out
-    assert "quotes verified" in result.out
+    assert "Garden manual > Tools, line 19: quote found in the text" in result.out
+    assert "found in the text" in result.out
     assert "no quotes" not in result.out
     assert "  no quotes, so nothing was checked\n" in run("ask", garden, "?!").out
     assert "(offline;" in result.out

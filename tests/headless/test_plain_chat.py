@@ -105,7 +105,8 @@ def test_a_question_is_answered_with_progress_text_and_sources(
     out, err = capsys.readouterr()
     assert "Ask: What does a night cost?\n" in out
     assert f'A night costs "12 euros a night" [{mooring}].\n' in out
-    assert f"Sources:\n[{mooring}] Harbour rules > Moorings, line 7: verified\n1/1 quotes verified\n" in out
+    source = f"[{mooring}] Harbour rules > Moorings, line 7: quote found in the text"
+    assert f"Sources:\n{source}\n1/1 quote found in the text\n" in out
     assert f"opened 1 section: Moorings [{mooring}]" in err
     assert out.count("A night costs") == 1
 

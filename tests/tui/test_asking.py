@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING
 
+import pytest
 from textual.content import Content
 
+from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.transcript import Stopped
 from roamtui.models.base import Request, Retrying
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.models.offline.model import OfflineModel
+from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.activity_view import ActivityView
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.exchange_view import EndingView, ExchangeView
 from roamtui.tui.chat.sources_view import SourcesView
-from tests.tui.driving import ask, expand, find_id, make_app, screen_text, wait_until
+from roamtui.tui.commands import AskAboutWanted
+from roamtui.tui.context import AppContext
+from tests.tui.driving import EXAMPLES, ask, expand, find_id, make_app, make_context, screen_text, wait_until
 
 if TYPE_CHECKING:
-    from roamtui.tui.app import RoamApp
+    from collections.abc import Iterable
 
 SIZE = (120, 35)
 QUESTION = "How many loaves does the stone oven take?"
@@ -102,7 +110,7 @@ async def test_what_a_person_opens_is_given_to_the_model() -> None:
         assert "ninety loaves" in model_of(app).requests[0].messages[-1].text
 
 
-async def test_an_answer_shows_numbers_sources_and_how_many_quotes_are_verified() -> None:
+async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_text() -> None:
     app = make_app()
     async with app.run_test(size=SIZE) as pilot:
         stone, deck = find_id(app, "Stone oven"), find_id(app, "Deck oven")
@@ -115,9 +123,9 @@ async def test_an_answer_shows_numbers_sources_and_how_many_quotes_are_verified(
         assert stone not in last(app, AnswerView)
         assert last(app, AnswerView).count("[1]") == last(app, AnswerView).count("[2]") == 1
         lines = last(app, SourcesView).splitlines()
-        assert lines[0] == "Sources  1/2 quotes verified"
-        assert lines[1] == " 1 Deck oven · “The deck oven takes ninety loaves”  ✓ exact"
-        assert lines[2] == " 2 Stone oven · “The stone oven takes fifty loaves”  ✗ unverified"
+        assert lines[0] == "Sources  1/2 quotes found in the text"
+        assert lines[1] == " 1 Deck oven · “The deck oven takes ninety loaves”  ✓ in the text"
+        assert lines[2] == " 2 Stone oven · “The stone oven takes fifty loaves”  ✗ not in the text"
         assert "2 steps" in last(app, EndingView)
 
 
@@ -204,23 +212,57 @@ async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
 
 
 class SlowModel(ScriptedModel):
-    """Takes for ever to start."""
+    """Starts when a gate is opened."""
+
+    def __init__(self, replies: Iterable[Reply] = (), *, gate: asyncio.Event) -> None:
+        super().__init__(replies)
+        self._gate = gate
 
     async def start(self) -> None:
-        await asyncio.Event().wait()
+        await self._gate.wait()
 
 
 async def test_a_question_that_is_stopped_before_it_began_is_back_in_its_box() -> None:
     app = make_app()
-    app.app_context.agent.model = SlowModel()
+    app.app_context.agent.model = SlowModel(gate=asyncio.Event())
     async with app.run_test(size=SIZE) as pilot:
         screen = app.main
         screen.question_box.fill(QUESTION)
         await pilot.press("enter")
         await wait_until(pilot, lambda: screen.is_asking and not screen.question_box.text)
+        await pilot.pause()
+        assert f"❯ {QUESTION}" in screen_text(app)
+        assert "… waiting for scripted" in screen_text(app)
+        assert EXAMPLES[1] not in screen_text(app)
+        assert screen.status_line.status.is_asking
         await pilot.press("ctrl+c")
         await wait_until(pilot, lambda: screen.question_box.text == QUESTION)
         assert screen.session.state.transcript.exchanges == ()
+        await wait_until(pilot, lambda: "waiting for" not in screen_text(app) and EXAMPLES[1] in screen_text(app))
+        assert not screen.status_line.status.is_asking
+
+
+async def test_a_question_is_shown_while_its_model_starts_and_once_when_it_answers() -> None:
+    gate = asyncio.Event()
+    app = make_app()
+    app.app_context.agent.model = SlowModel([ScriptedReply(text="Forty."), ScriptedReply(text="Fifty.")], gate=gate)
+    async with app.run_test(size=SIZE) as pilot:
+        screen = app.main
+        screen.question_box.fill(QUESTION)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "… waiting for scripted" in screen_text(app))
+        gate.set()
+        await wait_until(pilot, lambda: "Forty." in screen_text(app) and not screen.is_asking)
+        assert "waiting for" not in screen_text(app)
+        gate.clear()
+        screen.switch.go_log()
+        await pilot.press("r")
+        await wait_until(pilot, lambda: "… waiting for scripted" in screen_text(app))
+        assert "Forty." not in screen_text(app)
+        gate.set()
+        await wait_until(pilot, lambda: "Fifty." in screen_text(app) and not screen.is_asking)
+        assert "waiting for" not in screen_text(app)
+        assert [view.number for view in app.screen.query(ExchangeView)] == [1]
 
 
 async def test_a_second_question_waits_for_the_first_and_is_not_lost() -> None:
@@ -344,3 +386,34 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
         await pilot.pause()
         assert app.main.focused is app.main.question_box
         assert "Ask this document…" in screen_text(app)
+
+
+@pytest.mark.parametrize("keys", [("r",), ("e", "enter"), ("f", "enter")], ids=["again", "changed", "branched off"])
+async def test_a_question_about_one_section_stays_one_when_it_is_asked_again(keys: tuple[str, ...]) -> None:
+    app = make_app([ScriptedReply(text="Ninety."), ScriptedReply(text="A hundred.")])
+    async with app.run_test(size=SIZE) as pilot:
+        deck = find_id(app, "Deck oven")
+        app.main.post_message(AskAboutWanted(deck))
+        await wait_until(pilot, lambda: "Ask about “Deck oven” alone…" in screen_text(app))
+        await ask(pilot, "How many?")
+        app.main.switch.go_log()
+        await pilot.press(keys[0])
+        if len(keys) > 1:
+            await wait_until(pilot, lambda: app.main.question_box.text == "How many?")
+            await pilot.press(keys[1])
+        await wait_until(pilot, lambda: len(model_of(app).requests) == 2 and not app.main.is_asking)
+        exchanges = app.main.session.state.transcript.exchanges
+        assert [(exchange.answer, exchange.within) for exchange in exchanges] == [("A hundred.", deck)]
+        await wait_until(pilot, lambda: "Ask this document…" in screen_text(app))
+
+
+async def test_what_the_offline_model_finds_is_a_passage_and_no_proven_answer() -> None:
+    context = make_context()
+    searcher = KeywordSearcher(context.agent.session.state.library)
+    app = RoamApp(AppContext(agent=Agent(context.agent.session, OfflineModel(), searcher)))
+    async with app.run_test(size=SIZE) as pilot:
+        await ask(pilot, QUESTION)
+        shown = app.screen.query(ExchangeView).last().query_one(SourcesView).lay_out(80)
+        assert re.match(r"Passages  (\d)/\1 quotes? found in the text\n", shown.plain)
+        assert "✓ in the text" in shown.plain
+        assert not [span for span in shown.spans if "success" in str(span.style)]

@@ -63,6 +63,11 @@ class ActivityView(ContentView):
             for section in activity.sections[:_TITLES_MAX]
         )
 
+    @property
+    def has_activities(self) -> bool:
+        """Whether anything was done yet."""
+        return bool(self._activities)
+
     def add(self, activity: Activity) -> None:
         """Add a line."""
         self._activities.append(activity)

@@ -85,8 +85,17 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Whether there is any question in it."""
         return self.current is not None
 
+    def expect(self, question: str, waiting_for: str) -> None:
+        """Show at once, in view, what a person asked, and what must come before it can begin."""
+        self._messages.expect(question, waiting_for)
+        self._keeper.start()
+
+    def end_waiting(self) -> None:
+        """Show a question that was sent, and never begun, no longer."""
+        self._messages.end_waiting()
+
     def begin(self, number: int, question: str) -> None:
-        """Show a new question at the end, in view."""
+        """Show a question as begun, in view."""
         self._messages.begin(number, question)
         self._messages.shed()
         self._keeper.start()
@@ -210,15 +219,20 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._keeper.stop()
         self.release_anchor()
 
+    def on_exchange_view_resized(self) -> None:
+        """Follow an exchange as it grows, by name: the first screen does without its class."""
+        self._keep_end()
+
     def _keep_end(self) -> None:
         self.call_after_refresh(self._keeper.fit)
 
     def _find_answer(self) -> int | None:
         """Return the line where the newest answer begins, with the empty one before it."""
-        if self.current is None or self.current.answer_line is None:
+        newest = self._messages.newest
+        if newest is None or newest.answer_line is None:
             return None
-        first = self._messages.gutter.top + self.current.virtual_region.y
-        return max(0, first + self.current.answer_line - 1)
+        first = self._messages.gutter.top + newest.virtual_region.y
+        return max(0, first + newest.answer_line - 1)
 
     def _walk_targets(self) -> Iterator[tuple[ContentView, int]]:
         for view in self.query(ContentView):

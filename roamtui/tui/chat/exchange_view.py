@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message
 from typing_extensions import override
 
 from roamtui.conversation.notes import note_draft
@@ -16,6 +17,7 @@ from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.chat.question_view import QuestionView
 from roamtui.tui.chat.sources_view import NameSection, SourcesView
 from roamtui.tui.chat.wrapping import wrap
+from roamtui.tui.model_label import OFFLINE
 from roamtui.tui.usage_words import describe_usage
 
 if TYPE_CHECKING:
@@ -66,6 +68,9 @@ class ExchangeView(Vertical):
     }
     """
 
+    class Resized(Message):
+        """It has another place or size on the screen."""
+
     def __init__(self, number: int, question: str, name: NameSection) -> None:
         super().__init__()
         self.number = number
@@ -78,6 +83,7 @@ class ExchangeView(Vertical):
         for view in (self._activity, self._answer, self._sources, self._ending):
             view.display = False
         self._citations: tuple[Citation, ...] = ()
+        self._is_waiting = False
 
     @property
     def answer(self) -> str:
@@ -102,8 +108,13 @@ class ExchangeView(Vertical):
         yield self._sources
         yield self._ending
 
+    def on_resize(self) -> None:
+        """Tell that it is laid out: only now it is known where its answer begins."""
+        self.post_message(self.Resized())
+
     def add_activity(self, activity: Activity) -> None:
         """Show something that the model did."""
+        self._end_waiting()
         self._activity.display = True
         self._activity.add(activity)
 
@@ -116,23 +127,39 @@ class ExchangeView(Vertical):
 
     def append_answer(self, text: str) -> None:
         """Show some more of the answer."""
+        self._end_waiting()
         self._answer.display = True
         self._answer.append(text)
 
     def show_thought(self, text: str) -> None:
         """Show what the model thinks aloud."""
+        self._end_waiting()
         self._activity.display = True
         self._activity.show_thought(text)
 
-    def finish(self, event: QuestionAnswered) -> None:
-        """Show the whole answer with its sources, and how it ended."""
+    def wait_for(self, what: str) -> None:
+        """Say what is waited for, until anything comes."""
+        self._is_waiting = True
+        self._activity.display = True
+        self._activity.show_thought(f"waiting for {what}")
+
+    def _end_waiting(self) -> None:
+        if self._is_waiting:
+            self._is_waiting = False
+            self._activity.end_thought()
+            self._activity.display = self._activity.has_activities
+
+    def finish(self, event: QuestionAnswered, model: str) -> None:
+        """Show the whole answer of `model` with its sources, and how it ended."""
+        self._end_waiting()
         self._citations = event.citations
         self._answer.display = bool(event.answer.strip())
         self._answer.finish(event.answer, event.citations)
         self._activity.end_thought()
         if event.citations:
             self._answer.number_marks()
-            self._sources.show_citations(event.citations, self._answer.numbering)
+            are_passages = model == OFFLINE
+            self._sources.show_citations(event.citations, self._answer.numbering, are_passages=are_passages)
             self._sources.display = True
         self._ending.show_words(describe_ending(event))
         self._ending.display = True

@@ -71,6 +71,8 @@ class Messages(Vertical):
         self._welcome = welcome
         self._earlier = EarlierView()
         self._shown: list[ExchangeView] = []
+        self._expected: ExchangeView | None = None
+        """A question that was sent, and has no number yet."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -82,17 +84,38 @@ class Messages(Vertical):
         """The exchange that is under way, or the last one."""
         return self._shown[-1] if self._shown else None
 
+    @property
+    def newest(self) -> ExchangeView | None:
+        """The last exchange, also one that waits to be begun."""
+        return self._expected or self.current
+
     def find_exchange(self, view: Widget) -> ExchangeView | None:
         """Return the exchange that shows `view`, None for what belongs to none."""
         return next((shown for shown in self._shown if shown in view.ancestors), None)
 
-    def begin(self, number: int, question: str) -> ExchangeView:
-        """Show a new question at the end."""
+    def expect(self, question: str, waiting_for: str) -> None:
+        """Show a question at the end that waits to be begun."""
         self._welcome.display = False
-        view = self._make_view(number, question)
+        self._expected = self._make_view(0, question)
+        self._expected.wait_for(waiting_for)
+        self.mount(self._expected)
+
+    def end_waiting(self) -> None:
+        """Take a question away that was never begun."""
+        if self._expected is not None:
+            self._expected.remove()
+            self._expected = None
+            self._welcome.display = not self._shown
+
+    def begin(self, number: int, question: str) -> None:
+        """Show a question as begun: the one that waits for it, else a new one at the end."""
+        self._welcome.display = False
+        view, self._expected = self._expected, None
+        if view is None:
+            view = self._make_view(number, question)
+            self.mount(view)
+        view.number = number
         self._shown.append(view)
-        self.mount(view)
-        return view
 
     def restore(self) -> None:
         """Show the last exchanges of a saved conversation."""
@@ -113,8 +136,8 @@ class Messages(Vertical):
         self.restore()
 
     def add_notice(self, text: str, kind: NoticeKind) -> None:
-        """Say something at the end."""
-        self.mount(NoticeView(text, kind))
+        """Say something at the end, or before a question that waits to be begun."""
+        self.mount(NoticeView(text, kind), before=self._expected)
 
     def show_earlier(self) -> None:
         """Show some more exchanges, before all others."""
@@ -169,7 +192,7 @@ class Messages(Vertical):
             view = self._make_view(exchange.number, exchange.question)
             for activity in recall_activities(exchange, library):
                 view.add_activity(activity)
-            view.finish(recall_ending(exchange))
+            view.finish(recall_ending(exchange), exchange.model)
             views.append(view)
             notices = filter(None, (narrate_notice(note, library) for note in exchange.notes))
             widgets += [view, *(NoticeView(text, kind) for text, kind in notices)]

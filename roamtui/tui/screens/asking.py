@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,10 @@ from roamtui.tui.commands import AskAboutWanted, MakeCommand
 from roamtui.tui.copying import CopyWanted
 from roamtui.tui.failure import describe_failure, forget_frames
 from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
-from roamtui.tui.screens.next_question import Aim, NextQuestion
+from roamtui.tui.screens.next_question import Aim, NextQuestion, aim_again
 from roamtui.tui.screens.panes import PanesScreen
 
 if TYPE_CHECKING:
-    from roamtui.conversation.transcript import Transcript
     from roamtui.tui.context import FirstContext
     from roamtui.tui.conversing import Conversing
     from roamtui.tui.keys import Keys
@@ -33,8 +33,8 @@ class AskingScreen(PanesScreen):
         super().__init__(first, keys)
         self._problems = problems
         self._asking: Worker[None] | None = None
-        self._asked: tuple[str, Transcript] | None = None
-        """The question under way, and the transcript before it."""
+        self._asked: tuple[str, Aim, int] | None = None
+        """The question under way, what it is meant for, and the number that it will have."""
         self._next = NextQuestion(self.question_box, self.status_line)
 
     @cached_property
@@ -101,9 +101,25 @@ class AskingScreen(PanesScreen):
         self._start_asking(event.question, self._next.take())
 
     def _start_asking(self, question: str, aim: Aim) -> None:
-        self._asked = question, self.session.state.transcript
-        asking = self._conversing.ask(question, instead_of=aim.instead_of, within=aim.within)
-        self._asking = self.run_worker(asking, group="asking", exit_on_error=False)
+        """Show a question, then ask it: what answers it may have to be loaded, started or connected first."""
+        self._asked = question, aim, aim.instead_of or self._first.state.question_number + 1
+        if aim.instead_of is None:
+            self._expect(question)
+        self._asking = self.run_worker(self._ask_it(question, aim), group="asking", exit_on_error=False)
+
+    def _expect(self, question: str) -> None:
+        self.chat_log.expect(question, waiting_for=self.status_line.status.model)
+        self.status_line.change(is_asking=True, step=0, message="")
+
+    async def _ask_it(self, question: str, aim: Aim) -> None:
+        if not self._first.is_whole:
+            is_shown = asyncio.Event()
+            self.call_after_refresh(is_shown.set)
+            await is_shown.wait()
+        if aim.instead_of is not None:
+            await self._conversing.go_back(aim.instead_of)
+            self._expect(question)
+        await self._conversing.ask(question, within=aim.within)
 
     @on(ChatLog.AgainWanted)
     def _ask_again(self, event: ChatLog.AgainWanted) -> None:
@@ -111,18 +127,18 @@ class AskingScreen(PanesScreen):
         exchanges = self.session.state.transcript.exchanges
         if self.is_asking or not exchanges:
             return
+        library = self.session.state.library
+        question, aim = exchanges[-1].question, aim_again(exchanges[-1], library)
         if not event.is_edited:
-            self._start_asking(exchanges[-1].question, Aim(instead_of=exchanges[-1].number))
+            self._start_asking(question, aim)
             return
-        self._next.change(exchanges[-1])
+        self._next.change(question, aim, library)
         self.switch.go_box()
 
     @on(AskAboutWanted)
     def _ask_about(self, event: AskAboutWanted) -> None:
-        from roamtui.tui.chat.narration import name_section  # noqa: PLC0415 - not for the first screen
-
         event.stop()
-        self._next.narrow(event.section_id, name_section(event.section_id, self.session.state.library))
+        self._next.narrow(event.section_id, self.session.state.library)
         self.switch.go_box()
 
     @property
@@ -159,15 +175,21 @@ class AskingScreen(PanesScreen):
         if event.worker.error is not None:
             forget_frames(event.worker.error)
         if event.worker is self._asking and event.worker.is_finished:
-            self._give_back_question()
+            self._end_asking()
 
-    def _give_back_question(self) -> None:
+    def _end_asking(self) -> None:
         """Put a question that was stopped before it began back where it was typed."""
-        if self._asked is not None:
-            question, before = self._asked
-            self._asked = None
-            if self.session.state.transcript is before and not self.question_box.text:
-                self.question_box.fill(question)
+        if self._asked is None:
+            return
+        (question, aim, number), self._asked = self._asked, None
+        if self.session.state.question_number >= number:
+            return
+        self.chat_log.end_waiting()
+        self.status_line.change(is_asking=False)
+        if not self.question_box.text:
+            self.question_box.fill(question)
+            if aim.within is not None:
+                self._next.narrow(aim.within, self.session.state.library)
 
     @override
     def action_step_out(self) -> None:

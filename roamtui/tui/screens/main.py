@@ -20,6 +20,7 @@ from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.reader.messages import LinkClicked
 from roamtui.tui.screens.finding import FindingScreen
 from roamtui.tui.screens.following import Following
+from roamtui.tui.screens.next_question import aim_again
 from roamtui.tui.screens.reloading import Reloading
 from roamtui.tui.source_watch import SourceWatch
 from roamtui.tui.tree.outline_tree import OutlineTree
@@ -76,7 +77,8 @@ class MainScreen(FindingScreen):
 
         event.stop()
         if not self.is_busy():
-            self._turn(branch_off(self.session.state.transcript.exchanges[event.number - 1]))
+            exchange = self.session.state.transcript.exchanges[event.number - 1]
+            self._turn(branch_off(exchange, aim_again(exchange, self.session.state.library).within))
 
     def _turn(self, turn: Turn) -> None:
         self.run_worker(self._turn_to(turn), group="commands", exit_on_error=False)
@@ -93,6 +95,8 @@ class MainScreen(FindingScreen):
         if turn.question:
             self.question_box.fill(turn.question)
         self.status_line.change(message=turn.message)
+        if turn.within is not None:
+            self._next.narrow(turn.within, self.session.state.library)
 
     @on(CommandWanted)
     def _dispatch(self, event: CommandWanted) -> None:

@@ -9,6 +9,7 @@ from textual.content import Content
 
 if TYPE_CHECKING:
     from roamtui.conversation.transcript import Exchange
+    from roamtui.document.library import Library
     from roamtui.tui.question_box import QuestionBox
     from roamtui.tui.status_line import StatusLine
 
@@ -25,6 +26,12 @@ class Aim:
     """Id of the section that it is about, None for the whole document."""
 
 
+def aim_again(exchange: Exchange, library: Library) -> Aim:
+    """Return what a question is meant for that is asked again: about the same section, if the document still has it."""
+    within = exchange.within if exchange.within is not None and exchange.within in library else None
+    return Aim(instead_of=exchange.number, within=within)
+
+
 class NextQuestion:
     """Shows in box and status line what the next question is meant for."""
 
@@ -33,17 +40,28 @@ class NextQuestion:
         self._status = status
         self._aim = Aim()
 
-    def change(self, exchange: Exchange) -> None:
-        """Let the person change a question that was asked."""
-        self._aim = Aim(instead_of=exchange.number)
-        self._box.fill(exchange.question)
-        self._status.change(message="changing the last question; esc leaves it as it is")
+    def change(self, question: str, aim: Aim, library: Library) -> None:
+        """Let the person change a question before it is asked again."""
+        about = self._show_section(aim, library)
+        self._aim = aim
+        self._box.fill(question)
+        self._status.change(message=f"changing the last question{about}; esc keeps it as it is")
 
-    def narrow(self, section_id: str, title: str) -> None:
-        """Let the person ask about one section; `title` must be safe for the screen."""
+    def narrow(self, section_id: str, library: Library) -> None:
+        """Let the person ask about one section alone."""
         self._aim = Aim(within=section_id)
-        self._box.placeholder = Content(f"Ask about “{title}” alone…")
-        self._status.change(message=f"the next question is about “{title}” alone; esc asks the whole document")
+        about = self._show_section(self._aim, library)
+        self._status.change(message=f"the next question is{about}; esc asks the whole document")
+
+    def _show_section(self, aim: Aim, library: Library) -> str:
+        """Show in the empty box which section a question is about; return it in words, with a space before them."""
+        from roamtui.tui.chat.narration import name_section  # noqa: PLC0415 - not for the first screen
+
+        if aim.within is None:
+            return ""
+        about = f" about “{name_section(aim.within, library)}” alone"
+        self._box.placeholder = Content(f"Ask{about}…")
+        return about
 
     def leave(self) -> bool:
         """Go back to a new question for the whole document; return whether it was anything else."""

@@ -28,6 +28,8 @@ class Turn:
     """What to say then, in a few words."""
     question: str = ""
     """What then stands in the question box."""
+    within: str | None = None
+    """Id of the section that this question is about, None for the whole document."""
 
 
 def choose_conversation(app: App[None], session: Session, keys: Keys, turn: Callable[[Turn], None]) -> str | None:
@@ -74,7 +76,8 @@ def resume(conversation_id: str) -> Turn:
     return Turn(make=make, message="the conversation goes on")
 
 
-def branch_off(exchange: Exchange) -> Turn:
+def branch_off(exchange: Exchange, within: str | None) -> Turn:
     """Return a conversation that shares all before a question, which stands in the box to be changed."""
     message = f"a new conversation from before question {exchange.number}; the other one is kept"
-    return Turn(make=lambda session: session.fork(exchange.number), message=message, question=exchange.question)
+    question = exchange.question
+    return Turn(make=lambda session: session.fork(exchange.number), message=message, question=question, within=within)

@@ -19,4 +19,4 @@ def test_of_a_link_in_a_quote_the_words_are_shown(quote: str, shown: str) -> Non
     view = SourcesView(lambda section_id: f"Section {section_id}")
     citation = Citation(section_id="0a", quote=quote, state=QuoteState.EXACT)
     view.show_citations((citation,), Numbering())
-    assert view.lay_out(100).plain.splitlines()[1] == f" 1 Section 0a · “{shown}”  ✓ exact"
+    assert view.lay_out(100).plain.splitlines()[1] == f" 1 Section 0a · “{shown}”  ✓ in the text"
