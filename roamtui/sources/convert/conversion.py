@@ -76,7 +76,7 @@ def get_converter(wanted: Format) -> Callable[[bytes, str], Converted]:
     """
     match wanted:
         case Format.PDF:
-            from roamtui.sources.convert.pdf import convert_pdf  # noqa: PLC0415 - each is heavy
+            from roamtui.sources.convert.pdf.convert import convert_pdf  # noqa: PLC0415 - each is heavy
 
             return convert_pdf
         case Format.EPUB:

@@ -60,7 +60,7 @@ def test_bytes_count_before_names(data: bytes, name: str, media_type: str | None
 @pytest.mark.parametrize(
     ("data", "name", "first"),
     [
-        (_PDF, "a.pdf", "# Page 1"),
+        (_PDF, "a.pdf", "# Page 1: one boat"),
         (_EPUB, "a.epub", "# Hulls"),
         (_DOCX, "a.docx", "# Bread"),
         (_HTML, "a.html", "# Page"),
@@ -79,7 +79,10 @@ def test_a_file_knows_its_pages(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(_PDF)
     library = build_library(read_file(tmp_path / "a.pdf"))
     assert [library.page_of(library.span(section_id)) for section_id in library.walk()] == [1, 2]
-    assert [library.node(section_id).title for section_id in library.walk()] == ["Page 1", "Page 2"]
+    assert [library.node(section_id).title for section_id in library.walk()] == [
+        "Page 1: one boat",
+        "Page 2: two boats",
+    ]
     assert build_library(read_file(Path(__file__))).page_of is not None
 
 
@@ -125,16 +128,18 @@ def test_a_conversion_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch
 
 
 def test_without_the_converters_a_sentence_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import sys; sys.modules['pypdf'] = None; from roamtui.sources.convert.child import main; main(sys.argv[1:])"
+    code = (
+        "import sys; sys.modules['mammoth'] = None; from roamtui.sources.convert.child import main; main(sys.argv[1:])"
+    )
     monkeypatch.setattr(child, "_COMMAND", ("-P", "-c", code))
-    with pytest.raises(SourceError, match=r'^a\.pdf is a PDF file\. .* `pip install "roamtui\[convert\]"`\.$'):
-        child.convert_in_child(Format.PDF, _PDF, "a.pdf")
+    with pytest.raises(SourceError, match=r'^a\.docx is a DOCX file\. .* `pip install "roamtui\[convert\]"`\.$'):
+        child.convert_in_child(Format.DOCX, _DOCX, "a.docx")
 
 
 def test_a_strangers_module_in_the_working_directory_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "pypdf.py").write_text("raise SystemExit(3)")
+    (tmp_path / "pypdfium2_raw.py").write_text("raise SystemExit(3)")
     monkeypatch.chdir(tmp_path)
     converted = child.convert_in_child(Format.PDF, _PDF, "a.pdf")
     assert "one boat" in converted.text

@@ -1,0 +1,211 @@
+"""Headings that their words give away: Items, statements, notes, exhibits and numbered titles."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from roamtui.sources.convert.pdf.outline import CONTINUED, Heading, PageText, join_rows, read_item, read_part
+from roamtui.sources.convert.pdf.rows import Row
+
+_ITEM_LENGTH_MAX = 220
+_ITEM_ROW = re.compile(
+    r"(?:part\s+[iv]+\s*[,.:;\u2013\u2014-]*\s*)?items?\s*\d{1,2}\s?(?:\(?[ABCabc]\)?(?![a-z]))?\s*"
+    r"(?:$|[.:;\u2014\u2013-]|\s[A-Z\[(*]|\|)|ITEMS?\s*\d",
+    re.IGNORECASE,
+)
+_FEW_ITEMS = 3
+_STATEMENT_ROWS = 7
+_STATEMENT_LENGTH_MAX = 130
+_STATEMENT = re.compile(
+    r"(?:[\w&.,'’ -]{0,60}?\b)?(?:(?:condensed|consolidated|combined|unaudited|interim|supplemental)\s+)*"
+    r"(?:balance sheets?|statements? of (?:(?:consolidated|condensed|comprehensive|net|changes in|total|other)\s+)*"
+    r"(?:income|operations|earnings|loss|cash flows?|equity|financial (?:position|condition)|capital"
+    r"|stockholders|shareholders|shareowners|profit|comprehensive)\b.{0,70}|(?:income|cash flow) statements?)"
+    r"\s*(?:\(.{2,40}\))?",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
+_NOTE_LENGTH_MAX = 140
+_EXHIBIT = re.compile(r"exhibit\s+\(?\d{1,3}(?:[.)-]\S{0,8})*\s*\)?", re.IGNORECASE)
+_SIGNATURES = re.compile(r"signatures?", re.IGNORECASE)
+_NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
+_NUMBERED_LENGTH_MAX = 110
+_NUMBERED_MIN = 3
+_LEVEL_MAX = 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    page: int
+    row: int
+    key: tuple[int, ...]
+    weight: float
+
+
+def find_items(pages: Sequence[PageText], skipped: set[int], known: Sequence[Heading]) -> list[Heading]:
+    """Return the Items and Parts in their order, where the outline has few of them so far."""
+    if sum(read_item(heading.title) is not None for heading in known) >= _FEW_ITEMS:
+        return []
+    found = []
+    for page, row, each in _walk(pages, skipped, _ITEM_LENGTH_MAX):
+        item = read_item(each.text)
+        part = read_part(each.text)
+        if item is not None and item[0] <= 16 and _ITEM_ROW.match(each.text):
+            found.append(_Found(page, row, (item[0], ord(item[1] or "@")), 3 if _is_marked(each) else 1))
+        elif part is not None and len(each.text) < 60:
+            found.append(_Found(page, row, ({1: 1, 2: 5, 3: 10, 4: 15}.get(part, 99), 0), 1.5))
+    chain = _find_rising(found)
+    if sum(each.key[1] > 0 for each in chain) < _FEW_ITEMS:
+        return []
+    return [_make(pages, each, level=2 if each.key[1] else 1, count=_count_title_rows(pages, each)) for each in chain]
+
+
+def find_statements(pages: Sequence[PageText], skipped: set[int]) -> Iterator[Heading]:
+    """Yield the titles of statements at the top of pages with tables; their level is 0, to be set by where they are."""
+    for number, page in enumerate(pages):
+        if number in skipped or not page.tables:
+            continue
+        for index, row in enumerate(page.rows[:_STATEMENT_ROWS]):
+            text = row.text
+            if len(text) > _STATEMENT_LENGTH_MAX or CONTINUED.search(text) or text[-1] in ".,;:" or text[0].islower():
+                continue
+            if _STATEMENT.fullmatch(text) and text[0].isupper() and not _is_in_data(page, index):
+                yield Heading(page=number, row=index, count=1, level=0, title=text)
+                break
+
+
+def find_notes(pages: Sequence[PageText], skipped: set[int]) -> list[Heading]:
+    """Return the notes to financial statements, those in rising order; their level is 0."""
+    found = []
+    for page, row, each in _walk(pages, skipped, _NOTE_LENGTH_MAX):
+        match = _NOTE.match(each.text)
+        if match and not CONTINUED.search(each.text):
+            found.append(_Found(page, row, (int(match[1]),), 2 if _is_marked(each) else 0.5))
+    chain = [each for each in _find_rising(found) if each.weight > 1]
+    return [_make(pages, each, level=0, count=1) for each in chain] if len(chain) >= _FEW_ITEMS else []
+
+
+def find_exhibits(pages: Sequence[PageText], skipped: set[int], after: int) -> Iterator[Heading]:
+    """Yield signatures and exhibits that follow the last Item of a filing."""
+    seen = set()
+    for number in range(after, len(pages)):
+        for index, row in enumerate(pages[number].rows[:_STATEMENT_ROWS]):
+            is_signatures = _SIGNATURES.fullmatch(row.text) is not None
+            if number in skipped or not (is_signatures or (_EXHIBIT.fullmatch(row.text) and index < 4)):
+                continue
+            name = row.text.casefold()
+            if name not in seen:
+                seen.add(name)
+                yield Heading(page=number, row=index, count=1, level=2 if is_signatures else 1, title=row.text)
+
+
+def find_numbered(
+    pages: Sequence[PageText], skipped: set[int], is_title: Callable[[PageText, int], bool]
+) -> list[Heading]:
+    """Return titles that are numbered ("3.2 Types and values"), each the next of one before it.
+
+    Args:
+        pages: All of the file.
+        skipped: Those on which none is looked for.
+        is_title: Tells whether a row of a page looks like a title.
+    """
+    chain: list[_Found] = []
+    last: tuple[int, ...] = ()
+    for page, row, each in _walk(pages, skipped, _NUMBERED_LENGTH_MAX):
+        match = _NUMBERED.match(each.text)
+        if match is None or each.text[-1] in ",;" or not is_title(pages[page], row):
+            continue
+        key = tuple(int(number) for number in match[1].split("."))
+        if _is_next(last, key):
+            chain.append(_Found(page, row, key, 1))
+            last = key
+    if len(chain) < _NUMBERED_MIN:
+        return []
+    return [_make(pages, each, level=min(_LEVEL_MAX, len(each.key)), count=1) for each in chain]
+
+
+def _is_next(last: tuple[int, ...], key: tuple[int, ...]) -> bool:
+    """Return whether a number may follow another: its first child, or the next of it or of one above it."""
+    if not last:
+        return key in ((1,), (0,)) or (len(key) > 1 and key[-1] in (0, 1))
+    if len(key) > len(last):
+        return key[: len(last)] == last and all(number == 1 for number in key[len(last) :])
+    same = len(key) - 1
+    return key[:same] == last[:same] and 1 <= key[same] - last[same] <= 2
+
+
+def _walk(pages: Sequence[PageText], skipped: set[int], length_max: int) -> Iterator[tuple[int, int, Row]]:
+    for number, page in enumerate(pages):
+        if number not in skipped:
+            for index, row in enumerate(page.rows):
+                if len(row.text) <= length_max:
+                    yield number, index, row
+
+
+def _is_marked(row: Row) -> bool:
+    return row.font.is_bold or row.text.isupper() or (row.font.name != "" and row.font.is_italic)
+
+
+def _is_in_data(page: PageText, index: int) -> bool:
+    """Return whether a row lies in a table, below its heads."""
+    return any(table.start + table.heads <= index < table.end for table in page.tables)
+
+
+def _find_rising(found: Sequence[_Found]) -> list[_Found]:
+    """Return those of what was found in rising order that weigh most together."""
+    best: list[float] = []
+    before: list[int] = []
+    for index, each in enumerate(found):
+        weight, link = 0.0, -1
+        for other in range(index):
+            if found[other].key < each.key and best[other] > weight:
+                weight, link = best[other], other
+        best.append(weight + each.weight)
+        before.append(link)
+    chain: list[_Found] = []
+    index = max(range(len(found)), key=best.__getitem__, default=-1)
+    while index >= 0:
+        chain.append(found[index])
+        index = before[index]
+    return chain[::-1]
+
+
+def _count_title_rows(pages: Sequence[PageText], each: _Found) -> int:
+    """Return how many rows a title takes: those after the first that look the same and stand close."""
+    rows = pages[each.page].rows
+    first = rows[each.row]
+    count = 1
+    while each.row + count < len(rows) and count < 3 and (first.font.is_bold or first.text.isupper()):
+        row, above = rows[each.row + count], rows[each.row + count - 1]
+        is_alike = row.font == first.font and row.text.isupper() == first.text.isupper()
+        is_close = 0 < row.top - above.top < 1.6 * above.size
+        if not is_alike or not is_close or read_item(row.text) or read_part(row.text) or row.x0 < first.x0 - 2:
+            break
+        count += 1
+    return count
+
+
+def _make(pages: Sequence[PageText], each: _Found, *, level: int, count: int) -> Heading:
+    rows = pages[each.page].rows
+    title = join_rows(rows[each.row : each.row + count])
+    return Heading(page=each.page, row=each.row, count=count, level=level, title=title)
+
+
+def merge_headings(kept: Sequence[Heading], more: Sequence[Heading]) -> list[Heading]:
+    """Return headings with others among them, those left out that stand where one is; level 0 becomes that below."""
+    taken = {(heading.page, heading.row + number) for heading in kept for number in range(max(1, heading.count))}
+    ordered = sorted(kept, key=lambda heading: heading.place)
+    places = [heading.place for heading in ordered]
+    merged = list(ordered)
+    for heading in more:
+        if any((heading.page, heading.row + number) in taken for number in range(max(1, heading.count))):
+            continue
+        if not heading.level:
+            index = bisect_right(places, heading.place)
+            heading.level = min(_LEVEL_MAX, ordered[index - 1].level + 1) if index else 1
+        merged.append(heading)
+    merged.sort(key=lambda heading: heading.place)
+    return merged

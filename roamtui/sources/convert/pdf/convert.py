@@ -1,0 +1,132 @@
+"""`convert_pdf`: a PDF into Markdown, step by step."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.pdf.anchoring import Anchors
+from roamtui.sources.convert.pdf.body import (
+    find_exhibits,
+    find_items,
+    find_notes,
+    find_numbered,
+    find_statements,
+    merge_headings,
+)
+from roamtui.sources.convert.pdf.columns import read_rows
+from roamtui.sources.convert.pdf.contents import find_contents
+from roamtui.sources.convert.pdf.letters import LetterHeadings
+from roamtui.sources.convert.pdf.markdown import MarkdownWriter
+from roamtui.sources.convert.pdf.outline import Entry, Heading, PageText, read_item
+from roamtui.sources.convert.pdf.pdfium import Bookmark, Link, PdfFile
+from roamtui.sources.convert.pdf.rows import Row
+from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, leave_out_running_heads
+from roamtui.sources.convert.pdf.tables import find_tables
+
+_PAGES_MAX = 5_000
+_SECONDS_MAX = 200
+"""Reading ends after the page in which this is over."""
+_BOOKMARKS_MIN = 5
+_BOOKMARKS_DENSE = 4
+"""Pages for each of fewer bookmarks that are an outline all the same."""
+_LEVEL_MAX = 6
+_FIRST_WORDS = 60
+_PROGRAM = re.compile(r"^Microsoft \w+ - |\.(?:docx?|pdf|indd|tex|qxd|dvi)$", re.IGNORECASE)
+"""What programs put into a title."""
+
+
+def convert_pdf(data: bytes, name: str, *, uses_bookmarks: bool = True) -> Converted:
+    """Return a PDF as Markdown.
+
+    Args:
+        data: The file.
+        name: What to call it in an error.
+        uses_bookmarks: Whether its own outline counts; without it, what the other steps find can be measured.
+
+    Raises:
+        SourceError: It is damaged, protected, or holds no text.
+    """
+    file = PdfFile(data, name)
+    rows, links, notes = _read_pages(file)
+    empty = sum(not page for page in rows)
+    if empty == len(rows):
+        raise SourceError(f"{name} holds no text: it was scanned, perhaps. Run text recognition over it first.")
+    if empty:
+        notes.append(f"{empty} of its {len(rows)} pages hold no text; they may be pictures.")
+    rows, has_running_heads, printed = leave_out_running_heads(rows)
+    if has_running_heads:
+        notes.append("Lines that repeat at the edges of its pages were left out.")
+    pages = [PageText(own, linked, find_tables(own)) for own, linked in zip(rows, links, strict=True)]
+    bookmarks = list(file.read_bookmarks()) if uses_bookmarks else []
+    by_page: dict[int, list[Heading]] = {}
+    for heading in _find_outline(pages, bookmarks, printed):
+        by_page.setdefault(heading.page, []).append(heading)
+    writer = MarkdownWriter()
+    for number, page in enumerate(pages):
+        writer.write_page(page, by_page.get(number, ()))
+    title = file.read_title()
+    return Converted(
+        text=writer.text,
+        title="" if _PROGRAM.search(title) else title[:300],
+        page_starts=tuple(writer.page_starts),
+        notes=tuple(notes),
+    )
+
+
+def _read_pages(file: PdfFile) -> tuple[list[list[Row]], list[list[Link]], list[str]]:
+    """Return the rows and links of each page, and notes on what could not be read."""
+    rows: list[list[Row]] = []
+    links: list[list[Link]] = []
+    broken = 0
+    started = time.monotonic()
+    while len(rows) < min(file.page_count, _PAGES_MAX) and time.monotonic() - started < _SECONDS_MAX:
+        with file.open_page(len(rows)) as page:
+            broken += page is None
+            rows.append(read_rows(page) if page is not None else [])
+            links.append(page.read_links() if page is not None else [])
+    notes = [f"{broken} of its pages are damaged and were left out."] if broken else []
+    if len(rows) < file.page_count:
+        notes.append(f"Only the first {len(rows):,} of its {file.page_count:,} pages were read.")
+    return rows, links, notes
+
+
+def _find_outline(pages: list[PageText], bookmarks: list[Bookmark], printed: PrintedNumbers) -> list[Heading]:
+    """Return all headings of a file in order: its own outline, what words give away, then letters; else pages."""
+    listed, contents_pages = find_contents(pages, printed)
+    entries = listed
+    marked_pages = len({mark.page for mark in bookmarks})
+    if marked_pages * _BOOKMARKS_DENSE >= len(pages) or (len(bookmarks) >= _BOOKMARKS_MIN and marked_pages > 2):
+        entries = [
+            Entry(title=mark.title, level=min(_LEVEL_MAX, mark.level), page=mark.page, y=mark.y)
+            for mark in bookmarks
+            if mark.page < len(pages)
+        ]
+    headings = merge_headings(Anchors(pages, contents_pages).place(entries), ())
+    has_skeleton = bool(headings)
+    items = find_items(pages, contents_pages, headings)
+    headings = merge_headings(headings, items)
+    last_item = max((heading.page for heading in headings if read_item(heading.title)), default=None)
+    if last_item is not None:
+        headings = merge_headings(headings, list(find_exhibits(pages, contents_pages, last_item)))
+    headings = merge_headings(headings, list(find_statements(pages, contents_pages)))
+    headings = merge_headings(headings, find_notes(pages, contents_pages))
+    letters = LetterHeadings(pages, contents_pages)
+    if not headings:
+        headings = find_numbered(pages, contents_pages, letters.looks_like_title)
+    headings = merge_headings(headings, letters.find(headings, has_skeleton=has_skeleton or bool(items)))
+    return headings or [
+        Heading(page=number, row=0, count=0, level=1, title=_name_page(number, page))
+        for number, page in enumerate(pages)
+        if page.rows
+    ]
+
+
+def _name_page(number: int, page: PageText) -> str:
+    """Return a title for a page that has none: its first words."""
+    words = " ".join(row.text for row in page.rows[:2])[: _FIRST_WORDS + 1]
+    if len(words) > _FIRST_WORDS:
+        words = words[: words.rfind(" ") if " " in words else _FIRST_WORDS] + " …"
+    return f"Page {number + 1}: {words}"

@@ -1,0 +1,231 @@
+"""Headings that their letters give away: larger, bold, in capitals, in the middle or set apart."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from roamtui.sources.convert.pdf.outline import CONTINUED, Heading, PageText, join_rows
+from roamtui.sources.convert.pdf.rows import Row
+
+_SECTION_LENGTH_MIN = 1_500
+"""Characters: shorter sections need no headings inside."""
+_LARGER = 1.12
+_LENGTH_MAX = 150
+_SENTENCE_LENGTH_MAX = 400
+"""Of a title in bold letters, such as that of a risk."""
+_ROWS_MAX = 4
+_LEADING_MAX = 1.9
+_APART = 1.25
+"""Of the usual distance of rows: a title that only its slope marks stands so far from what is before."""
+_CENTRED = 0.03
+_LEVEL_MAX = 6
+_DATE = re.compile(
+    r"\W*(?:(?:as of|for the|at|in|three|six|nine|twelve|fiscal|quarters?|years?|months?|weeks?|periods?|ended|ending"
+    r"|and|the)\s+)*"
+    r"(?:(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)\w*\.?\s*\d{0,2}|\d{4}|\d{1,2}(?:/\d{1,2})+(?:/\d{2,4})?)"
+    r"(?:[\s,]|and|to|through|\d|-|–|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)\w*\.?|\(\w+\))*",
+    re.IGNORECASE,
+)
+_UNITS = re.compile(
+    r"\W*(?:(?:dollars?|amounts?|shares?|tabular|\$|u\.?s\.?)\s+)*(?:in\s+)?"
+    r"(?:millions?|thousands?|billions?|unaudited|percent)\b.{0,80}"
+    r"|\(.*\)|see (?:the )?(?:accompanying )?notes.*|the accompanying notes.*|page",
+    re.IGNORECASE,
+)
+_CAPTION = re.compile(r"(?:figure|fig\.|table|chart|source|note:|abbildung|tabelle)\s*[\dA-Z]?", re.IGNORECASE)
+_MARKS = re.compile(r"[\W\d_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What most letters of a file look like."""
+
+    size: float
+    font: str
+    """Name of it, empty where bold letters have names that say so."""
+    leading: float
+    """Usual distance of rows, in heights of their letters."""
+
+
+def measure_body(pages: Sequence[PageText]) -> Body:
+    """Return what most letters of a file look like."""
+    sizes: Counter[float] = Counter()
+    fonts: Counter[str] = Counter()
+    leadings: list[float] = []
+    has_bold = False
+    for page in pages:
+        for row in page.rows:
+            length = len(row.text)
+            sizes[round(row.size * 4) / 4] += length
+            if row.font.name:
+                fonts[row.font.name] += length
+                has_bold = has_bold or row.font.is_bold
+        leadings += [
+            (row.top - above.top) / above.size
+            for above, row in pairwise(page.rows)
+            if len(above.text) > 60 and 0 < row.top - above.top < 3 * above.size
+        ]
+    return Body(
+        size=sizes.most_common(1)[0][0] if sizes else 10.0,
+        font="" if has_bold or not fonts else fonts.most_common(1)[0][0],
+        leading=median(leadings) if leadings else 1.2,
+    )
+
+
+class LetterHeadings:
+    """Finds headings by their letters."""
+
+    def __init__(self, pages: Sequence[PageText], skipped: set[int]) -> None:
+        """Measure a file.
+
+        Args:
+            pages: All of it.
+            skipped: Those on which no heading is looked for.
+        """
+        self._pages = pages
+        self._skipped = skipped
+        self._body = measure_body(pages)
+        self._tables = [{index for table in page.tables for index in range(table.start, table.end)} for page in pages]
+
+    def find(self, headings: Sequence[Heading], *, has_skeleton: bool) -> list[Heading]:
+        """Return the headings inside sections that are long.
+
+        Args:
+            headings: Known so far, in order.
+            has_skeleton: Whether these are the file's own outline, so that what is before it is a cover.
+        """
+        more: list[Heading] = []
+        starts = [(0, 0), *(heading.place for heading in headings)]
+        ends = [*(heading.place for heading in headings), (len(self._pages), 0)]
+        levels = [0, *(heading.level for heading in headings)]
+        rows_taken = [0, *(heading.count for heading in headings)]
+        for number, (start, end, level, taken) in enumerate(zip(starts, ends, levels, rows_taken, strict=True)):
+            if has_skeleton and number == 0:
+                continue
+            place = (start[0], start[1] + taken)
+            if self._measure(place, end) >= _SECTION_LENGTH_MIN or not headings:
+                more += self._find_inside(place, end, level)
+        return more
+
+    def looks_like_title(self, page: PageText, index: int) -> bool:
+        """Return whether a row of a page is set like a title: by its letters, or by the blank around it."""
+        row = page.rows[index]
+        above = page.rows[index - 1] if index else None
+        is_apart = above is None or row.top < above.top or row.top - above.top > _APART * self._body.leading * row.size
+        return self._is_strong(row) or (is_apart and len(row.text) < 80 and row.text[-1] not in ".:;,")
+
+    def _measure(self, start: tuple[int, int], end: tuple[int, int]) -> int:
+        total = 0
+        for page in range(start[0], min(end[0] + 1, len(self._pages))):
+            rows = self._pages[page].rows
+            low = start[1] if page == start[0] else 0
+            high = end[1] if page == end[0] else len(rows)
+            total += sum(len(row.text) for row in rows[low:high])
+            if total >= _SECTION_LENGTH_MIN:
+                break
+        return total
+
+    def _find_inside(self, start: tuple[int, int], end: tuple[int, int], level: int) -> list[Heading]:
+        found: list[tuple[Heading, tuple[float, ...]]] = []
+        for page in range(start[0], min(end[0] + 1, len(self._pages))):
+            if page not in self._skipped:
+                low = start[1] if page == start[0] else 0
+                high = end[1] if page == end[0] else len(self._pages[page].rows)
+                found += self._find_on_page(page, low, high)
+        ranks = {style: rank for rank, style in enumerate(sorted({style for _, style in found}, reverse=True), start=1)}
+        stack: list[tuple[float, ...]] = []
+        for heading, style in found:
+            while stack and stack[-1] <= style:
+                stack.pop()
+            stack.append(style)
+            heading.level = min(_LEVEL_MAX, level + min(len(stack), ranks[style]))
+        return [heading for heading, _ in found]
+
+    def _find_on_page(self, page: int, low: int, high: int) -> Iterator[tuple[Heading, tuple[float, ...]]]:
+        rows = self._pages[page].rows
+        index = low
+        while index < high:
+            count = self._count_title(page, index, high)
+            if count:
+                title = join_rows(rows[index : index + count])
+                yield Heading(page=page, row=index, count=count, level=0, title=title), self._style(page, rows[index])
+            index += max(1, count)
+
+    def _count_title(self, page: int, index: int, high: int) -> int:
+        """Return how many rows from one on are a title, 0 where it is none."""
+        rows, in_table = self._pages[page].rows, self._tables[page]
+        row = rows[index]
+        if index in in_table or not self._may_be_title(row):
+            return 0
+        is_strong = self._is_strong(row)
+        if not is_strong and not self._is_sloped_apart(rows, index):
+            return 0
+        count = 1
+        while index + count < high and self._continues(rows[index + count - 1], rows[index + count]):
+            count += 1
+            if count > _ROWS_MAX:
+                return 0
+        above_table = len(row.cells) > 1 and index + count in in_table
+        return 0 if above_table or not self._reads_like_title(rows[index : index + count]) else count
+
+    def _reads_like_title(self, rows: Sequence[Row]) -> bool:
+        """Return whether the words of rows that look like a title may be one."""
+        text = join_rows(rows)
+        is_bold = self._is_bold(rows[0])
+        if len(text) > (_SENTENCE_LENGTH_MAX if is_bold else _LENGTH_MAX) or text[-1] in ",;-\u2013\u2014\x02\ufffe":
+            return False
+        if text[-1] in ".:" and not is_bold:
+            return False
+        no_titles = _DATE.fullmatch(text) or _UNITS.fullmatch(text) or CONTINUED.search(text) or _CAPTION.match(text)
+        return no_titles is None
+
+    def _may_be_title(self, row: Row) -> bool:
+        if len(row.cells) > 2 or len(row.text) > _SENTENCE_LENGTH_MAX:
+            return False
+        letters = _MARKS.sub("", row.text)
+        needed = 2 if letters[:1] > "\u02ff" else 3
+        return len(letters) >= needed and len(letters) * 2 > len(row.text) and row.size >= 0.85 * self._body.size
+
+    def _is_bold(self, row: Row) -> bool:
+        font = row.font
+        return font.is_bold or (self._body.font != "" and font.name not in ("", self._body.font) and not font.is_italic)
+
+    def _is_strong(self, row: Row) -> bool:
+        return row.size > _LARGER * self._body.size or self._is_bold(row) or _is_capitals(row.text)
+
+    def _is_sloped_apart(self, rows: Sequence[Row], index: int) -> bool:
+        row = rows[index]
+        if not row.font.is_italic or row.text[-1] in ".:;," or len(row.text) > 90:
+            return False
+        is_above = index > 0 and rows[index - 1].top < row.top
+        is_apart = not is_above or row.top - rows[index - 1].top > _APART * self._body.leading * row.size
+        return is_apart and (index + 1 >= len(rows) or not rows[index + 1].font.is_italic)
+
+    def _continues(self, above: Row, row: Row) -> bool:
+        is_alike = (
+            abs(row.size - above.size) < 0.06 * above.size
+            and self._is_bold(row) == self._is_bold(above)
+            and row.font.is_italic == above.font.is_italic
+            and _is_capitals(row.text) == _is_capitals(above.text)
+        )
+        return is_alike and 0 < row.top - above.top < _LEADING_MAX * above.size
+
+    def _style(self, page: int, row: Row) -> tuple[float, ...]:
+        """Return what orders titles: the more it is, the higher they stand."""
+        rows = self._pages[page].rows
+        left, right = min(each.x0 for each in rows), max(each.x1 for each in rows)
+        is_centred = row.x0 - left > 0.1 * (right - left) and abs(row.x0 + row.x1 - left - right) < 2 * _CENTRED * (
+            right - left
+        )
+        size = round(row.size / self._body.size, 1) if row.size > _LARGER * self._body.size else 1.0
+        return size, self._is_bold(row), _is_capitals(row.text), is_centred, not row.font.is_italic
+
+
+def _is_capitals(text: str) -> bool:
+    letters = _MARKS.sub("", text)
+    return len(letters) >= 4 and letters.isupper() and letters.lower() != letters

@@ -1,0 +1,135 @@
+"""Pages of rows with their headings and tables as Markdown, and where in it each page begins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import median
+
+from roamtui.sources.convert.escaping import escape_line_starts, replace_surrogates, write_heading
+from roamtui.sources.convert.pdf.outline import Heading, PageText
+from roamtui.sources.convert.pdf.rows import Row
+from roamtui.sources.convert.pdf.tables import Table, write_table
+
+_GAP = 1.35
+"""How much further apart than most rows those of two paragraphs are."""
+_BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓\uf0b7\uf0a7]\s*(?=\S)")
+_TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
+_SENTENCE_ENDS = frozenset('.!?:;"”»)|')
+_HYPHENS = "-\u00ad\u2010\x02\ufffe"
+_SOFT = re.compile("[\x02\ufffe\u00ad]")
+
+
+class MarkdownWriter:
+    """Collects the text of pages."""
+
+    def __init__(self) -> None:
+        self.page_starts: list[int] = []
+        self._pieces: list[str] = []
+        self._length = 0
+        self._is_open = False
+        """Whether the last paragraph seems to go on."""
+
+    @property
+    def text(self) -> str:
+        """All that was written."""
+        return "".join(self._pieces)
+
+    def write_page(self, page: PageText, headings: Sequence[Heading]) -> None:
+        """Write a page.
+
+        Args:
+            page: Its rows and tables.
+            headings: Of it, in order.
+        """
+        blocks = list(_list_blocks(page, headings))
+        first = blocks[0] if blocks else ""
+        if self._length:
+            self._write("\n" if self._is_open and first[:1].islower() else "\n\n")
+        self.page_starts.append(self._length)
+        self._write("\n\n".join(blocks))
+        if blocks:
+            last = blocks[-1]
+            self._is_open = last[0] not in "#|" and last[-1] not in _SENTENCE_ENDS
+
+    def _write(self, text: str) -> None:
+        self._pieces.append(text)
+        self._length += len(text)
+
+
+def _list_blocks(page: PageText, headings: Sequence[Heading]) -> Iterator[str]:
+    """Yield the headings, tables and paragraphs of a page as Markdown."""
+    rows = page.rows
+    gap = _measure_gap(rows)
+    start = 0
+    for heading in headings:
+        yield from _write_rows(page, start, heading.row, gap)
+        yield write_heading(heading.level, clean(heading.title))
+        start = heading.row + heading.count
+    yield from _write_rows(page, start, len(rows), gap)
+
+
+def _write_rows(page: PageText, start: int, end: int, gap: float) -> Iterator[str]:
+    """Yield the tables and paragraphs between two rows."""
+    for table in page.tables:
+        low, high = max(start, table.start), min(end, table.end)
+        if low < high:
+            yield from _split_paragraphs(page.rows[start:low], gap)
+            yield _write_table(page.rows[low:high], table, low)
+            start = high
+    yield from _split_paragraphs(page.rows[start:end], gap)
+
+
+def _write_table(rows: Sequence[Row], table: Table, low: int) -> str:
+    heads = max(0, table.start + table.heads - low)
+    if heads >= len(rows):
+        heads = 0
+    return clean(write_table(rows, heads), keeps_lines=True)
+
+
+def _measure_gap(rows: Sequence[Row]) -> float:
+    """Return how far apart most rows of a page are, in points."""
+    gaps = [row.top - above.top for above, row in pairwise(rows) if row.top > above.top]
+    return median(gaps) if gaps else 0.0
+
+
+def _split_paragraphs(rows: Sequence[Row], gap: float) -> Iterator[str]:
+    paragraph: list[Row] = []
+    above: Row | None = None
+    for row in rows:
+        is_apart = above is not None and (
+            row.top - above.top > gap * _GAP
+            or (row.top < above.top and not row.text[0].islower())
+            or abs(row.size - above.size) > 0.15 * above.size
+        )
+        if paragraph and (is_apart or _BULLET.match(row.text)):
+            yield _write_paragraph(paragraph)
+            paragraph = []
+        paragraph.append(row)
+        above = row
+    if paragraph:
+        yield _write_paragraph(paragraph)
+
+
+def _write_paragraph(rows: Sequence[Row]) -> str:
+    """Return rows as a paragraph; words that were divided at their ends are whole again."""
+    joined: list[str] = []
+    for row in rows:
+        line = row.text if len(row.cells) == 1 else " | ".join(cell.text for cell in row.cells)
+        before = joined[-1] if joined else ""
+        is_divided = before != "" and before[-1] in _HYPHENS and before[-2:-1].isalpha() and line[0].islower()
+        if is_divided:
+            joined[-1] = before[:-1] + line
+        else:
+            joined.append(line)
+    text = "\n".join(joined)
+    bullet = _BULLET.match(text)
+    text = clean(text[bullet.end() :] if bullet else text, keeps_lines=True)
+    return ("- " if bullet else "") + escape_line_starts(text)
+
+
+def clean(text: str, *, keeps_lines: bool = False) -> str:
+    """Return text in which nothing means more to Markdown than it did on the page."""
+    text = replace_surrogates(_SOFT.sub("-", text))
+    return _TAG_LIKE.sub(r"\\\g<0>", text if keeps_lines else " ".join(text.split()))

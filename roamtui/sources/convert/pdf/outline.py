@@ -1,0 +1,100 @@
+"""`Heading` and `Entry`: what an outline is made of, and how titles are compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roamtui.sources.convert.pdf.pdfium import Link
+from roamtui.sources.convert.pdf.rows import Row
+from roamtui.sources.convert.pdf.tables import Table
+
+_NOT_LETTERS = re.compile(r"[\W_]+")
+_ITEM = re.compile(
+    r"(?:part\s+[iv]+\s*[,.:;\u2013\u2014-]*\s*)?items?\s*(\d{1,2})\s?(?:\(?([abc])\)?(?![a-z]))?(?=$|[\W_]|[A-Z])",
+    re.IGNORECASE,
+)
+_PART = re.compile(r"part\s*([ivx]{1,4})(?=$|[\W_])", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"(?:(?:chapter|section|part|appendix|note|kapitel|abschnitt|anhang|teil|chapitre|annexe|lecture)\s*)?"
+    r"(?:\d{1,3}(?:\.\d{1,3}){0,5}|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-])[.:)\s\u2014\u2013-]*",
+    re.IGNORECASE,
+)
+CONTINUED = re.compile(r"[(\[]?\s*(?:continued|cont['’]?d\.?|concluded)\s*[)\]]?\W*$", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class PageText:
+    """What is on a page."""
+
+    rows: list[Row]
+    links: list[Link]
+    tables: list[Table]
+
+
+@dataclass(slots=True, kw_only=True)
+class Entry:
+    """A title that the file itself lists, with the page that it leads to."""
+
+    title: str
+    level: int
+    page: int | None
+    """0-based; None where the list does not say it."""
+    y: float | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Heading:
+    """A heading on a page."""
+
+    page: int
+    row: int
+    """Index of the row that it stands before."""
+    count: int
+    """How many rows are the heading itself."""
+    level: int
+    title: str
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where it stands, for order."""
+        return self.page, self.row
+
+
+def squeeze(title: str) -> str:
+    """Return the letters and digits of a title, for comparing."""
+    return _NOT_LETTERS.sub("", title).casefold()
+
+
+def read_item(title: str) -> tuple[int, str] | None:
+    """Return the number of an Item of a filing, such as ``(7, "a")``."""
+    match = _ITEM.match(title)
+    return (int(match[1]), (match[2] or "").lower()) if match else None
+
+
+def read_part(title: str) -> int | None:
+    """Return the number of a Part."""
+    match = _PART.match(title)
+    if match is None:
+        return None
+    return {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5}.get(match[1].lower())
+
+
+def split_number(title: str) -> tuple[str, str]:
+    """Return the number that a title begins with, squeezed and perhaps empty, and the rest of it."""
+    item = _ITEM.match(title)
+    if item:
+        return f"{int(item[1])}{(item[2] or '').lower()}", title[item.end() :].lstrip(" .:;\u2014\u2013-|")
+    match = _NUMBER.match(title)
+    if match and match.end() < len(title):
+        return squeeze(match[0]), title[match.end() :]
+    return "", title
+
+
+def join_rows(rows: Sequence[Row]) -> str:
+    """Return the text of rows that are one title."""
+    text = ""
+    for row in rows:
+        text = text[:-1] + row.text if text and text[-1] in "\x02\ufffe\u00ad" else f"{text} {row.text}".strip()
+    return text

@@ -1,0 +1,164 @@
+"""What repeats at the edges of pages: running heads and feet, and the numbers that are printed on pages."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from roamtui.sources.convert.pdf.rows import Row
+
+_EDGE_ROWS = 3
+_REPEATED_MIN = 4
+_REPEATED_SHARE = 0.06
+"""Of all pages: a line on so many of them, at the same height, is none of their text."""
+_INNER_SHARE = 0.3
+"""What is on so many does not have to be at the very edge."""
+_RUN_GAP = 2
+"""Pages: left and right pages of a chapter may have different heads."""
+_NEAR = 6
+"""Points; and pages within which printed numbers have to agree."""
+_LENGTH_MAX = 140
+_FRONT = re.compile(r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE)
+_BACK = re.compile(r"(?:^|[\s|])([A-Z]{1,3}-)?(\d{1,4})(?:\s?-)?$")
+_ROMAN = re.compile(r"[-–\s]*([ivxl]{1,7})[-–\s]*")
+_ALONE = re.compile(
+    r"(?:page\s*)?[-–—|\s]*(?:[A-Z]{1,3}-)?(?:\d{1,4}|[ivxl]{1,7})(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE
+)
+_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
+
+
+@dataclass(slots=True)
+class PrintedNumbers:
+    """Where the page is on which a number is printed."""
+
+    pages: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def find(self, label: str) -> int | None:
+        """Return the 0-based page of a printed number such as ``12``, ``F-3`` or ``iv``; None where it is not known."""
+        number = read_label(label)
+        if number is None:
+            return None
+        prefix, value = number
+        found = self.pages.get(number)
+        if found is not None:
+            return found
+        for away in range(1, _NEAR + 1):
+            for near in (value - away, value + away):
+                page = self.pages.get((prefix, near))
+                if page is not None:
+                    return page + value - near
+        return None
+
+
+def read_label(label: str) -> tuple[str, int] | None:
+    """Return prefix and value of a page number as it is printed."""
+    match = re.fullmatch(r"([A-Z]{1,3}-)?(\d{1,4})", label.strip())
+    if match:
+        return match[1] or "", int(match[2])
+    roman = _ROMAN.fullmatch(label)
+    return ("roman", _read_roman(roman[1])) if roman else None
+
+
+def leave_out_running_heads(pages: Sequence[list[Row]]) -> tuple[list[list[Row]], bool, PrintedNumbers]:
+    """Return pages without what repeats at their edges, whether there was any, and where printed numbers are."""
+    edges = [_list_edges(rows) for rows in pages]
+    numbers = _find_numbers(edges)
+    running = _find_running(edges, numbers)
+    printed = PrintedNumbers({(prefix, value): page for page, (prefix, value) in reversed(numbers.items())})
+    kept = []
+    has_any = False
+    for page, (rows, sides) in enumerate(zip(pages, edges, strict=True)):
+        gone: set[int] = set()
+        for side in sides:
+            is_edge = True
+            for row in side:
+                number = numbers.get(page)
+                is_number = number is not None and _ALONE.fullmatch(row.text) and number in _read_numbers(row.text)
+                share = 1.0 if is_number else running.get(_name(row, number), 0.0)
+                is_edge = is_edge and share > 0
+                if is_edge or share >= _INNER_SHARE:
+                    gone.add(id(row))
+        has_any = has_any or bool(gone)
+        kept.append([row for row in rows if id(row) not in gone] if gone else rows)
+    return kept, has_any, printed
+
+
+def _list_edges(rows: list[Row]) -> tuple[list[Row], list[Row]]:
+    """Return the rows at the top of a page and those at its bottom, each from the edge inwards."""
+    ordered = sorted(rows, key=lambda row: row.top)
+    half = (len(ordered) + 1) // 2
+    count = min(_EDGE_ROWS, half)
+    return ordered[:count], ordered[: len(ordered) - half - 1 : -1][:count] if len(ordered) > 1 else []
+
+
+def _name(row: Row, number: tuple[str, int] | None) -> tuple[str, int]:
+    """Return what makes a row that of other pages: its text but for the page's number, and its height."""
+    text = row.text if number is None else re.sub(rf"\b{number[1]}\b", "#", row.text)
+    return text, int(row.top // (2 * _NEAR))
+
+
+def _find_running(
+    edges: Sequence[tuple[list[Row], list[Row]]], numbers: Mapping[int, tuple[str, int]]
+) -> dict[tuple[str, int], float]:
+    """Return the share of pages of each row that repeats at a height."""
+    where: dict[tuple[str, int], list[int]] = {}
+    for page, sides in enumerate(edges):
+        for row in (*sides[0], *sides[1]):
+            if len(row.text) <= _LENGTH_MAX and any(map(str.isalpha, row.text)):
+                where.setdefault(_name(row, numbers.get(page)), []).append(page)
+    needed = max(_REPEATED_MIN, _REPEATED_SHARE * len(edges))
+    running = {}
+    for (text, height), found in where.items():
+        near = sorted({*found, *where.get((text, height - 1), ()), *where.get((text, height + 1), ())})
+        if len(near) >= needed or (len(near) >= _REPEATED_MIN and _has_run(near)):
+            running[text, height] = len(near) / len(edges)
+    return running
+
+
+def _has_run(pages: Sequence[int]) -> bool:
+    """Return whether enough of some pages follow each other closely."""
+    length = 1
+    for before, page in pairwise(pages):
+        length = length + 1 if page - before <= _RUN_GAP else 1
+        if length >= _REPEATED_MIN:
+            return True
+    return False
+
+
+def _find_numbers(edges: Sequence[tuple[list[Row], list[Row]]]) -> dict[int, tuple[str, int]]:
+    """Return the printed number of each page that has one with which its neighbours' agree."""
+    found = [
+        {number for side in sides for row in side if len(row.text) <= _LENGTH_MAX for number in _read_numbers(row.text)}
+        for sides in edges
+    ]
+    shifts = [{(prefix, value - page) for prefix, value in numbers} for page, numbers in enumerate(found)]
+    needed = 2 if len(edges) > _REPEATED_MIN else 1
+    chosen = {}
+    for page, own in enumerate(shifts):
+        near = Counter(
+            shift
+            for other in (*shifts[max(0, page - _NEAR) : page], *shifts[page + 1 : page + 1 + _NEAR])
+            for shift in other
+        )
+        best = max(own, key=lambda shift: near[shift], default=None)
+        if best is not None and near[best] >= needed:
+            chosen[page] = best[0], best[1] + page
+    return chosen
+
+
+def _read_numbers(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the numbers that a line at the edge of a page may say that it has."""
+    for match in (_FRONT.match(text), _BACK.search(text)):
+        if match:
+            yield (match[1] or "").upper(), int(match[2])
+    roman = _ROMAN.fullmatch(text)
+    if roman:
+        yield "roman", _read_roman(roman[1])
+
+
+def _read_roman(text: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in text.lower()]
+    return sum(-one if one < two else one for one, two in zip(values, [*values[1:], 0], strict=True))

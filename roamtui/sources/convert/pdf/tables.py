@@ -1,0 +1,235 @@
+"""`Table`: rows of a page whose figures stand one below the other, and what heads them, as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roamtui.sources.convert.pdf.rows import Cell, Row
+
+_FIGURE = re.compile(
+    r"(?:(?:[A-Z]{1,2}\s?)?[$€£¥]\s?)?[(\[]?\s?[-–—−+~<>±]?\s?[$€£¥]?\s?(?:\d[\d,.]*|\.\d+)\s?[)\]]?\s?"
+    r"(?:%|x|X|pts?|bps?|pp|bn|[MmBK])?\s?[)\]]?(?:\s?(?:\(\w{1,2}\)|\*{1,3}|†))?"
+    r"|[$€£¥]?\s?[-–—−]+\s?[%)]?|[nN]/?[aAmM]\.?|NM|n\.m\.|N\.M\.|\*+"
+)
+_YEAR = re.compile(r"(?:FY|fiscal )?(?:19|20)\d\d[EFA]?(?:\s?\(\w\))?|[1-4]Q\d\d|Q[1-4]", re.IGNORECASE)
+_UNITS = re.compile(
+    r"\(.*(?:million|thousand|billion|unaudited|per share|dollar|percent|\$).*\)"
+    r"|(?:in|dollars in) (?:millions|thousands|billions)\b.*",
+    re.IGNORECASE,
+)
+_BETWEEN_MAX = 4
+"""Rows without a figure that may follow each other inside a table."""
+_ROWS_MIN = 2
+_HEADS_MAX = 6
+_PROSE_LENGTH = 110
+_SENTENCE_LENGTH = 60
+_LABEL_NEAR = 40.0
+"""Points: a figure that begins so close to the labels' edge is a label, such as a year."""
+_NEAR = 14.0
+"""Points between a cell and the column that it belongs to all the same."""
+_MISFITS_MAX = 0.04
+_COLUMNS_MAX = 24
+_BAR = r"\|"
+
+
+@dataclass(slots=True)
+class Table:
+    """A table on a page."""
+
+    start: int
+    """Index of its first row."""
+    end: int
+    heads: int
+    """How many of its first rows are heads."""
+
+
+def is_figure(text: str) -> bool:
+    """Return whether a cell holds a number, or what stands for one."""
+    return _FIGURE.fullmatch(text) is not None
+
+
+def find_tables(rows: Sequence[Row]) -> list[Table]:
+    """Return the tables of a page in order."""
+    tables: list[Table] = []
+    index = 0
+    while index < len(rows):
+        if not _is_data(rows[index]):
+            index += 1
+            continue
+        end, count = _find_end(rows, index)
+        if count >= _ROWS_MIN:
+            floor = tables[-1].end if tables else 0
+            start = _find_heads(rows, index, end, floor)
+            heads = index - start
+            while index + 1 < end and heads + 1 < end - start and _is_head(rows[index]):
+                index += 1
+                heads += 1
+            tables.append(Table(start, end, heads))
+        index = max(end, index + 1)
+    return tables
+
+
+def _is_data(row: Row) -> bool:
+    return len(row.cells) > 1 and is_figure(row.cells[-1].text)
+
+
+def _is_years(row: Row) -> bool:
+    """Return whether a row names years above columns."""
+    cells = row.cells if _YEAR.fullmatch(row.cells[0].text) else row.cells[1:]
+    return len(row.cells) > 1 and len(cells) > 0 and all(_YEAR.fullmatch(cell.text) for cell in cells)
+
+
+def _is_head(row: Row) -> bool:
+    return _is_years(row) and (len(row.cells) > 2 or not is_figure(row.cells[0].text))
+
+
+def _is_prose(row: Row) -> bool:
+    if len(row.cells) > 2:
+        return False
+    text = row.text
+    return len(text) > _PROSE_LENGTH or (len(text) > _SENTENCE_LENGTH and text[-1] in ".;")
+
+
+def _find_end(rows: Sequence[Row], start: int) -> tuple[int, int]:
+    """Return where a table that begins at a row ends, and how many rows with figures it has."""
+    end, count, plain = start + 1, 1, 0
+    has_body = not _is_head(rows[start])
+    for index in range(start + 1, len(rows)):
+        row = rows[index]
+        if row.top < rows[index - 1].top:
+            break
+        if _is_data(row):
+            is_head = _is_head(row)
+            if has_body and is_head and plain + 1 < index - start:
+                break
+            has_body = has_body or not is_head
+            end, plain = index + 1, 0
+            count += 1
+        else:
+            plain += 1
+            if plain > _BETWEEN_MAX or _is_prose(row):
+                break
+    return end, count
+
+
+def _find_heads(rows: Sequence[Row], first: int, end: int, floor: int) -> int:
+    """Return where the heads above a table begin."""
+    lefts = [cell.x0 for row in rows[first:end] if _is_data(row) for cell in row.cells[1:]]
+    left = min(lefts)
+    start = first
+    while start > floor and first - start < _HEADS_MAX:
+        row = rows[start - 1]
+        if row.top > rows[start].top or _is_prose(row):
+            break
+        is_over = row.cells[-1].x0 >= left - _LABEL_NEAR and (len(row.cells) > 1 or row.x0 >= left - _LABEL_NEAR)
+        if not is_over and not _UNITS.fullmatch(row.text):
+            break
+        start -= 1
+    return start
+
+
+def write_table(rows: Sequence[Row], heads: int) -> str:
+    """Return rows as a Markdown table, or line by line where they do not fit into columns."""
+    edge = min(row.x0 for row in rows)
+    columns = _find_columns(rows[heads:], edge)
+    if not columns or len(columns) > _COLUMNS_MAX:
+        return write_lines(rows)
+    misfits = total = 0
+    lines: list[list[str]] = []
+    head = [""] * (len(columns) + 1)
+    for index, row in enumerate(rows):
+        line = [""] * (len(columns) + 1)
+        is_plain = index < heads or not _is_data(row)
+        for number, cell in enumerate(row.cells):
+            places, fits = _place(
+                cell, columns, is_label=number == 0 and _is_label(cell, edge, columns), spans=is_plain
+            )
+            total += 1
+            misfits += not fits
+            for place in places:
+                line[place] = f"{line[place]} {cell.text}".strip()
+        if index < heads:
+            head = [f"{above} {own}".strip() for above, own in zip(head, line, strict=True)]
+        elif lines and _goes_on(lines[-1], line):
+            line[0] = f"{lines.pop()[0]} {line[0]}"
+            lines.append(line)
+        else:
+            lines.append(line)
+    if misfits > _MISFITS_MAX * total:
+        return write_lines(rows)
+    ruler = ["---"] * len(head)
+    return "\n".join(f"| {' | '.join(text.replace('|', _BAR) for text in line)} |" for line in (head, ruler, *lines))
+
+
+def write_lines(rows: Sequence[Row]) -> str:
+    """Return rows one a line, their cells divided by bars."""
+    return "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
+
+
+def _goes_on(above: Sequence[str], line: Sequence[str]) -> bool:
+    """Return whether the label of a line begins on the line above."""
+    return bool(above[0]) and not any(above[1:]) and line[0][:1].islower() and above[0][-1] not in ":."
+
+
+def _is_label(cell: Cell, edge: float, columns: Sequence[tuple[float, float]]) -> bool:
+    if is_figure(cell.text) and cell.x0 > edge + _LABEL_NEAR:
+        return False
+    return cell.x0 < columns[0][0] and cell.x1 < columns[0][1] + _NEAR
+
+
+def _find_columns(rows: Sequence[Row], edge: float) -> list[tuple[float, float]]:
+    """Return where the columns of figures begin and end."""
+    spans = []
+    for row in rows:
+        if _is_data(row):
+            for number, cell in enumerate(row.cells):
+                is_label = number == 0 and (not is_figure(cell.text) or cell.x0 <= edge + _LABEL_NEAR)
+                if not is_label:
+                    spans.append((cell.x0, cell.x1))
+    columns: list[tuple[float, float]] = []
+    for x0, x1 in sorted(spans):
+        if columns and x0 < columns[-1][1]:
+            columns[-1] = columns[-1][0], max(x1, columns[-1][1])
+        else:
+            columns.append((x0, x1))
+    return _join_columns(columns, rows)
+
+
+def _join_columns(columns: list[tuple[float, float]], rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Return columns of which those neighbours are one that no row fills both of."""
+    filled: list[set[int]] = [set() for _ in columns]
+    for index, row in enumerate(rows):
+        for cell in row.cells:
+            for number, (x0, x1) in enumerate(columns):
+                if cell.x0 < x1 and cell.x1 > x0:
+                    filled[number].add(index)
+    joined: list[tuple[float, float]] = []
+    last: set[int] = set()
+    for column, own in zip(columns, filled, strict=True):
+        if joined and not last & own and column[0] - joined[-1][1] < _NEAR:
+            joined[-1] = joined[-1][0], column[1]
+            last = last | own
+        else:
+            joined.append(column)
+            last = own
+    return joined
+
+
+def _place(
+    cell: Cell, columns: Sequence[tuple[float, float]], *, is_label: bool, spans: bool
+) -> tuple[Sequence[int], bool]:
+    """Return the columns that a cell belongs to, from 1 on, 0 for the labels; and whether it fits."""
+    if is_label:
+        return (0,), True
+    over = [number for number, (x0, x1) in enumerate(columns, start=1) if cell.x0 < x1 and cell.x1 > x0]
+    if len(over) == 1 or (over and spans):
+        return over, True
+    if over:
+        return over[:1], False
+    if cell.x1 <= columns[0][0]:
+        return (0,), True
+    away = [max(x0 - cell.x1, cell.x0 - x1) for x0, x1 in columns]
+    nearest = min(range(len(columns)), key=away.__getitem__)
+    return (nearest + 1,), away[nearest] <= _NEAR or spans
