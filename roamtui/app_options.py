@@ -42,7 +42,7 @@ def make_tui_options(settings: Settings, arguments: ModelArguments, examples: tu
 
 def find_local_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], str]:
     """Return the models of an Ollama on this machine, and in a few words what was found; no other machine is asked."""
-    from roamtui.models.ollama import find_ollama_address, look_up_ollama  # noqa: PLC0415 - only on request
+    from roamtui.models.inspecting import find_ollama_address, look_up_ollama  # noqa: PLC0415 - only on request
 
     address = find_ollama_address(os.environ)
     if not _is_here(address):

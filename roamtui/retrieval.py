@@ -12,8 +12,7 @@ from roamtui.locations import cache_path, indexes_path
 from roamtui.models.background import BackgroundModels
 from roamtui.models.choose import OFFLINE, make_model
 from roamtui.models.embedding.choose import EXAMPLES, make_embedder
-from roamtui.models.reranking import ModelReranker
-from roamtui.models.rewriting import ModelRewriter
+from roamtui.models.search_help import ModelReranker, ModelRewriter
 from roamtui.models.trace import RECORDED
 from roamtui.search.choosing import make_searcher
 from roamtui.search.fused import SearchParts

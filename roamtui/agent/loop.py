@@ -26,8 +26,7 @@ from roamtui.conversation.rebuilding import Briefing
 from roamtui.conversation.transcript import Stopped, ToolCall
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
-from roamtui.models.base import Model, Request
-from roamtui.models.choose import start_model
+from roamtui.models.base import Model, Request, start_model
 from roamtui.outline.render import render_outline
 
 if TYPE_CHECKING:

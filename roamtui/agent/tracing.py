@@ -11,8 +11,7 @@ import roamtui
 from roamtui.agent.events import AgentEvent, QuestionAnswered
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import SaveFailed
-from roamtui.models.trace import FORMAT, TraceWriter
-from roamtui.models.traced import TracedModel
+from roamtui.models.trace import FORMAT, TracedModel, TraceWriter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

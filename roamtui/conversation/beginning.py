@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from roamtui.conversation.state import ConversationState, KeepOptions
+from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-
-if TYPE_CHECKING:
-    from roamtui.document.library import Library
 
 
 def make_conversation_id() -> str:

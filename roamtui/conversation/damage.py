@@ -6,18 +6,16 @@ import json
 import os
 import shutil
 import sqlite3
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from roamtui.conversation.codec import decode_conversation, decode_exchange
 from roamtui.conversation.migrations import migrate, name_beside
 from roamtui.conversation.recovery import DAMAGE, fit_state, recover_exchange, recover_state
 from roamtui.conversation.salvage import Row, read_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 _COLUMNS = ("id", "source", "title", "model", "created_at", "updated_at", "state", "revision", "writer", "changed")
 _TEXTS = _COLUMNS[:7]

@@ -9,17 +9,15 @@ import errno
 import os
 import sqlite3
 import stat
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from roamtui.conversation.migrations import migrate
 from roamtui.errors import StoreError
 from roamtui.private_folders import make_private_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 _BUSY_SECONDS = 5.0
 _PRIVATE_FILE = 0o600

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roamtui.conversation.codec import SavedConversation, encode_exchange
+from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import plain_line
-
-if TYPE_CHECKING:
-    from roamtui.conversation.transcript import Citation
 
 
 def render_markdown(saved: SavedConversation, source: str) -> str:

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from roamtui.conversation.approval import Approver, OriginApproval
 from roamtui.conversation.events import LoadingProgressed
 from roamtui.conversation.origin import Origin
-from roamtui.document.loader import explain_refusal, find_address, make_failure
+from roamtui.conversation.state import ConversationState
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.loader import LoadedBatch, Loader, explain_refusal, find_address, make_failure
 from roamtui.document.parallel import start
 from roamtui.errors import SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
-
-    from roamtui.conversation.state import ConversationState
-    from roamtui.document.document import Document
-    from roamtui.document.library import Library
-    from roamtui.document.loader import LoadedBatch, Loader
-
 
 _ATTEMPTS = 3
 """A page may lead on to further origins, each asked about."""

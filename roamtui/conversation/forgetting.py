@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from roamtui.conversation.damage import list_damaged
 from roamtui.conversation.migrations import list_backups
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def forget_in_copies(path: Path, conversation_id: str) -> tuple[Path, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from roamtui.conversation.commands import (
     CloseAgentSections,
@@ -17,15 +18,11 @@ from roamtui.conversation.commands import (
     UnfoldNodes,
 )
 from roamtui.conversation.events import NodesLoaded
+from roamtui.conversation.state import ConversationState
+from roamtui.document.document import Document
+from roamtui.document.library import Library
 from roamtui.document.loader import can_load, find_address
 from roamtui.outline.ranges import parse_reference
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from roamtui.conversation.state import ConversationState
-    from roamtui.document.document import Document
-    from roamtui.document.library import Library
 
 
 def find_needed(library: Library, command: Command) -> tuple[str, ...]:

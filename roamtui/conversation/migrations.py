@@ -6,12 +6,9 @@ import os
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from roamtui.errors import StoreError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _BACKUPS_MAX = 3
 _FIRST = (

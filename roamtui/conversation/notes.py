@@ -5,8 +5,9 @@ What only concerns the moment is not noted: what could not be saved, which model
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roamtui.conversation.events import (
     CloseReason,
@@ -19,9 +20,6 @@ from roamtui.conversation.events import (
 from roamtui.conversation.origin import Origin
 from roamtui.conversation.plain_values import encode_value, expect_text, expect_texts
 from roamtui.document.plain import shorten
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _DRAFT_LENGTH = 300
 """Characters kept of what the model said before it went on working: all of it is in its step."""

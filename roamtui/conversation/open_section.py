@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from roamtui.conversation.commands import Origin
-    from roamtui.document.node import Span
+from roamtui.conversation.commands import Origin
+from roamtui.document.node import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import ExpandResult, ExpandStatus, NodesUnfolded, SectionsExpanded
 from roamtui.conversation.state import Batch, ConversationState, OpenSection
 from roamtui.document.document import hash_text
+from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import WHOLE_TOKENS_MAX, Block, describe_no_room, expand
 from roamtui.outline.labels import name_node
 from roamtui.outline.pages import PAGE_TOKENS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from roamtui.document.library import Library
 
 ExpandEvents = tuple[SectionsExpanded | NodesUnfolded, ...]
 

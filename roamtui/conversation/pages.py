@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from roamtui.document.loader import can_load, find_address
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from roamtui.conversation.state import ConversationState
-    from roamtui.document.document import Document
-    from roamtui.document.library import Library
-    from roamtui.document.loader import Loader
+from roamtui.conversation.state import ConversationState
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader, can_load, find_address
 
 
 def list_needed_links(state: ConversationState) -> tuple[str, ...]:

@@ -6,17 +6,14 @@ A row that is damaged goes into a table of its own before anything is written in
 from __future__ import annotations
 
 import json
+import sqlite3
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roamtui.conversation.codec import Damage, SavedConversation, decode_conversation, decode_exchange
 from roamtui.conversation.recovery import DAMAGE, fit_state, recover_exchange, recover_state
+from roamtui.conversation.transcript import Exchange
 from roamtui.errors import StoreError
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from roamtui.conversation.transcript import Exchange
 
 NO_SUCH = 'There is no conversation "{}". `roamtui conversations` lists them.'
 _TABLE = """CREATE TABLE IF NOT EXISTS damaged_rows (

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Exchange, Transcript
 from roamtui.document.node import Span
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import render_open
 from roamtui.outline.spans import Bounds, merge_bounds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from roamtui.conversation.state import ConversationState
-
 
 _PREFERENCES_LEAD = (
     "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from roamtui.conversation.codec import decode_conversation, decode_exchange
 from roamtui.conversation.events import ExpandStatus
@@ -13,9 +14,6 @@ from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.origin import Origin
 from roamtui.conversation.plain_values import encode_value
 from roamtui.conversation.transcript import Exchange, Stopped, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 """What decoding a damaged text raises."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from roamtui.conversation.codec import SavedConversation
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import CloseReason, ConversationEvent, SavingReported, SectionsClosed
 from roamtui.conversation.opening import estimate_delivery, hash_own_text
 from roamtui.conversation.questions import close_marked
 from roamtui.conversation.state import ConversationState, KeepOptions, OpenSection
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from roamtui.conversation.codec import SavedConversation
-    from roamtui.document.library import Library
+from roamtui.document.library import Library
 
 
 def resume_state(

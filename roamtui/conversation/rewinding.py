@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import ConversationState
 
 _ELSEWHERE = "(continued elsewhere)"
 

@@ -6,10 +6,7 @@ The format is that of https://www.sqlite.org/fileformat2.html. Knows nothing of 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 Value = None | int | float | str | bytes
 Row = tuple[Value, ...]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock, Thread
-from typing import TYPE_CHECKING
 
 from roamtui.conversation.beginning import make_conversation_id
 from roamtui.conversation.events import SaveFailed, SavingReported
 from roamtui.conversation.rewinding import part_ways
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.store import Store
 from roamtui.errors import ContinuedElsewhereError, StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from roamtui.conversation.state import ConversationState
-    from roamtui.conversation.store import Store
 
 _MOMENT_SECONDS = 0.25
 """What a screen may wait for the disk where it waits for nothing else."""

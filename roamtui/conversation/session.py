@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from roamtui.conversation.approval import Approver, Denier
 from roamtui.conversation.beginning import begin_conversation, make_conversation_id
@@ -30,17 +30,13 @@ from roamtui.conversation.rewinding import fork, part_ways, rewind
 from roamtui.conversation.saving import Saving
 from roamtui.conversation.shrinking import shrink
 from roamtui.conversation.state import ConversationState, KeepOptions
+from roamtui.conversation.store import Store
+from roamtui.conversation.transcript import Step
 from roamtui.conversation.update import update
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader
 from roamtui.document.plain import plain_line
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from roamtui.conversation.store import Store
-    from roamtui.conversation.transcript import Step
-    from roamtui.document.document import Document
-    from roamtui.document.library import Library
-    from roamtui.document.loader import Loader
 
 _LOADED_AT_ONCE = 100
 """Files between two reports of progress, at most."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed
+from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.rebuilding import Briefing, is_held, read_results, rebuild_during_question
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Step, ToolUse
 from roamtui.document.tokens import estimate_tokens
-
-if TYPE_CHECKING:
-    from roamtui.conversation.open_section import OpenSection
-    from roamtui.conversation.state import ConversationState
 
 DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
 

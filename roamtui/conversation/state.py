@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.transcript import Transcript
 
 __all__ = ["Batch", "ConversationState", "KeepOpen", "KeepOptions", "OpenSection"]
 
-if TYPE_CHECKING:
-    from roamtui.document.library import Library
-    from roamtui.outline.spans import Bounds
+from roamtui.document.library import Library
+from roamtui.outline.spans import Bounds
 
 
 class KeepOpen(StrEnum):

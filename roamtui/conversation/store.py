@@ -7,22 +7,18 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from roamtui.conversation.codec import Damage, SavedConversation, encode_exchange, encode_state
 from roamtui.conversation.database import Database, read_in_one_moment
 from roamtui.conversation.forgetting import forget_in_copies
 from roamtui.conversation.reading import NO_SUCH, keep_damaged, read_conversation, read_number, read_text
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Exchange
 from roamtui.errors import ContinuedElsewhereError, StoreError
-
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
-
-    from roamtui.conversation.state import ConversationState
-    from roamtui.conversation.transcript import Exchange
 
 _SAVE = (
     "INSERT INTO conversations VALUES (:id, :source, :title, :model, :now, :now, :state, :revision, :writer, :changed) "

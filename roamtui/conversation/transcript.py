@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from roamtui.conversation.notes import Note
-    from roamtui.conversation.open_section import OpenSection
-    from roamtui.document.node import Span
+from roamtui.conversation.notes import Note
+from roamtui.conversation.open_section import OpenSection
+from roamtui.document.node import Span
 
 
 class Role(StrEnum):

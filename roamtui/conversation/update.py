@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from roamtui.conversation.commands import (
     CloseAgentSections,
@@ -31,9 +32,6 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.opening import add_titles, expand_for_agent, expand_for_person, unmark
 from roamtui.conversation.state import ConversationState, OpenSection
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 Update = tuple[ConversationState, tuple[ConversationEvent, ...]]
 

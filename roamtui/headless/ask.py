@@ -25,7 +25,7 @@ from roamtui.errors import UnknownSectionError
 from roamtui.headless.event_lines import describe_tool, print_answer_event, print_event
 from roamtui.headless.narration import narrate_event
 from roamtui.headless.output import write_json, write_note, write_notes, write_text
-from roamtui.models.choose import find_note
+from roamtui.models.base import find_note
 from roamtui.outline.labels import name_path
 from roamtui.outline.ranges import parse_reference
 

@@ -15,8 +15,14 @@ from typing import Any
 import roamtui
 from roamtui.document.plain import plain_line, shorten
 from roamtui.headless.output import write_json, write_text
-from roamtui.models.inspecting import ModelReport, inspect_model, inspect_providers
-from roamtui.models.ollama import OllamaReport, find_ollama_address, look_up_ollama
+from roamtui.models.inspecting import (
+    ModelReport,
+    OllamaReport,
+    find_ollama_address,
+    inspect_model,
+    inspect_providers,
+    look_up_ollama,
+)
 from roamtui.models.options import ModelOptions
 
 _PACKAGES = {"Textual": "textual", "litellm": "litellm"}

@@ -24,8 +24,8 @@ from roamtui.headless.ask import describe_sources
 from roamtui.headless.narration import narrate_event
 from roamtui.headless.output import write_note, write_notes, write_plain
 from roamtui.headless.plain_commands import LEAVE, CommandContext, run_plain_command
-from roamtui.models.base import Model
-from roamtui.models.choose import OFFLINE, find_note
+from roamtui.models.base import Model, find_note
+from roamtui.models.choose import OFFLINE
 
 _PROMPT = "Ask: "
 _SPOKEN_END = re.compile(r"[.!?:;][\"')\]*_]*\s|\n")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
 from weakref import finalize
 
 from roamtui.models.worker.process import WorkerProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping
 
 _T = TypeVar("_T")
 _END_SECONDS = 5

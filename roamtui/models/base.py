@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
-
-    from roamtui.conversation.transcript import Message, ToolCall, Usage
+from roamtui.conversation.transcript import Message, ToolCall, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,3 +103,25 @@ class Model(Protocol):
     async def close(self) -> None:
         """Release what it holds; it may be asked again later."""
         ...
+
+
+@runtime_checkable
+class _Startable(Protocol):
+    async def start(self) -> None: ...
+
+
+@runtime_checkable
+class _Noted(Protocol):
+    @property
+    def note(self) -> str: ...
+
+
+async def start_model(model: Model) -> None:
+    """Warm up a model that takes seconds to start, and let it learn its window; never fails."""
+    if isinstance(model, _Startable):
+        await model.start()
+
+
+def find_note(model: Model) -> str:
+    """Return what a person should know of a model that was started, a sentence; empty for most."""
+    return model.note if isinstance(model, _Noted) else ""

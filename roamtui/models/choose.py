@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import UsageError
-from roamtui.models.keys import PROVIDER_TITLES, find_key_name
+from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
-from roamtui.models.tool_fallback import ToolFallbackModel
+from roamtui.models.prompt_tools import ToolFallbackModel
+from roamtui.models.secrets import PROVIDER_TITLES, find_key_name
 from roamtui.models.trace import RECORDED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from roamtui.models.base import Model
-    from roamtui.models.worker.process import WorkerProcess
+from roamtui.models.worker.process import WorkerProcess
 
 OFFLINE = "offline"
 
@@ -86,28 +82,6 @@ def make_model(
         return OfflineModel()
     check_address(api_base)
     return ToolFallbackModel(LitellmModel(name, api_base=api_base, options=options, environ=environ, worker=worker))
-
-
-@runtime_checkable
-class _Startable(Protocol):
-    async def start(self) -> None: ...
-
-
-@runtime_checkable
-class _Noted(Protocol):
-    @property
-    def note(self) -> str: ...
-
-
-async def start_model(model: Model) -> None:
-    """Warm up a model that takes seconds to start, and let it learn its window; never fails."""
-    if isinstance(model, _Startable):
-        await model.start()
-
-
-def find_note(model: Model) -> str:
-    """Return what a person should know of a model that was started, a sentence; empty for most."""
-    return model.note if isinstance(model, _Noted) else ""
 
 
 def find_usable_models(

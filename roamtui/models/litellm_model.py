@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
-from typing import TYPE_CHECKING
 
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, Retrying
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
 from roamtui.models.worker.jobs import Description, Fault, Job
 from roamtui.models.worker.process import WorkerProcess
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
 
 
 class LitellmModel:

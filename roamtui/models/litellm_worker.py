@@ -9,15 +9,17 @@ import asyncio
 import importlib
 import os
 import threading
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
+
+import msgspec
 
 from roamtui.models.worker.completion import stream_completion
 from roamtui.models.worker.connecting import LimitedLoop, connect_seconds
 from roamtui.models.worker.embedding import (
     EmbedJob,
     compute_vectors,
-    decode_embed_job,
     encode_vectors,
     explain_unknown_embedder,
 )
@@ -27,12 +29,14 @@ from roamtui.models.worker.errors import (
     explain_missing_keys,
     explain_unknown_model,
 )
-from roamtui.models.worker.frames import Frame, encode_frame, read_frame
-from roamtui.models.worker.jobs import Job, decode_job, encode_description, encode_event
+from roamtui.models.worker.jobs import (
+    Frame,
+    Job,
+    encode_event,
+    encode_frame,
+    read_frame,
+)
 from roamtui.models.worker.targets import Target, UnknownProviderError, describe_target, find_target
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, MutableMapping
 
 _SETTINGS = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -91,8 +95,9 @@ class LitellmWorker:
             if task := self._tasks.get(number):
                 task.cancel()
             return
-        decode = decode_embed_job if frame["op"] == "embed" else decode_job
-        task = asyncio.create_task(self._work(number, frame["op"], decode(frame["job"])))
+        kind: type[Job | EmbedJob] = EmbedJob if frame["op"] == "embed" else Job
+        job = msgspec.convert(frame["job"], kind)
+        task = asyncio.create_task(self._work(number, frame["op"], job))
         self._tasks[number] = task
         task.add_done_callback(lambda _: self._tasks.pop(number))
 
@@ -118,7 +123,7 @@ class LitellmWorker:
             return
         if operation == "describe":
             description = describe_target(target, job.options)
-            self._send(number, {"event": "described", "data": encode_description(description)})
+            self._send(number, {"event": "described", "data": msgspec.to_builtins(description)})
             return
         if isinstance(job, EmbedJob):
             await self._embed(number, litellm, job, target)

@@ -6,11 +6,9 @@ A field with a range is a setting, whose key is its name.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Any, TypeVar
 
 OLLAMA_WINDOW_TOKENS = 32_768
 """Sent as `num_ctx` unless told otherwise: Ollama's own default is small, and it cuts what is longer in silence."""

@@ -1,21 +1,36 @@
-"""`PromptToolsModel`: tools for a model that has no tool calls. It is told of them in words, and answers in them."""
+"""Tools for a model that has no tool calls: it is told of them in words, and answers in them."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
 
 from roamtui.conversation.transcript import Message, Role, ToolCall
-from roamtui.models.base import CallMade, Model, ModelEvent, ModelStopped, Request, TextDelta
-from roamtui.models.tool_fences import TOOL_WORDS, FenceReader, describe_arguments, write_fence
+from roamtui.errors import ModelError
+from roamtui.models.base import CallMade, Model, ModelEvent, ModelStopped, Request, Retrying, TextDelta, ToolSpec
+from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.worker.jobs import Description
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator
-
-    from roamtui.models.base import ToolSpec
-
+TOOL_WORDS: Mapping[str, str] = {
+    "expand_sections": "open",
+    "search_sections": "search",
+    "collapse_sections": "close",
+}
+"""The word after the backticks, by the name of the tool."""
+_TOOLS = {word: tool for tool, word in TOOL_WORDS.items()} | {tool: tool for tool in TOOL_WORDS}
+_SEARCH = "search_sections"
+_CALL = re.compile(rf"[ \t`]*({'|'.join(TOOL_WORDS)})\((.*)\)[ \t`;]*", re.DOTALL)
+_CALL_STARTS = tuple(f"{tool}(" for tool in TOOL_WORDS)
+_QUERY = re.compile(r"\"([^\"]*)\"|'([^']*)'")
+_OPENING = re.compile(rf"[ \t]*`{{3,}}[ \t]*({'|'.join(_TOOLS)})(?:[ \t]+(.*))?[ \t]*", re.IGNORECASE)
+_PARTIAL_OPENING = re.compile(r"[ \t]*(?:`{1,2}|`{3,}[ \t]*([A-Za-z_]*)(?:[ \t].*)?)?")
+_TICKS = "```"
+_SEPARATORS = re.compile(r"[\s\[\]{}(),;\"'`*]+")
+_ENDS_OF_WORDS = ".:-#"
+_LIKE_AN_ID = re.compile(r"[0-9a-f]{8}|\w*\d\w*(?::[\w.]+)?|[0-9a-f]{8}:[\w.]+", re.IGNORECASE)
 _RULES = """\
 How to call tools
 You call a tool by writing a fenced block at the end of your reply, exactly as shown below, and nothing after it. You \
@@ -26,6 +41,157 @@ _EXAMPLES = {
     "search_sections": "late fees",
     "collapse_sections": "a8a96034",
 }
+_REFUSAL = re.compile(
+    r"(?:not support|unsupported)[^.]{0,30}\b(?:tool|function)"
+    r"|\b(?:tool|function)[^.]{0,30}(?:not|n't) (?:be )?(?:support|enabl|available)"
+    r"|requires --enable-auto-tool-choice",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """A call that stands in a fenced block."""
+
+    tool: str
+    arguments: Mapping[str, object]
+
+
+def write_fence(call: ToolCall) -> str:
+    """Return a call as a fenced block, a tool without a word of its own by its name."""
+    return f"```{TOOL_WORDS.get(call.name, call.name)}\n{describe_arguments(call)}\n```"
+
+
+def describe_arguments(call: ToolCall) -> str:
+    """Return what a call asks for: ids or a query; arguments that make no sense as they are."""
+    try:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return call.arguments
+    if not isinstance(arguments, dict):
+        return call.arguments
+    ids, query = arguments.get("section_ids"), arguments.get("query")
+    if isinstance(ids, list):
+        return " ".join(str(section_id) for section_id in ids)
+    return query if isinstance(query, str) else call.arguments
+
+
+@dataclass(slots=True)
+class FenceReader:
+    """Takes a reply piece by piece: lets text through, and keeps back the fenced blocks that are calls.
+
+    Text after the first of them is dropped: what a model writes there are results that it made up.
+    """
+
+    wishes: list[Wish] = field(default_factory=list)
+    """The calls so far, in order."""
+    _pending: str = ""
+    """The end of the text, which may be the beginning of a block."""
+    _blank: str = ""
+    """White space that goes with the text after it, if any comes."""
+    _is_mid_line: bool = False
+    _word: str = ""
+    """The word of the block that is open, empty outside."""
+    _body: list[str] = field(default_factory=list)
+
+    def feed(self, piece: str) -> str:
+        """Take a piece and return the text that can be shown now."""
+        self._pending += piece
+        *lines, self._pending = self._pending.split("\n")
+        shown = "".join(self._take_line(line, "\n") for line in lines)
+        if self._pending and not self._word and not self._may_open():
+            shown += self._let_through(self._pending)
+            self._pending, self._is_mid_line = "", True
+        return shown
+
+    def finish(self) -> str:
+        """Take the end of the reply, which ends an open block too, and return the rest of the text."""
+        shown = self._take_line(self._pending, "") if self._pending else ""
+        self._pending = ""
+        if self._word:
+            self._close()
+        return shown
+
+    def _take_line(self, line: str, end: str) -> str:
+        is_mid_line, self._is_mid_line = self._is_mid_line, False
+        opening = None if is_mid_line else _OPENING.fullmatch(line)
+        call = None if is_mid_line or self._word else _CALL.fullmatch(line)
+        if call is not None:
+            self._word, self._body = call[1], [_read_call(call[1], call[2])]
+            self._close()
+        elif opening is not None:
+            if self._word:
+                self._close()
+            self._word = opening[1].lower()
+            if opening[2]:
+                self._take_body(opening[2])
+        elif self._word:
+            self._take_body(line)
+        else:
+            return self._let_through(line + end)
+        return ""
+
+    def _take_body(self, line: str) -> None:
+        text = line.strip()
+        is_closed = text.endswith(_TICKS) or text.startswith(_TICKS)
+        if not text.startswith(_TICKS):
+            self._body.append(text.strip("` "))
+        if is_closed:
+            self._close()
+
+    def _close(self) -> None:
+        tool, body = _TOOLS[self._word], self._body
+        arguments = _read_object("\n".join(body))
+        if arguments is not None:
+            self.wishes.append(Wish(tool=tool, arguments=arguments))
+        elif tool == _SEARCH:
+            queries = [line for line in body if line] or [""]
+            self.wishes += [Wish(tool=tool, arguments={"query": query}) for query in queries]
+        else:
+            self.wishes.append(Wish(tool=tool, arguments={"section_ids": _find_ids(" ".join(body))}))
+        self._word, self._body = "", []
+
+    def _let_through(self, text: str) -> str:
+        if self.wishes:
+            return ""
+        text = self._blank + text
+        shown = text.rstrip()
+        self._blank = text[len(shown) :]
+        return shown
+
+    def _may_open(self) -> bool:
+        """Return whether the line that is not whole yet may become the first of a block."""
+        if self._is_mid_line:
+            return False
+        start = self._pending.lstrip(" \t`")
+        if any(start.startswith(call) or call.startswith(start) for call in _CALL_STARTS):
+            return True
+        found = _PARTIAL_OPENING.fullmatch(self._pending)
+        if found is None:
+            return False
+        word = (found[1] or "").lower()
+        return any(known.startswith(word) for known in _TOOLS)
+
+
+def _read_call(tool: str, arguments: str) -> str:
+    """Return what stands between the brackets of a call as the body of a block: of a search its query alone."""
+    found = _QUERY.search(arguments) if tool == _SEARCH and _read_object(arguments) is None else None
+    return arguments if found is None else found[1] or found[2] or ""
+
+
+def _read_object(text: str) -> Mapping[str, object] | None:
+    """Return the arguments of a call that is written as JSON."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _find_ids(text: str) -> list[str]:
+    """Return the ids in a block, without titles that stand beside them; where none is like one, all words."""
+    words = [word for found in _SEPARATORS.split(text) if (word := found.strip(_ENDS_OF_WORDS))]
+    return [word for word in words if _LIKE_AN_ID.fullmatch(word)] or words
 
 
 class PromptToolsModel:
@@ -120,3 +286,83 @@ def _describe_tools(tools: tuple[ToolSpec, ...]) -> str:
             fence = f"```{TOOL_WORDS[tool.name]}\n{_EXAMPLES[tool.name]}\n```"
             parts.append(f"{tool.name}: {tool.description}\n{fence}")
     return "\n\n".join(parts)
+
+
+class ToolFallbackModel:
+    """A model with tool calls, or without: litellm knows of some, a server tells by refusing the first request."""
+
+    def __init__(self, model: LitellmModel) -> None:
+        self._model = model
+        self._in_words = PromptToolsModel(model)
+        self._has_refused = False
+
+    @property
+    def name(self) -> str:
+        """The name under which a person chose it."""
+        return self._model.name
+
+    @property
+    def window_tokens(self) -> int | None:
+        """Size of its context window, None where unknown."""
+        return self._model.window_tokens
+
+    @property
+    def note(self) -> str:
+        """What a person should know of it, once it is started: that it is asked in words, that its price is unknown."""
+        notes = []
+        if self._model.can_call_tools is False:
+            words = f"{self.name} has no tool calls, so it is told in words how to open sections."
+            notes.append(f"{words} Expect more wrong turns.")
+        if self._model.is_beyond_cap:
+            notes.append(f"The price of {self.name} is not known here, so the spending cap cannot hold it.")
+        return " ".join(notes)
+
+    async def start(self) -> None:
+        """Start what asks it, and learn what is known of it."""
+        await self._model.start()
+
+    async def describe(self) -> Description:
+        """Return what is known of the model without asking its provider.
+
+        Raises:
+            ModelError: Its name leads nowhere, or there is no process to ask.
+        """
+        return await self._model.describe()
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        """Yield the events of one reply, after a second request where the first was refused for its tools.
+
+        Raises:
+            ModelError: The model could not answer.
+        """
+        if not self._is_asked_in_words:
+            async with aclosing(self._ask_with_tools(request)) as events:
+                async for event in events:
+                    yield event
+            if not self._has_refused:
+                return
+            yield Retrying(f"{self.name} refuses tool calls, so it is told in words how to open sections.", 0.0)
+        async with aclosing(self._in_words.stream(request)) as events:
+            async for event in events:
+                yield event
+
+    async def close(self) -> None:
+        """Let go of what it holds."""
+        await self._model.close()
+
+    @property
+    def _is_asked_in_words(self) -> bool:
+        return self._has_refused or self._model.can_call_tools is False
+
+    async def _ask_with_tools(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        """Yield the events of a reply; nothing more where the request was refused for its tools, which is noted."""
+        has_begun = False
+        try:
+            async with aclosing(self._model.stream(request)) as events:
+                async for event in events:
+                    has_begun = has_begun or not isinstance(event, Retrying)
+                    yield event
+        except ModelError as error:
+            if has_begun or not request.tools or _REFUSAL.search(str(error)) is None:
+                raise
+            self._has_refused = True

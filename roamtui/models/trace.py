@@ -8,37 +8,39 @@ Each line has a `kind`, and `at`, a clock time in UTC:
 - `model`: an event of the reply. `error` and `cancelled` say how a reply ended that is not whole.
 - `agent`: an event of the agent. `abandoned` ends a question that has no answer.
 
-Secrets of the environment are masked in all of them.
+Secrets of the environment are masked in all of them. A text that comes in pieces is written when it is whole; where it
+holds a secret, which may be split over its pieces, it is one line.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import stat
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from roamtui.conversation.plain_values import encode_value
-from roamtui.errors import UsageError
-from roamtui.models.redacting import Secrets
+import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from roamtui.models.base import Request
+from roamtui.errors import ModelError, UsageError
+from roamtui.models.base import Model, ModelEvent, ModelStopped, Request, find_note, start_model
+from roamtui.models.secrets import Secrets
+from roamtui.models.worker.jobs import count_shared, encode_event
 
 RECORDED = "recorded:"
 """Before the file of a trace in the name of the model that says its replies again."""
 FORMAT = 1
 _START = b'{"kind": "start"'
 _STREAMED = frozenset({"text", "thinking", "AnswerStreamed", "ThinkingStreamed"})
-"""Events that are pieces of one text: a secret may be split over them."""
-_ENDED_TEXTS = {"agent": "agent", "model": "model", "request": "model", "error": "model", "cancelled": "model"}
-"""Whose texts are whole when a line of this kind comes that is no piece of one; any other kind ends all."""
+"""Events that are pieces of one text."""
+_ENDED_TEXTS = {"agent": ("agent",), **dict.fromkeys(("model", "request", "error", "cancelled"), ("model",))}
+"""Whose text is whole when a line of this kind comes; any other kind ends all."""
 _OPENING = re.compile(r"<<<[0-9a-f]{8}")
 _CLOSING_END = ">>>"
 _NONCE = re.compile(r"[0-9a-f]{8}")
@@ -51,7 +53,7 @@ def make_clock() -> datetime:
 
 
 class TraceWriter:
-    """Writes a trace line by line; each is in the file when `write` returns, unless it may hold half a secret.
+    """Writes a trace line by line; each is in the file when `write` returns, but a text that may go on.
 
     Args:
         path: The file, made where it is missing; a trace that it holds is kept, and this run comes after it.
@@ -66,9 +68,8 @@ class TraceWriter:
         self._path = path
         self._secrets = Secrets.of(environ)
         self._clock = clock
-        self._waiting: list[dict[str, Any]] = []
-        self._texts: dict[tuple[str, str], list[dict[str, Any]]] = {}
-        """Lines of each text whose end may be the beginning of a secret."""
+        self._texts: dict[str, list[dict[str, Any]]] = {}
+        """Lines of the text that may go on, by their kind."""
         self._messages: list[object] = []
         self._requests = 0
         self.failure = ""
@@ -80,26 +81,43 @@ class TraceWriter:
 
     def write(self, kind: str, fields: Mapping[str, object]) -> None:
         """Write a line with `fields`, any values of the program."""
-        line: dict[str, Any] = {"kind": kind, "at": self._clock().isoformat(timespec="milliseconds")}
-        line |= {name: encode_value(value) for name, value in fields.items()}
-        self._waiting.append(line)
+        plain: dict[str, Any] = msgspec.to_builtins(fields, str_keys=True, enc_hook=repr)
+        line = {"kind": kind, "at": self._clock().isoformat(timespec="milliseconds"), **plain}
         event = line.get("event")
+        text = self._texts.get(kind)
+        if event in _STREAMED and text and text[0]["event"] == event:
+            text.append(line)
+            return
+        for ended in _ENDED_TEXTS.get(kind, tuple(self._texts)):
+            self._end_text(ended)
         if event in _STREAMED:
-            self._texts.setdefault((kind, event), []).append(line)
+            self._texts[kind] = [line]
         else:
-            line |= {name: self._secrets.redact(value) for name, value in line.items()}
-            ended = _ENDED_TEXTS.get(kind)
-            self._texts = {key: lines for key, lines in self._texts.items() if ended and key[0] != ended}
-        self._redact_texts()
-        if not any(self._texts.values()):
-            self._flush()
+            self._write_lines([line])
+
+    def _end_text(self, kind: str) -> None:
+        lines = self._texts.pop(kind, [])
+        whole = "".join(line["data"]["text"] for line in lines)
+        if self._secrets.redact(whole) != whole:
+            lines = [{**lines[0], "data": {"text": whole}}]
+        self._write_lines(lines)
+
+    def _write_lines(self, lines: list[dict[str, Any]]) -> None:
+        data = "".join(f"{json.dumps(line)}\n" for line in self._secrets.redact(lines)).encode("ascii")
+        if self.failure or self._file < 0:
+            return
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError as error:
+            self.failure = f"The trace {self._path} ends here: {error.strerror or error}."
 
     def write_request(self, request: Request, model: str, window_tokens: int | None) -> int:
         """Write what a model is asked, and return the request's number in this run, from 1."""
         self._requests += 1
         data = encode_request(request, self._secrets)
         messages = data.pop("messages")
-        repeats = _count_shared(self._messages, messages)
+        repeats = count_shared(self._messages, messages)
         self._messages = messages
         fields = {
             "number": self._requests,
@@ -115,45 +133,16 @@ class TraceWriter:
 
     def close(self) -> None:
         """Write what waits, and let go of the file."""
-        self._flush()
+        for kind in tuple(self._texts):
+            self._end_text(kind)
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
-    def _redact_texts(self) -> None:
-        """Mask secrets in the pieces of each text, and forget those in which none can begin any more."""
-        for key, lines in self._texts.items():
-            pieces = self._secrets.redact_pieces(tuple(line["data"]["text"] for line in lines))
-            for line, piece in zip(lines, pieces, strict=True):
-                line["data"]["text"] = piece
-            is_open = self._secrets.count_open("".join(pieces))
-            first = len(pieces)
-            while is_open > 0:
-                first -= 1
-                is_open -= len(pieces[first])
-            self._texts[key] = lines[first:]
-
-    def _describe(self, value: object) -> object:
-        """Return what stands for a value that JSON does not know."""
-        return self._secrets.redact(repr(value))
-
-    def _flush(self) -> None:
-        lines, self._waiting, self._texts = self._waiting, [], {}
-        data = "".join(f"{json.dumps(line, default=self._describe)}\n" for line in lines).encode("ascii")
-        if self.failure or self._file < 0:
-            return
-        try:
-            while data:
-                data = data[os.write(self._file, data) :]
-        except OSError as error:
-            self.failure = f"The trace {self._path} ends here: {error.strerror or error}."
-
 
 def encode_request(request: Request, secrets: Secrets) -> dict[str, Any]:
     """Return a request as a trace holds it."""
-    data = secrets.redact(encode_value(request))
-    assert isinstance(data, dict)
-    return data
+    return secrets.redact(msgspec.to_builtins(request))
 
 
 def normalise_request(data: Mapping[str, object]) -> str:
@@ -166,11 +155,6 @@ def normalise_request(data: Mapping[str, object]) -> str:
 def hash_request(data: Mapping[str, object]) -> str:
     """Return a digest of an encoded request, the same for all conversations that say the same."""
     return blake2b(normalise_request(data).encode("ascii"), digest_size=16).hexdigest()
-
-
-def _count_shared(before: list[object], now: list[object]) -> int:
-    pairs = zip(before, now, strict=False)
-    return next((index for index, (old, new) in enumerate(pairs) if old != new), min(len(before), len(now)))
 
 
 def _open(path: Path) -> int:
@@ -200,3 +184,60 @@ def _prepare(file: int, path: Path) -> None:
         os.lseek(file, -1, os.SEEK_END)
         if os.read(file, 1) != b"\n":
             os.write(file, b"\n")
+
+
+class TracedModel:
+    """Passes everything on to a model, and writes it down."""
+
+    def __init__(self, model: Model, writer: TraceWriter) -> None:
+        self._model = model
+        self._writer = writer
+
+    @property
+    def name(self) -> str:
+        """The name under which a person chose the model."""
+        return self._model.name
+
+    @property
+    def window_tokens(self) -> int | None:
+        """Size of the model's context window, None where unknown."""
+        return self._model.window_tokens
+
+    @property
+    def note(self) -> str:
+        """What a person should know of the model."""
+        return find_note(self._model)
+
+    async def start(self) -> None:
+        """Start the model."""
+        await start_model(self._model)
+
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        """Yield the events of one reply; each is in the trace before.
+
+        Raises:
+            ModelError: The model could not answer.
+        """
+        number = self._writer.write_request(request, self.name, self.window_tokens)
+        is_whole = False
+        try:
+            async with aclosing(self._model.stream(request)) as events:  # type: ignore[type-var]
+                async for event in events:
+                    is_whole = isinstance(event, ModelStopped)
+                    self._writer.write("model", {"request": number, **encode_event(event)})
+                    yield event
+        except (GeneratorExit, asyncio.CancelledError):
+            if not is_whole:
+                self._writer.write("cancelled", {"request": number})
+            raise
+        except ModelError as error:
+            fields = {"message": str(error), "retryable": error.retryable, "overflow": error.overflow}
+            self._writer.write("error", {"request": number, **fields})
+            raise
+        except Exception as error:
+            self._writer.write("error", {"request": number, "message": str(error), "defect": type(error).__name__})
+            raise
+
+    async def close(self) -> None:
+        """Let go of what the model holds."""
+        await self._model.close()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from roamtui.agent.examples import ask_model_for_questions, propose_questions
 from roamtui.conversation.transcript import Stopped
 from roamtui.document.parallel import start
-from roamtui.models.choose import OFFLINE, find_note, start_model
+from roamtui.models.base import find_note, start_model
+from roamtui.models.choose import OFFLINE
 from roamtui.search.base import Indexing
 from roamtui.tui.chat.narration import recall_ending
 

@@ -13,7 +13,7 @@ from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
 from roamtui.locations import config_path
 from roamtui.models.scripted import ScriptedModel
-from roamtui.models.traced import TracedModel
+from roamtui.models.trace import TracedModel
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.read import read_source
 

@@ -105,7 +105,7 @@ def test_a_trace_that_is_not_there_is_told(run: RunCommand, garden: Path, trace:
 def test_a_cut_trace_is_replayed_up_to_there(run: RunCommand, garden: Path, trace: Path) -> None:
     run("ask", garden, QUESTION, "--trace", trace)
     data = trace.read_bytes()
-    trace.write_bytes(data[: data.rindex(b'"AnswerStreamed"')])
+    trace.write_bytes(data[: data.rindex(b'"event": "text"')])
     result = run("ask", garden, QUESTION, "--model", f"recorded:{trace}", "--json")
     assert result.code == 1
     assert result.json["stopped"] == "error"

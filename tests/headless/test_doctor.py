@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roamtui.headless.doctor import diagnose, examine_place, examine_terminal, print_diagnosis
-from roamtui.models.inspecting import ModelReport
-from roamtui.models.ollama import OllamaReport
+from roamtui.models.inspecting import ModelReport, OllamaReport
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roamtui.errors import UsageError
-from roamtui.models.base import Model
-from roamtui.models.choose import find_usable_models, make_model, start_model
+from roamtui.models.base import Model, start_model
+from roamtui.models.choose import find_usable_models, make_model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
-from roamtui.models.tool_fallback import ToolFallbackModel
+from roamtui.models.prompt_tools import ToolFallbackModel
 
 if TYPE_CHECKING:
     from roamtui.models.worker.process import WorkerProcess

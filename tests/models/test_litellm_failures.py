@@ -103,7 +103,7 @@ async def fail(model: LitellmModel) -> ModelError:
         (
             400,
             openai_error(f"Bad \x1b[31mthing\n with {OPENAI_KEY}."),
-            "HOST refused the request (400): Bad ␛[31mthing with ***; choose another model with --model.",
+            "HOST refused the request (400): Bad ␛[31mthing with [redacted]; choose another model with --model.",
         ),
         (
             418,

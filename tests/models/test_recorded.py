@@ -25,8 +25,7 @@ from roamtui.models.base import (
 from roamtui.models.choose import make_model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.models.trace import FORMAT, TraceWriter
-from roamtui.models.traced import TracedModel
+from roamtui.models.trace import FORMAT, TracedModel, TraceWriter
 from tests.models.asking import answer_calls, collect, join_text, list_calls, make_request
 
 START = {
@@ -230,7 +229,6 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
         (3, {"event": "fault"}),
         (3, {"event": "fault", "data": {"reason": "a", "advice": "b"}}),
         (3, {"event": "text", "data": {"text": 3}}),
-        (3, {"event": "text", "data": {"text": "a", "more": 1}}),
         (3, {"event": "call", "data": {"call": {"id": 1, "name": "a", "arguments": "{}"}}}),
         (3, {"event": "usage", "data": {"usage": {"input_tokens": "a"}}}),
         (3, {"event": "retrying", "data": {"reason": "a", "wait_seconds": "b"}}),

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from roamtui.models.offline.reading import Found, Reading
 from roamtui.outline.expansion import WHOLE_TOKENS_MAX
 from roamtui.search.languages import FOLLOW_UP_STARTS, POINTING_WORDS
 from roamtui.search.terms import find_terms, query_terms
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from roamtui.models.offline.reading import Found, Reading
 
 SECTIONS_MAX = 4
 TOKENS_MAX = 2_800

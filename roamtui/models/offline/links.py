@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from roamtui.search.synonyms import find_synonyms
 from roamtui.search.terms import find_terms, query_terms
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 LINKS_MAX = 3
 """Pages that are opened at once."""

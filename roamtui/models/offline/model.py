@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 from roamtui.conversation.transcript import ToolCall, Usage
 from roamtui.document.tokens import estimate_tokens
@@ -13,9 +13,6 @@ from roamtui.models.offline.choosing import choose_sections, is_follow_up, make_
 from roamtui.models.offline.links import choose_links
 from roamtui.models.offline.reading import Reading, read_messages
 from roamtui.models.offline.writing import is_answered, is_answered_by_start, is_covered_by_given, write_answer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 NAME = "offline"
 _WINDOW_TOKENS = 128_000

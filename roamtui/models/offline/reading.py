@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role
-from roamtui.models.offline.links import find_links
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from roamtui.models.offline.links import Link
+from roamtui.models.offline.links import Link, find_links
 
 _HEAD = r"^\[(?P<id>[0-9a-f]{8})\] (?P<path>.+) \((?:p\. \d+, )?lines (?P<first>\d+)-(?P<last>\d+)\)$"
 _GIVEN = re.compile(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from roamtui.models.offline.choosing import is_follow_up
+from roamtui.models.offline.reading import Given, Reading
 from roamtui.search.answer_forms import find_answer_form, list_implied
 from roamtui.search.forms import find_forms
 from roamtui.search.languages import find_language
@@ -15,11 +16,6 @@ from roamtui.search.sentences import best_sentences, find_opening
 from roamtui.search.synonyms import find_synonyms
 from roamtui.search.terms import find_terms, find_words, is_unspaced, query_terms
 from roamtui.search.titles import find_similar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from roamtui.models.offline.reading import Given, Reading
 
 _QUOTES_MAX = 3
 _FURTHER_SHARE = 0.72

@@ -1,29 +1,237 @@
-"""One reply: litellm's chunks into model events."""
+"""One reply of a provider: a job as litellm's arguments, and litellm's chunks as model events.
+
+Whatever a model has said goes back in a form that every provider takes: one message that cannot be sent would end the
+conversation for good.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
 
-from roamtui.conversation.transcript import Usage
-from roamtui.models.base import CallMade, ModelEvent, ModelStopped, TextDelta, ThinkingDelta, UsageReported
-from roamtui.models.worker.arguments import build_arguments
-from roamtui.models.worker.calls import CallAssembler
+from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
+from roamtui.models.base import CallMade, ModelEvent, ModelStopped, TextDelta, ThinkingDelta, ToolSpec, UsageReported
+from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
 from roamtui.models.worker.errors import EmptyReplyError, SilentModelError, UnfinishedReplyError
-from roamtui.models.worker.thinking import ThinkingAssembler
+from roamtui.models.worker.jobs import Job
+from roamtui.models.worker.targets import Target
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-
-    from roamtui.models.options import ModelOptions
-    from roamtui.models.worker.jobs import Job
-    from roamtui.models.worker.targets import Target
-
+_OUTPUT_TOKENS_MAX = 8_192
+"""Anthropic wants a number: long enough for any answer with quotes, short enough for small rate limits."""
+_OUTPUT_TOKENS_UNKNOWN = 4_096
+"""What every Anthropic model can write."""
+_BRACKETS_MAX = 200
+"""In a call's arguments; ours have three, and parsers give up on some hundred within each other."""
+_NAME_LENGTH_MAX = 64
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_CACHE = {"type": "ephemeral"}
 _CLOSE_SECONDS = 2.0
 _REASONS = {"length": "length", "content_filter": "filtered"}
 """Why a reply ended before its end, by litellm's names."""
+
+
+def build_arguments(job: Job, target: Target) -> dict[str, Any]:
+    """Return what litellm is called with, but for timeouts."""
+    arguments: dict[str, Any] = {
+        "model": target.model,
+        "messages": _build_messages(job.request.messages, target.provider),
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "max_retries": 0,
+        "num_retries": 0,
+    }
+    if job.request.tools:
+        arguments["tools"] = [_build_tool(tool) for tool in job.request.tools]
+        if not job.request.allow_calls:
+            arguments["tool_choice"] = "none"
+    if target.api_base:
+        arguments["api_base"] = target.api_base
+    if target.missing_keys:
+        arguments["api_key"] = "none"  # clients of providers refuse to start without any
+    if target.is_ollama:
+        arguments["num_ctx"] = job.options.window_tokens or OLLAMA_WINDOW_TOKENS
+    if output_tokens := _find_output_tokens(job, target):
+        arguments["max_tokens"] = output_tokens
+    if job.options.temperature is not None:
+        arguments["temperature"] = job.options.temperature
+    return arguments
+
+
+def _find_output_tokens(job: Job, target: Target) -> int | None:
+    if job.options.output_tokens or target.provider != "anthropic":
+        return job.options.output_tokens
+    return min(_OUTPUT_TOKENS_MAX, target.output_tokens or _OUTPUT_TOKENS_UNKNOWN)
+
+
+def _build_tool(tool: ToolSpec) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}
+
+
+def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[str, Any]]:
+    built = [_build_message(message, provider) for message in messages]
+    if provider == "anthropic" and built:
+        # The mark on the system text covers the tools too.
+        for index in {0, _find_end_before(messages), len(built) - 1}:
+            _mark_cacheable(built[index])
+    return built
+
+
+def _find_end_before(messages: tuple[Message, ...]) -> int:
+    """Return the index of the message with which the request before this one ended, 0 where there was none.
+
+    Its mark is where that request was written to the cache. From the mark at the end Anthropic looks back 20 blocks for
+    it, and a step with many calls has more.
+    """
+    replies = (index for index in reversed(range(len(messages))) if messages[index].role is Role.ASSISTANT)
+    return max(0, next(replies, 0) - 1)
+
+
+def _build_message(message: Message, provider: str) -> dict[str, Any]:
+    text = _replace_surrogates(message.text)
+    built: dict[str, Any] = {"role": message.role.value, "content": text}
+    if message.role is Role.TOOL:
+        built["tool_call_id"] = message.tool_call_id
+    if message.tool_calls:
+        built["content"] = text or None
+        built["tool_calls"] = [_build_call(call) for call in message.tool_calls]
+    if message.thinking and provider == "anthropic":
+        built["thinking_blocks"] = json.loads(message.thinking)
+    return built
+
+
+def _build_call(call: ToolCall) -> dict[str, Any]:
+    name = _NO_NAME.sub("_", call.name)[:_NAME_LENGTH_MAX]
+    function = {"name": name or "unnamed", "arguments": _repair_arguments(_replace_surrogates(call.arguments))}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _replace_surrogates(text: str) -> str:
+    """Return text that UTF-8 can hold: halves of characters are joined, or replaced where the other half is missing."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _repair_arguments(arguments: str) -> str:
+    """Return a JSON object in any case: most providers refuse a history that holds broken arguments."""
+    return arguments if _is_object(arguments) else json.dumps({"invalid_arguments": arguments})
+
+
+def _is_object(arguments: str) -> bool:
+    if arguments.count("{") + arguments.count("[") > _BRACKETS_MAX:
+        return False
+    try:
+        value = json.loads(arguments)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict)
+
+
+def _mark_cacheable(message: dict[str, Any]) -> None:
+    if message["role"] == Role.TOOL:
+        message["cache_control"] = _CACHE
+    elif message["content"]:
+        message["content"] = [{"type": "text", "text": message["content"], "cache_control": _CACHE}]
+
+
+@dataclass(slots=True, kw_only=True)
+class _PartialCall:
+    id: str
+    name: str
+    arguments: str
+
+
+class CallAssembler:
+    """Collects the pieces of the calls of one reply.
+
+    Pieces belong together by their index, but a new id under the same index begins a new call: Ollama's
+    parallel calls all have index 0.
+    """
+
+    def __init__(self, taken_ids: Iterable[str] = ()) -> None:
+        self._taken = set(taken_ids)
+        self._calls: list[_PartialCall] = []
+        self._latest: dict[int, _PartialCall] = {}
+
+    def add(self, *, index: int, id: str | None, name: str | None, arguments: str | None) -> None:  # noqa: A002
+        """Take one piece, as the provider sent it."""
+        call = self._latest.get(index)
+        if call is None or _begins_call(call, id, name):
+            call = _PartialCall(id="", name="", arguments="")
+            self._latest[index] = call
+            self._calls.append(call)
+        call.id = call.id or id or ""
+        call.name = call.name or name or ""
+        call.arguments += arguments or ""
+
+    def finish(self) -> tuple[ToolCall, ...]:
+        """Return the calls in the order of their beginnings, each with an id that no other call has."""
+        return tuple(
+            ToolCall(id=self._claim_id(call.id), name=call.name or "unnamed", arguments=call.arguments or "{}")
+            for call in self._calls
+            if call.name or call.arguments
+        )
+
+    def _claim_id(self, wanted: str) -> str:
+        claimed = wanted
+        while not claimed or claimed in self._taken:
+            claimed = f"call_{uuid4().hex[:24]}"
+        self._taken.add(claimed)
+        return claimed
+
+
+def _begins_call(call: _PartialCall, new_id: str | None, new_name: str | None) -> bool:
+    if new_id and call.id:
+        return new_id != call.id
+    return bool(new_name and call.arguments and not new_id and _is_json(call.arguments))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+class ThinkingAssembler:
+    """Collects the thinking blocks of one reply."""
+
+    def __init__(self) -> None:
+        self._blocks: list[dict[str, object]] = []
+
+    def add(self, pieces: Iterable[Mapping[str, object]]) -> None:
+        """Take pieces in the order in which they came; a signature ends its block."""
+        for piece in pieces:
+            if piece.get("type") != "thinking":
+                self._blocks.append(dict(piece))
+                continue
+            block = self._open_block()
+            so_far, text = str(block["thinking"]), str(piece.get("thinking") or "")
+            # With the signature, litellm sends all of the block's text once more.
+            is_whole = bool(piece.get("signature")) and text.startswith(so_far)
+            block["thinking"] = text if is_whole else so_far + text
+            if signature := piece.get("signature"):
+                block["signature"] = signature
+
+    def finish(self) -> str:
+        """Return the blocks as JSON, "" for none; an unsigned block is left out, as no provider takes it back."""
+        whole = [block for block in self._blocks if block["type"] != "thinking" or "signature" in block]
+        return json.dumps(whole) if whole else ""
+
+    def _open_block(self) -> dict[str, object]:
+        last = self._blocks[-1] if self._blocks else None
+        if last is None or last["type"] != "thinking" or "signature" in last:
+            last = {"type": "thinking", "thinking": ""}
+            self._blocks.append(last)
+        return last
 
 
 async def stream_completion(litellm: Any, job: Job, target: Target) -> AsyncGenerator[ModelEvent, None]:  # noqa: ANN401

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import override
-
-if TYPE_CHECKING:
-    import socket
 
 connect_seconds: ContextVar[float | None] = ContextVar("connect_seconds", default=None)
 """Patience of the running task for each connection, None for the system's."""

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import base64
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from roamtui.conversation.plain_values import encode_value
 from roamtui.document.plain import plain_line, shorten
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker.jobs import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from roamtui.models.worker.targets import Target
+from roamtui.models.worker.targets import Target
 
 _FLOAT = "f"
 _CHAT_PROVIDER = "ollama_chat"
@@ -30,23 +26,6 @@ class EmbedJob:
     api_base: str | None
     options: ModelOptions
     texts: tuple[str, ...]
-
-
-def encode_embed_job(job: EmbedJob) -> dict[str, Any]:
-    """Return `job` as plain values."""
-    encoded = encode_value(job)
-    assert isinstance(encoded, dict)
-    return encoded
-
-
-def decode_embed_job(data: Mapping[str, Any]) -> EmbedJob:
-    """Return the job that `encode_embed_job` made `data` from."""
-    return EmbedJob(
-        model=data["model"],
-        api_base=data["api_base"],
-        options=ModelOptions(**data["options"]),
-        texts=tuple(data["texts"]),
-    )
 
 
 def encode_vectors(vectors: Sequence[Sequence[float]]) -> list[str]:

@@ -1,12 +1,19 @@
-"""What the program asks of the model process, what comes back, and both as frames."""
+"""What the program asks of the model process and what comes back, as frames on a pipe.
+
+A frame is four bytes of length, most significant first, then one JSON object.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, assert_never, cast
+from typing import Any, BinaryIO
 
-from roamtui.conversation.plain_values import encode_value
-from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
+import msgspec
+
+from roamtui.conversation.transcript import Message
 from roamtui.models.base import (
     CallMade,
     ModelEvent,
@@ -15,14 +22,75 @@ from roamtui.models.base import (
     Retrying,
     TextDelta,
     ThinkingDelta,
-    ToolSpec,
     UsageReported,
 )
 from roamtui.models.options import ModelOptions
-from roamtui.models.worker.frames import write_json
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+_LENGTH_BYTES = 4
+FRAME_BYTES_MAX = 1 << 28
+"""A length beyond this is no length: something else has written to the pipe."""
+
+Frame = dict[str, Any]
+
+
+class BrokenFrameError(Exception):
+    """What came through the pipe is no frame."""
+
+
+def write_json(value: object) -> str:
+    """Return a value as JSON without spaces; lone surrogates pass, escaped."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def encode_frame(frame: Mapping[str, object], **written: str) -> bytes:
+    """Return the bytes of `frame`, which has entries, with `written` after them, whose values are JSON already."""
+    rest = "".join(f',"{name}":{text}' for name, text in written.items())
+    data = f"{write_json(frame)[:-1]}{rest}}}".encode("ascii")
+    return len(data).to_bytes(_LENGTH_BYTES, "big") + data
+
+
+async def receive_frame(reader: asyncio.StreamReader) -> Frame | None:
+    """Return the next frame, None at the end of the pipe.
+
+    Raises:
+        BrokenFrameError: What came is no frame.
+    """
+    try:
+        length = _decode_length(await reader.readexactly(_LENGTH_BYTES))
+        return _decode_frame(await reader.readexactly(length))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+
+
+def read_frame(pipe: BinaryIO) -> Frame | None:
+    """Return the next frame of a blocking pipe, None at its end.
+
+    Raises:
+        BrokenFrameError: What came is no frame.
+    """
+    head = pipe.read(_LENGTH_BYTES)
+    if len(head) < _LENGTH_BYTES:
+        return None
+    length = _decode_length(head)
+    data = pipe.read(length)
+    return _decode_frame(data) if len(data) == length else None
+
+
+def _decode_length(head: bytes) -> int:
+    length = int.from_bytes(head, "big")
+    if length > FRAME_BYTES_MAX:
+        raise BrokenFrameError(f"a frame of {length} bytes")
+    return length
+
+
+def _decode_frame(data: bytes) -> Frame:
+    try:
+        frame = json.loads(data)
+    except ValueError as error:
+        raise BrokenFrameError("no JSON") from error
+    if not isinstance(frame, dict):
+        raise BrokenFrameError("no JSON object")
+    return frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,95 +157,44 @@ class JobWriter:
     def write(self, job: Job) -> str:
         """Return `job` as JSON."""
         request = job.request
-        kept = _count_shared(self._messages, request.messages)
-        new = [write_json(encode_value(message)) for message in request.messages[kept:]]
+        kept = count_shared(self._messages, request.messages)
+        new = [write_json(msgspec.to_builtins(message)) for message in request.messages[kept:]]
         self._messages, self._written = request.messages, [*self._written[:kept], *new]
-        head = {"model": job.model, "api_base": job.api_base, "options": encode_value(job.options)}
-        rest = {"tools": encode_value(request.tools), "allow_calls": request.allow_calls}
+        head = {"model": job.model, "api_base": job.api_base, "options": msgspec.to_builtins(job.options)}
+        rest = {"tools": msgspec.to_builtins(request.tools), "allow_calls": request.allow_calls}
         messages = f'"messages":[{",".join(self._written)}]'
         return f'{write_json(head)[:-1]},"request":{write_json(rest)[:-1]},{messages}}}}}'
 
 
-def _count_shared(before: Sequence[Message], now: Sequence[Message]) -> int:
-    """Return how many messages both begin with."""
-    shared = 0
-    for old, new in zip(before, now, strict=False):
-        if old != new:
-            break
-        shared += 1
-    return shared
-
-
-def decode_job(data: Mapping[str, Any]) -> Job:
-    """Return the job that a `JobWriter` wrote `data` of."""
-    request = data["request"]
-    return Job(
-        model=data["model"],
-        api_base=data["api_base"],
-        options=ModelOptions(**data["options"]),
-        request=Request(
-            messages=tuple(_decode_message(message) for message in request["messages"]),
-            tools=tuple(ToolSpec(**tool) for tool in request["tools"]),
-            allow_calls=request["allow_calls"],
-        ),
-    )
-
-
-def _decode_message(data: Mapping[str, Any]) -> Message:
-    calls = tuple(ToolCall(**call) for call in data["tool_calls"])
-    return Message(**{**data, "role": Role(data["role"]), "tool_calls": calls})
+def count_shared(before: Sequence[object], now: Sequence[object]) -> int:
+    """Return how many values two sequences begin with both."""
+    pairs = zip(before, now, strict=False)
+    return next((index for index, (old, new) in enumerate(pairs) if old != new), min(len(before), len(now)))
 
 
 def encode_event(event: JobEvent) -> dict[str, Any]:
     """Return `event` as plain values, its kind under `event`."""
-    return {"event": _kind_of(event), "data": encode_value(event)}
+    return {"event": _KINDS[type(event)], "data": msgspec.to_builtins(event)}
 
 
 def decode_event(frame: Mapping[str, Any]) -> JobEvent:
-    """Return the event that `encode_event` made `frame` from."""
-    kind, data = frame["event"], frame["data"]
-    if kind == "call":
-        return CallMade(ToolCall(**data["call"]))
-    if kind == "usage":
-        return UsageReported(Usage(**data["usage"]))
-    event: JobEvent = _PLAIN_EVENTS[kind](**data)
+    """Return the event that `encode_event` made `frame` from.
+
+    Raises:
+        KeyError: It is of no known kind.
+        msgspec.ValidationError: It lacks a field, or one has another type.
+    """
+    event: JobEvent = msgspec.convert(frame["data"], _EVENTS[frame["event"]])
     return event
 
 
-_PLAIN_EVENTS: Mapping[str, Any] = {
+_EVENTS: Mapping[str, type[JobEvent]] = {
     "text": TextDelta,
     "thinking": ThinkingDelta,
+    "call": CallMade,
+    "usage": UsageReported,
     "retrying": Retrying,
     "stopped": ModelStopped,
     "fault": Fault,
 }
-
-
-def _kind_of(event: JobEvent) -> str:  # noqa: PLR0911 -- one return for each kind
-    match event:
-        case TextDelta():
-            return "text"
-        case ThinkingDelta():
-            return "thinking"
-        case CallMade():
-            return "call"
-        case UsageReported():
-            return "usage"
-        case Retrying():
-            return "retrying"
-        case ModelStopped():
-            return "stopped"
-        case Fault():
-            return "fault"
-        case _:
-            assert_never(event)
-
-
-def encode_description(description: Description) -> dict[str, Any]:
-    """Return `description` as plain values."""
-    return cast("dict[str, Any]", encode_value(description))
-
-
-def decode_description(data: Mapping[str, Any]) -> Description:
-    """Return the description that `encode_description` made `data` from."""
-    return Description(**{**data, "missing_keys": tuple(data["missing_keys"])})
+_KINDS = {event: kind for kind, event in _EVENTS.items()}

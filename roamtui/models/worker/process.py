@@ -1,32 +1,173 @@
-"""The program's side of the model process: start it when it is needed, send it jobs, end it."""
+"""The program's side of the model process: it is started when it is needed, and takes several jobs at once."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING
+import sys
+from array import array
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from itertools import count
+from typing import Self
+
+import msgspec
 
 from roamtui.models.base import ModelStopped
-from roamtui.models.worker.embedding import EmbedJob, decode_vectors, encode_embed_job
-from roamtui.models.worker.frames import write_json
+from roamtui.models.worker.embedding import EmbedJob, decode_vectors
 from roamtui.models.worker.jobs import (
+    BrokenFrameError,
     Description,
     Fault,
+    Frame,
     Job,
     JobEvent,
     JobWriter,
-    decode_description,
     decode_event,
+    encode_frame,
+    receive_frame,
+    write_json,
 )
-from roamtui.models.worker.link import WORKER_COMMAND, WorkerLink
 
-if TYPE_CHECKING:
-    from array import array
-    from collections.abc import AsyncGenerator, Mapping
-
+WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
+"""What Python is told. -P keeps the working directory off the import path: it may be a stranger's folder."""
+_END_SECONDS = 1.0
+_LAST_EVENTS = frozenset({"stopped", "fault", "described", "embedded", "cancelled"})
 _CRASHED = Fault(
     reason="The model's process ended unexpectedly", advice="ask again", is_retryable=True, is_passing=True
 )
+
+
+class Exchange:
+    """What comes back for one job."""
+
+    def __init__(self) -> None:
+        self._frames: asyncio.Queue[Frame | None] = asyncio.Queue()
+        self.is_over = False
+        """Whether the last frame was received."""
+
+    def deliver(self, frame: Frame | None) -> None:
+        """Add a frame, None for the end of the process."""
+        self._frames.put_nowait(frame)
+
+    async def receive(self) -> Frame | None:
+        """Return the next frame, None where the process ended before the last one."""
+        frame = await self._frames.get()
+        self.is_over = frame is None or frame["event"] in _LAST_EVENTS
+        return frame
+
+
+class WorkerLink:
+    """A process from its start to its end; make one with `open`."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._exchanges: dict[int, Exchange] = {}
+        self._numbers = count(1)
+        self._reading = asyncio.create_task(self._read())
+        self.is_ended = False
+        """Whether no more jobs can be sent."""
+
+    @classmethod
+    async def open(cls, environ: Mapping[str, str], command: tuple[str, ...]) -> Self:
+        """Start a process: Python with the arguments `command`.
+
+        Raises:
+            OSError: The system refused.
+        """
+        # A session of its own: ctrl+c in the terminal is the program's affair, not the process's.
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *command,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            env=environ,
+            start_new_session=True,
+        )
+        return cls(process)
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    @asynccontextmanager
+    async def exchange(self, operation: str, job: str, cancel_seconds: float) -> AsyncIterator[Exchange]:
+        """Send a job, which is JSON already, and give what comes back; leaving before the last frame cancels it.
+
+        A process that does not confirm the cancellation in time is ended.
+        """
+        number = next(self._numbers)
+        exchange = self._exchanges[number] = Exchange()
+        try:
+            await self._send({"op": operation, "id": number}, job=job)
+            if self.is_ended:
+                exchange.deliver(None)
+            yield exchange
+        finally:
+            try:
+                if not exchange.is_over and not self.is_ended:
+                    await self._cancel(number, exchange, cancel_seconds)
+            finally:
+                del self._exchanges[number]
+
+    async def close(self) -> None:
+        """End the process, gently at first."""
+        self._end()
+        try:
+            async with asyncio.timeout(_END_SECONDS):
+                await self._process.wait()
+        except TimeoutError:
+            self._kill()
+            await self._process.wait()
+        await self._reading
+
+    async def _send(self, frame: Mapping[str, object], **written: str) -> None:
+        assert self._process.stdin is not None
+        with suppress(ConnectionError):  # the reader notices the end of the process
+            self._process.stdin.write(encode_frame(frame, **written))
+            await self._process.stdin.drain()
+
+    async def _cancel(self, number: int, exchange: Exchange, seconds: float) -> None:
+        is_confirmed = False
+        try:
+            async with asyncio.timeout(seconds):
+                await self._send({"op": "cancel", "id": number})
+                while not exchange.is_over:
+                    await exchange.receive()
+            is_confirmed = True
+        except TimeoutError:
+            pass
+        finally:
+            if not is_confirmed:
+                self._kill()
+
+    async def _read(self) -> None:
+        assert self._process.stdout is not None
+        try:
+            while (frame := await receive_frame(self._process.stdout)) is not None:
+                if exchange := self._exchanges.get(frame["id"]):
+                    exchange.deliver(frame)
+        except BrokenFrameError:
+            self._kill()
+        finally:
+            self._end()
+
+    def _kill(self) -> None:
+        self._end()
+        with suppress(ProcessLookupError):
+            self._process.kill()
+
+    def _end(self) -> None:
+        """Take no more jobs, and tell all who wait."""
+        assert self._process.stdin is not None
+        if not self.is_ended:
+            self.is_ended = True
+            self._process.stdin.close()
+            for exchange in self._exchanges.values():
+                exchange.deliver(None)
 
 
 class WorkerProcess:
@@ -77,7 +218,7 @@ class WorkerProcess:
         if frame is None:
             return _CRASHED
         if frame["event"] == "described":
-            return decode_description(frame["data"])
+            return msgspec.convert(frame["data"], Description)
         fault = decode_event(frame)
         assert isinstance(fault, Fault)
         return fault
@@ -88,7 +229,7 @@ class WorkerProcess:
             link = await self._connect()
         except OSError as error:
             return _explain_refusal(error)
-        async with link.exchange("embed", write_json(encode_embed_job(job)), job.options.cancel_seconds) as exchange:
+        async with link.exchange("embed", write_json(msgspec.to_builtins(job)), job.options.cancel_seconds) as exchange:
             frame = await exchange.receive()
         if frame is None:
             return _CRASHED

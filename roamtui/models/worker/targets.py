@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
-from roamtui.models.keys import KEY_NAMES, PROVIDER_TITLES, find_key_name
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
+from roamtui.models.secrets import KEY_NAMES, PROVIDER_TITLES, find_key_name
 from roamtui.models.worker.jobs import Description
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _BASE_NAMES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),

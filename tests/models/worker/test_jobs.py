@@ -1,10 +1,16 @@
+"""What goes through the pipe comes out as it was."""
+
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 from dataclasses import replace
-from types import MappingProxyType
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 from roamtui.models.base import (
@@ -19,19 +25,60 @@ from roamtui.models.base import (
 )
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker.jobs import (
+    BrokenFrameError,
     Description,
     Fault,
     Job,
     JobEvent,
     JobWriter,
-    decode_description,
     decode_event,
-    decode_job,
-    encode_description,
     encode_event,
+    encode_frame,
+    read_frame,
+    receive_frame,
 )
 
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=())),
+    lambda values: st.lists(values) | st.dictionaries(st.text(), values),
+    max_leaves=8,
+)
+frames = st.dictionaries(st.text(), json_values)
 CALL = ToolCall(id="call_1", name="expand_sections", arguments='{"section_ids": [')
+
+
+async def receive_all(data: bytes) -> list[object]:
+    reader = asyncio.StreamReader()
+    reader.feed_data(data)
+    reader.feed_eof()
+    received: list[object] = []
+    while (frame := await receive_frame(reader)) is not None:
+        received.append(frame)
+    return received
+
+
+@given(st.lists(frames, max_size=4))
+def test_frames_come_back_from_either_kind_of_pipe(sent: list[dict[str, object]]) -> None:
+    data = b"".join(encode_frame(frame) for frame in sent)
+    pipe = io.BytesIO(data)
+    assert [read_frame(pipe) for _ in sent] == sent
+    assert read_frame(pipe) is None
+    assert asyncio.run(receive_all(data)) == sent
+
+
+@pytest.mark.parametrize("length", [1, 3, 5, 9])
+def test_a_cut_frame_is_the_end(length: int) -> None:
+    data = encode_frame({"text": "half"})[:length]
+    assert read_frame(io.BytesIO(data)) is None
+    assert asyncio.run(receive_all(data)) == []
+
+
+@pytest.mark.parametrize("data", [b"INFO: no frame", b"\x00\x00\x00\x02{]", b"\x00\x00\x00\x02[]"])
+def test_what_is_no_frame_is_refused(data: bytes) -> None:
+    with pytest.raises(BrokenFrameError):
+        read_frame(io.BytesIO(data))
+    with pytest.raises(BrokenFrameError):
+        asyncio.run(receive_all(data))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +112,7 @@ def test_a_job_comes_back_as_it_was() -> None:
     )
     options = ModelOptions(window_tokens=9_000, gap_seconds=2.5)
     job = Job(model="openai/x", api_base="http://localhost", options=options, request=request)
-    assert decode_job(json.loads(JobWriter().write(job))) == job
+    assert msgspec.convert(json.loads(JobWriter().write(job)), Job) == job
 
 
 def test_each_job_of_a_writer_comes_back_whatever_it_shares_with_the_one_before() -> None:
@@ -76,20 +123,12 @@ def test_each_job_of_a_writer_comes_back_whatever_it_shares_with_the_one_before(
     for sent in ([], messages[:2], messages, shorter, other, messages, []):
         request = Request(messages=tuple(replace(message) for message in sent))
         job = Job(model="x", api_base=None, options=ModelOptions(), request=request)
-        assert decode_job(json.loads(writer.write(job))) == job
-
-
-def test_a_tool_may_have_read_only_parameters() -> None:
-    parameters = MappingProxyType({"type": "object", "required": ("section_ids",)})
-    tool = ToolSpec(name="expand_sections", description="Opens.", parameters=parameters)
-    job = Job(model="x", api_base=None, options=ModelOptions(), request=Request(messages=(), tools=(tool,)))
-    [sent] = json.loads(JobWriter().write(job))["request"]["tools"]
-    assert sent["parameters"] == {"type": "object", "required": ["section_ids"]}
+        assert msgspec.convert(json.loads(writer.write(job)), Job) == job
 
 
 def test_a_description_comes_back_as_it_was() -> None:
     description = Description(provider="groq", window_tokens=None, can_call_tools=True, missing_keys=("GROQ_API_KEY",))
-    assert decode_description(json.loads(json.dumps(encode_description(description)))) == description
+    assert msgspec.convert(json.loads(json.dumps(msgspec.to_builtins(description))), Description) == description
 
 
 def test_a_fault_is_one_sentence() -> None:

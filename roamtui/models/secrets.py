@@ -1,0 +1,93 @@
+"""Secrets of the environment: which variables hold them, and how no text that is kept or shown does."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+KEY_NAMES: Mapping[str, tuple[str, ...]] = {
+    "openai": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "mistral": ("MISTRAL_API_KEY",),
+    "groq": ("GROQ_API_KEY",),
+    "openrouter": ("OPENROUTER_API_KEY",),
+    "deepseek": ("DEEPSEEK_API_KEY",),
+}
+"""By litellm's name of the provider, any one of them suffices, the first is the one to advise."""
+
+PROVIDER_TITLES: Mapping[str, str] = {
+    "openai": "OpenAI",
+    "anthropic": "Anthropic",
+    "gemini": "Gemini",
+    "mistral": "Mistral",
+    "groq": "Groq",
+    "openrouter": "OpenRouter",
+    "deepseek": "DeepSeek",
+    "ollama_chat": "Ollama",
+    "azure": "Azure",
+    "bedrock": "Bedrock",
+    "vertex_ai": "Vertex AI",
+}
+"""Providers as people write them."""
+
+_SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?\d*(?:_|\Z)", re.IGNORECASE)
+_SECRET_LENGTH_MIN = 8
+"""Anything shorter is a switch, not a secret, and would take words out of texts."""
+MASK = "[redacted]"
+_Json = TypeVar("_Json")
+_SECRET_SHAPES = re.compile(
+    r"\b(?:sk|pk|gsk|xai|hf|AIza|AKIA)[-_]?[\w*.-]{8,}|(?<=Bearer )\S+|(?<=[?&]key=)[^&\s]+", re.ASCII
+)
+
+
+def find_secrets(environ: Mapping[str, str]) -> frozenset[str]:
+    """Return the values of variables that are named like secrets: no file and no message may hold them."""
+    values = (value.strip() for name, value in environ.items() if _SECRET_NAME.search(name))
+    return frozenset(value for value in values if len(value) >= _SECRET_LENGTH_MIN)
+
+
+def find_key_name(provider: str, environ: Mapping[str, str]) -> str | None:
+    """Return the variable that holds this provider's key, None where none is set."""
+    upper = provider.upper()
+    names = KEY_NAMES.get(provider, (f"{upper}_API_KEY", f"{upper.replace('_', '')}_API_KEY"))
+    return next((name for name in names if environ.get(name, "").strip()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """Values that no file may hold, the longest first."""
+
+    values: tuple[str, ...]
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> Secrets:
+        """Return the values of variables that are named like secrets."""
+        values = {form for value in find_secrets(environ) for form in _list_forms(value)}
+        return cls(tuple(sorted(values, key=lambda value: (-len(value), value))))
+
+    def redact(self, value: _Json) -> _Json:
+        """Return a JSON value with a mask in place of every secret in its texts, and lists in place of tuples."""
+        redacted: Any = value
+        if isinstance(value, str) and any(secret in value for secret in self.values):
+            redacted = re.sub("|".join(map(re.escape, self.values)), MASK, value)
+        elif isinstance(value, dict):
+            redacted = {name: self.redact(item) for name, item in value.items()}
+        elif isinstance(value, list | tuple):
+            redacted = [self.redact(item) for item in value]
+        return cast("_Json", redacted)
+
+
+def _list_forms(value: str) -> Iterator[str]:
+    """Yield a secret as it is, and as it stands in JSON: a call's arguments are such a text."""
+    yield value
+    yield json.dumps(value)[1:-1]
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
+
+
+def redact_secrets(text: str, environ: Mapping[str, str]) -> str:
+    """Return `text` without the values of secret variables, and without what looks like a key."""
+    return _SECRET_SHAPES.sub(MASK, Secrets.of(environ).redact(text))
