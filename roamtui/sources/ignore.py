@@ -1,51 +1,32 @@
-"""The patterns of ``.gitignore`` files: which paths they take out of a folder.
-
-As git reads them: the last pattern that matches decides, ``!`` takes back, a slash inside ties a pattern to its folder,
-one at the end means folders alone.
-"""
+"""The patterns of ``.gitignore`` files: which paths they take out of a folder, as git has it."""
 
 from __future__ import annotations
 
 import re
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from pathspec.patterns.gitignore import GitIgnorePatternError
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from roamtui.errors import SourceError
 from roamtui.sources.decode import decode_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _FILE_NAME = ".gitignore"
 _BYTES_MAX = 1_000_000
-_TRAILING_SPACES = re.compile(r"(?<!\\)((?:\\\\)*) +\Z")
-_CLASS = re.compile(r"\[([!^]?)(\]?(?:\\.|\[:[a-z]+:\]|[^\]\\])*)\]")
-_NOTHING = "(?!)"
-"""Matches nothing, as git's own reading of a bracket that is never closed."""
-_NAMED_CLASS = re.compile(r"\[:([a-z]+):\]")
-_NAMED_CLASSES = {
-    "alnum": "a-zA-Z0-9",
-    "alpha": "a-zA-Z",
-    "digit": "0-9",
-    "lower": "a-z",
-    "upper": "A-Z",
-    "space": r"\s",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Pattern:
-    regex: re.Pattern[str]
-    is_negated: bool
-    is_for_folders: bool
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
     """The patterns of one ``.gitignore``, and of those in the folders above it."""
 
-    patterns: tuple[_Pattern, ...] = ()
+    patterns: tuple[GitIgnoreSpecPattern, ...] = ()
     depth: int = 0
     """Number of names from the top down to its folder."""
     above: IgnoreRules | None = None
@@ -57,11 +38,21 @@ class IgnoreRules:
             path: Names from the top of the outermost rules down.
             is_folder: Whether it is a folder.
         """
-        inside = "/".join(path[self.depth :])
+        inside = "/".join(path[self.depth :]) + "/" * is_folder
         for pattern in reversed(self.patterns):
-            if (is_folder or not pattern.is_for_folders) and pattern.regex.fullmatch(inside):
-                return not pattern.is_negated
+            found = pattern.regex.search(inside) if pattern.regex is not None else None
+            if found is not None and _is_about_end(found, inside):
+                return bool(pattern.include)
         return self.above.is_ignored(path, is_folder=is_folder) if self.above is not None else False
+
+
+def _is_about_end(found: re.Match[str], path: str) -> bool:
+    """Return whether a pattern names a path itself, not a folder above it.
+
+    pathspec lets a pattern for a folder decide on all in it, with that folder's slash as a group: with ``build`` and
+    ``!docs`` it would take in ``docs/build``, which git leaves out.
+    """
+    return not any(found.groups()) or found.end(1) == len(path)
 
 
 def read_rules(folder: Path, depth: int, above: IgnoreRules | None) -> IgnoreRules | None:
@@ -99,76 +90,14 @@ def find_outer_rules(folder: Path) -> tuple[tuple[str, ...], IgnoreRules | None]
     return names, rules
 
 
-def parse_patterns(text: str) -> tuple[_Pattern, ...]:
-    """Return the patterns of a ``.gitignore``, in order; lines that are none are passed over."""
-    return tuple(pattern for line in text.split("\n") if (pattern := _parse_line(line.rstrip("\r"))) is not None)
+def parse_patterns(text: str) -> tuple[GitIgnoreSpecPattern, ...]:
+    """Return the patterns of a ``.gitignore``; lines that are none are passed over."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # brackets that `re` may read in another way one day
+        return tuple(_read_patterns(text))
 
 
-def _parse_line(line: str) -> _Pattern | None:
-    body = _TRAILING_SPACES.sub(r"\1", line)
-    if not body or body.startswith("#"):
-        return None
-    is_negated = body.startswith("!")
-    body = body[1:] if is_negated else body
-    is_for_folders = body.endswith("/")
-    body = body[:-1] if is_for_folders else body
-    if not body or (body.endswith("\\") and not body.endswith("\\\\")):
-        return None
-    source = _translate(body)
-    if source is None:
-        return None
-    return _Pattern(source, is_negated, is_for_folders)
-
-
-@lru_cache(maxsize=1024)
-def _translate(body: str) -> re.Pattern[str] | None:
-    """Return the expression for paths from the pattern's folder down."""
-    if "/" not in body:
-        body = f"**/{body}"
-    names = body.removeprefix("/").replace("\\/", "/").split("/")
-    parts: list[str] = []
-    for index, name in enumerate(names):
-        is_last = index == len(names) - 1
-        if name == "**":
-            parts.append(".+" if is_last else "(?:[^/]+/)*")
-        else:
-            parts.append(_translate_name(name) + ("" if is_last else "/"))
-    try:
-        return re.compile("".join(parts), re.DOTALL)
-    except re.error:
-        return None
-
-
-def _translate_name(name: str) -> str:
-    parts: list[str] = []
-    position = 0
-    while position < len(name):
-        sign = name[position]
-        found = _CLASS.match(name, position) if sign == "[" else None
-        if found is not None:
-            parts.append(_translate_class(found.group(1), found.group(2)))
-            position = found.end()
-            continue
-        if sign == "[":
-            return _NOTHING
-        if sign == "*":
-            while name[position + 1 : position + 2] == "*":
-                position += 1
-            parts.append("[^/]*")
-        elif sign == "?":
-            parts.append("[^/]")
-        elif sign == "\\" and position + 1 < len(name):
-            position += 1
-            parts.append(re.escape(name[position]))
-        else:
-            parts.append(re.escape(sign))
-        position += 1
-    return "".join(parts)
-
-
-def _translate_class(negation: str, content: str) -> str:
-    inside = _NAMED_CLASS.sub(lambda match: _NAMED_CLASSES.get(match.group(1), ""), content)
-    escaped = re.sub(r"([\[&~|^])", r"\\\1", inside)
-    if escaped.startswith("]"):
-        escaped = "\\" + escaped
-    return f"(?!/)[{'^' if negation else ''}{escaped}]"
+def _read_patterns(text: str) -> Iterator[GitIgnoreSpecPattern]:
+    for line in text.split("\n"):
+        with suppress(GitIgnorePatternError, re.error):
+            yield GitIgnoreSpecPattern(line.rstrip("\r"))
