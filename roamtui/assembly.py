@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
     from roamtui.models.base import Model
-    from roamtui.search.vector_index import Progress
+    from roamtui.search.base import Progress
     from roamtui.settings import Settings
 
 _EXAMPLES_MAX = 3

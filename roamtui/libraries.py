@@ -176,9 +176,10 @@ def attach_remote_summaries(library: Library, index: str | None) -> Library:
     """
     if index is None:
         return library
-    from roamtui.search.lance.catalogue import open_catalogue  # noqa: PLC0415 - an extra
+    from roamtui.search.lance.database import Database  # noqa: PLC0415 - few searches have a database
+    from roamtui.search.lance.summaries import load_summaries  # noqa: PLC0415 - likewise
 
-    return replace(library, summaries={**open_catalogue(index).load_summaries(), **library.summaries})
+    return replace(library, summaries={**load_summaries(Database(index)), **library.summaries})
 
 
 def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:

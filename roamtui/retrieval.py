@@ -14,10 +14,11 @@ from roamtui.models.choose import OFFLINE, make_model
 from roamtui.models.embedding.choose import EXAMPLES, make_embedder
 from roamtui.models.search_help import ModelReranker, ModelRewriter
 from roamtui.models.trace import RECORDED
+from roamtui.search.base import SearchParts
 from roamtui.search.choosing import make_searcher
-from roamtui.search.fused import SearchParts
+from roamtui.search.lance.database import Database
 from roamtui.search.options import Rerank, SearchMode
-from roamtui.search.store.opening import IndexPlace, check_database
+from roamtui.search.store.opening import IndexPlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.models.base import Model
     from roamtui.models.options import ModelOptions
-    from roamtui.search.base import Embedder, Searcher
+    from roamtui.search.base import Embedder, Progress, Searcher
     from roamtui.search.options import RetrievalOptions
-    from roamtui.search.vector_index import Progress
     from roamtui.settings import Settings
 
 ModelChoice = tuple[str, "str | None", "ModelOptions"]
@@ -62,7 +62,7 @@ def prepare_search(
     model = (name, arguments.api_base or settings.api_base, settings.model_options(name))
     options = settings.retrieval
     if options.index is not None and options.mode is not SearchMode.OFF:
-        check_database(options.index)
+        Database(options.index)  # refused now rather than at the first search
     parts = make_parts(options, model=model, cache=cache_path(), tell=tell, progress=progress)
     place = None if needs_vectors else find_index_place(tell)  # what is only measured leaves no index behind
     return partial(make_searcher, options=options, parts=replace(parts, needs_vectors=needs_vectors), place=place)

@@ -16,7 +16,7 @@ from roamtui.search.index_name import SUMMARIES, name_index
 if TYPE_CHECKING:
     from roamtui.command_arguments import IndexArguments
     from roamtui.document.library import Library
-    from roamtui.search.fused import SearchParts
+    from roamtui.search.base import SearchParts
     from roamtui.settings import Settings
 
 

@@ -17,14 +17,14 @@ from roamtui.headless.output import write_note, write_notes, write_text
 from roamtui.models.base import Model
 from roamtui.models.choose import OFFLINE
 from roamtui.models.worker.jobs import Description
-from roamtui.search.catalogue.entries import list_entries
+from roamtui.search.base import SearchParts
 from roamtui.search.catalogue.summary_file import SummaryFile
-from roamtui.search.choosing import make_keyword_searcher, make_searcher
-from roamtui.search.fused import SearchParts
+from roamtui.search.documents import list_files
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance.catalogue import LanceCatalogue
 from roamtui.search.lance.database import Database
-from roamtui.search.lance.layout import drop_tables
+from roamtui.search.lance.passages import drop_tables
+from roamtui.search.lance.searcher import LanceSearcher
+from roamtui.search.lance.summaries import load_summaries, save_summaries
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.store.opening import IndexPlace, delete_index
 
@@ -94,22 +94,16 @@ def keep_database(library: Library, options: RetrievalOptions, parts: SearchPart
     if library.source == "-":
         raise UsageError(_PIPED)
     write_notes(library.notes)
-    catalogue = LanceCatalogue(database)
-    catalogue.save_summaries(library.summaries)
-    library = replace(library, summaries=catalogue.load_summaries())
+    save_summaries(database, library.summaries)
+    library = replace(library, summaries=load_summaries(database))
     progress = _WritingProgress()
-    index = make_keyword_searcher(library, options).prepare(progress)
-    if options.needs_vectors:
-        searcher = make_searcher(library, options, parts)
-        assert searcher is not None
-        searcher.search("")  # embeds what is new
-    catalogue.write(list_entries(library))
-    count = len(catalogue.list_documents())
+    passages = LanceSearcher(library, options, parts).prepare(progress)
+    count = len(list_files(library)) or 1
     documents = f"{count:,} document{'' if count == 1 else 's'}"
     size = database.measure()
     shown = f"; {size / 1e6:,.1f} MB" if size is not None else ""
     changed = f"{progress.total:,} of them new or changed"
-    write_text(f"{documents}, {len(index):,} sections, {changed}{shown} in {database.uri}\n")
+    write_text(f"{documents}, {len(passages):,} sections, {changed}{shown} in {database.uri}\n")
 
 
 @runtime_checkable

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.search.base import Hit, Searcher
-from roamtui.search.fused import SearchParts, find_rival, read_own_text
+from roamtui.search.base import Hit, Searcher, SearchParts
+from roamtui.search.fused import find_rival
 from roamtui.search.options import Rerank, RetrievalOptions
+from roamtui.search.snippets import read_own_text
 
 _JUDGED_LENGTH = 800
 """Characters of a section that a model is shown to judge it."""
@@ -30,7 +31,6 @@ class AssistedSearcher:
         self._library = library
         self._count = options.rerank_count if options.rerank is not Rerank.OFF else 0
         self._parts = parts
-        self._told: set[str] = set()
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on."""
@@ -55,7 +55,7 @@ class AssistedSearcher:
         try:
             return rewriter.rewrite(query, earlier)
         except RoamtuiError as error:
-            self._tell(f"The question was not rewritten: {error}")
+            self._parts.say(f"The question was not rewritten: {error}")
             return None
 
     def _rerank(self, library: Library, query: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
@@ -67,7 +67,7 @@ class AssistedSearcher:
         try:
             named = reranker.rerank(query, texts)
         except RoamtuiError as error:
-            self._tell(f"The model did not rerank: {error}")
+            self._parts.say(f"The model did not rerank: {error}")
             return hits
         order = [*named, *(place for place in range(len(hits)) if place not in named)]
         judged = []
@@ -77,12 +77,6 @@ class AssistedSearcher:
             rival = find_rival(hits, hit.section_id) if hit.rival is None else hit.rival
             judged.append(replace(hit, score=hits[rank - 1].score, why=why, rival=rival))
         return tuple(judged)
-
-    def _tell(self, sentence: str) -> None:
-        """Tell each thing once."""
-        if self._parts.tell is not None and sentence not in self._told:
-            self._told.add(sentence)
-            self._parts.tell(sentence)
 
 
 def _show(library: Library, section_id: str) -> str:

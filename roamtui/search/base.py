@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from roamtui.document.library import Library
+from roamtui.errors import RoamtuiError
+from roamtui.search.options import SearchMode
 
+if TYPE_CHECKING:  # numpy is an extra
     import numpy as np
     from numpy.typing import NDArray
 
-    from roamtui.document.library import Library
+Progress = Callable[[int, int], None]
+"""Is told how many are done, and of how many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +86,7 @@ class Searcher(Protocol):
 class Indexing(Protocol):
     """A searcher whose index can be made before it is asked."""
 
-    def prepare(self, tell: Callable[[int, int], None] | None = None) -> object:
+    def prepare(self, tell: Progress | None = None) -> object:
         """Bring the index up to date; called in a thread.
 
         Args:
@@ -140,3 +145,47 @@ class Rewriter(Protocol):
             RoamtuiError: It gave no usable answer; the message is for the person.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchParts:
+    """What a search works with beside the library; whoever makes it may leave out what its mode does not need."""
+
+    embedder: Embedder | None = None
+    reranker: Reranker | None = None
+    rewriter: Rewriter | None = None
+    cache: Path | None = None
+    """Folder for vectors, None to keep none."""
+    progress: Progress | None = None
+    """Is told while sections are embedded."""
+    tell: Callable[[str], None] | None = None
+    """Is told in a sentence what is done without, or done again."""
+    needs_vectors: bool = False
+    """Whether a hybrid search fails with its embedder, rather than go on by words alone."""
+    told: set[str] = field(default_factory=set)
+    """What was said already."""
+
+    def say(self, sentence: str) -> None:
+        """Tell each thing once."""
+        if self.tell is not None and sentence not in self.told:
+            self.told.add(sentence)
+            self.tell(sentence)
+
+    def do_without_vectors(self, error: RoamtuiError, mode: SearchMode) -> None:
+        """Say that search goes on by words alone.
+
+        Raises:
+            RoamtuiError: The error itself, where words alone are not wanted.
+        """
+        if mode is not SearchMode.HYBRID or self.needs_vectors:
+            raise error
+        self.say(f"Searched by words alone: {error}")
+
+
+class IndexLostError(RoamtuiError):
+    """An index can be used no longer; the message says why."""
+
+    def __init__(self, reason: str, *, is_damaged: bool) -> None:
+        super().__init__(reason)
+        self.is_damaged = is_damaged
+        """Whether a new file would do."""

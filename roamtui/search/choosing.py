@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 
 from roamtui.document.library import Library
 from roamtui.search.assisted import AssistedSearcher
-from roamtui.search.base import Hit, Searcher
-from roamtui.search.fused import FusedSearcher, SearchParts
+from roamtui.search.base import Hit, Searcher, SearchParts
+from roamtui.search.fused import FusedSearcher
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.lance.searcher import LanceSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 from roamtui.search.store.opening import IndexPlace
 
@@ -28,11 +27,12 @@ def make_searcher(
     """
     if options.mode is SearchMode.OFF:
         return None
-    keyword = make_keyword_searcher(library, options, place)
-    parts = replace(parts or SearchParts(), vectors_uri=options.index)
-    searcher: Searcher = keyword
-    if options.needs_vectors or options.neighbour_count:
-        searcher = FusedSearcher(library, keyword, options, parts)
+    parts = parts or SearchParts()
+    searcher: Searcher = (
+        LanceSearcher(library, options, parts)
+        if options.index is not None
+        else _make_own_searcher(library, options, parts, place)
+    )
     if options.rerank is not Rerank.OFF or options.rewrite:
         searcher = AssistedSearcher(searcher, library, options, parts)
     if options.limit is not None or options.max_tokens is not None or options.score_threshold > 0:
@@ -40,13 +40,14 @@ def make_searcher(
     return searcher
 
 
-def make_keyword_searcher(
-    library: Library, options: RetrievalOptions, place: IndexPlace | None = None
-) -> KeywordSearcher:
-    """Return what searches `library` by words, in the database that the options name or else in `place`."""
-    if options.index is not None:
-        place = IndexPlace(folder=Path(), uri=options.index)
-    return KeywordSearcher(library, options, place=place)
+def _make_own_searcher(
+    library: Library, options: RetrievalOptions, parts: SearchParts, place: IndexPlace | None
+) -> Searcher:
+    """Return what searches with the index on this machine."""
+    keyword = KeywordSearcher(library, options, place=place)
+    if options.needs_vectors or options.neighbour_count:
+        return FusedSearcher(library, keyword, options, parts)
+    return keyword
 
 
 class LimitedSearcher:

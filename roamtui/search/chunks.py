@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from roamtui.document.library import Library
 
 _PATH_LENGTH_MAX = 200
 """Characters of titles before a chunk; of more, the last stay, which are nearest to the text."""
@@ -30,15 +26,16 @@ class Chunk:
     """The titles above and its own on one line, then the piece."""
 
 
-def make_chunks(library: Library, *, size: int, overlap: int) -> Iterator[Chunk]:
-    """Yield the chunks of all loaded sections in document order; a section without text has one, its titles.
+def make_chunks(library: Library, section_ids: Iterable[str], *, size: int, overlap: int) -> Iterator[Chunk]:
+    """Yield the chunks of sections in order; a section without text has one, its titles.
 
     Args:
-        library: What is cut. No chunk crosses the end of a section's own text.
+        library: Holds the sections. No chunk crosses the end of a section's own text.
+        section_ids: What is cut.
         size: Characters of a chunk at most, its titles not counted.
         overlap: Characters that a chunk repeats of the one before, less than half of `size`.
     """
-    for section_id in library.walk():
+    for section_id in section_ids:
         document, row = library.locate(section_id)
         columns = document.columns
         starts = columns.starts

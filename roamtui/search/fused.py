@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.search.base import Embedder, Hit, RankedSection, Reranker, Rewriter
+from roamtui.search.base import Hit, RankedSection, SearchParts
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.neighbours import Neighbour, NeighbourRules, find_neighbours
 from roamtui.search.options import RetrievalOptions, SearchMode
-from roamtui.search.snippets import make_snippet
+from roamtui.search.snippets import make_snippet, read_own_text
 from roamtui.search.terms import query_terms
-from roamtui.search.vector_index import Progress, VectorIndex, VectorRanker, open_vectors
+from roamtui.search.vector_index import VectorIndex
 from roamtui.search.vector_store import VectorStore
 
 _QUERY_LENGTH_MAX = 2_000
@@ -28,25 +27,6 @@ _DOUBT_MIN = 0.01
 """However clear words are, what vectors alone find comes after it all."""
 _CLEAR_SHARE = 0.9
 """Of the best score by words, above which the second best makes it doubtful."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchParts:
-    """What a search works with beside the library; whoever makes it may leave out what its mode does not need."""
-
-    embedder: Embedder | None = None
-    reranker: Reranker | None = None
-    rewriter: Rewriter | None = None
-    cache: Path | None = None
-    """Folder for vectors, None to keep none."""
-    progress: Progress | None = None
-    """Is told while sections are embedded."""
-    tell: Callable[[str], None] | None = None
-    """Is told in a sentence what is done without, or done again."""
-    vectors_uri: str | None = None
-    """A LanceDB database that holds the vectors of the library, in place of memory."""
-    needs_vectors: bool = False
-    """Whether a hybrid search fails with its embedder, rather than go on by words alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +59,7 @@ class FusedSearcher:
         self._parts = parts
         self._lock = threading.Lock()
         self._is_embedded = False
-        self._vectors: VectorRanker | None = None
-        self._told: set[str] = set()
+        self._vectors: VectorIndex | None = None
 
     def refresh(self, library: Library) -> None:
         """Search `library` from now on; only text that was never embedded will be."""
@@ -138,38 +117,39 @@ class FusedSearcher:
             for section_id, score in zip(order[:limit], descending, strict=False)
         )
 
-    def _prepare(self) -> tuple[Library, VectorRanker | None]:
+    def _prepare(self) -> tuple[Library, VectorIndex | None]:
         with self._lock:
             if not self._is_embedded:
                 self._vectors = self._embed() if self._options.mode is not SearchMode.KEYWORD else None
                 self._is_embedded = True
             return self._library, self._vectors
 
-    def _embed(self) -> VectorRanker | None:
+    def _embed(self) -> VectorIndex | None:
         """Return the library as vectors, None where the embedder failed and words can do without."""
         options, embedder = self._options, self._parts.embedder
         assert embedder is not None
         store = VectorStore(self._parts.cache)
         try:
-            make = VectorIndex if self._parts.vectors_uri is None else open_vectors(self._parts.vectors_uri)
             chunking = (options.chunk_size, options.chunk_overlap)
-            index = make(self._library, embedder, store, chunking, self._parts.progress)
+            index = VectorIndex(self._library, embedder, store, chunking, self._parts.progress)
         except RoamtuiError as error:
-            self._do_without_vectors(error)
+            self._parts.do_without_vectors(error, self._options.mode)
             return None
         finally:
             store.close()
             if store.problem:
-                self._tell(store.problem)
+                self._parts.say(store.problem)
         if index.replaced_model is not None:
-            self._tell(f"Embedded again by {embedder.name}: the vectors that were kept are of {index.replaced_model}.")
+            self._parts.say(
+                f"Embedded again by {embedder.name}: the vectors that were kept are of {index.replaced_model}."
+            )
         return index
 
-    def _rank_by_vectors(self, vectors: VectorRanker, query: str, inside: Collection[str] | None) -> tuple[str, ...]:
+    def _rank_by_vectors(self, vectors: VectorIndex, query: str, inside: Collection[str] | None) -> tuple[str, ...]:
         try:
             found = vectors.rank(query[:_QUERY_LENGTH_MAX], limit=self._options.vector_top, within=inside)
         except RoamtuiError as error:
-            self._do_without_vectors(error)
+            self._parts.do_without_vectors(error, self._options.mode)
             return ()
         return tuple(section_id for section_id, _ in found)
 
@@ -195,22 +175,6 @@ class FusedSearcher:
             siblings_per_node=options.siblings_per_node,
         )
         return find_neighbours(library, scores, rules, inside)
-
-    def _do_without_vectors(self, error: RoamtuiError) -> None:
-        """Go on by words alone.
-
-        Raises:
-            RoamtuiError: Words were not asked for.
-        """
-        if self._options.mode is not SearchMode.HYBRID or self._parts.needs_vectors:
-            raise error
-        self._tell(f"Searched by words alone: {error}")
-
-    def _tell(self, sentence: str) -> None:
-        """Tell each thing once."""
-        if self._parts.tell is not None and sentence not in self._told:
-            self._told.add(sentence)
-            self._parts.tell(sentence)
 
 
 def fuse_lists(lists: Iterable[RankedList], k: int) -> dict[str, float]:
@@ -252,13 +216,6 @@ def find_rival(sections: Sequence[RankedSection] | Sequence[Hit], section_id: st
     own = next((section.score for section in sections if section.section_id == section_id), 0.0)
     other = next((section.score for section in sections if section.section_id != section_id), 0.0)
     return other / own if own else math.inf
-
-
-def read_own_text(library: Library, section_id: str) -> str:
-    """Return the text of a section from its heading to the next heading."""
-    document, row = library.locate(section_id)
-    starts = document.columns.starts
-    return document.text[starts[row] : starts[row + 1]]
 
 
 def _list_inside(library: Library, within: str | None) -> frozenset[str] | None:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from roamtui.document.document import Document
     from roamtui.document.library import Library
-    from roamtui.search.word_store import WordStore
 
 _ALL = 1 << 40
 
@@ -33,7 +32,7 @@ class SectionIndex:
     def __init__(
         self,
         library: Library,
-        store: WordStore | None = None,
+        store: SectionStore | None = None,
         *,
         before: SectionIndex | None = None,
         tell: Callable[[int, int], None] | None = None,
@@ -50,13 +49,13 @@ class SectionIndex:
             IndexLostError: The store's file cannot be used.
         """
         self.library = library
-        self.store: WordStore = store or SectionStore()
+        self.store = store or SectionStore()
         self._layout = Layout(library)
         self._parts: Mapping[int, Sequence[Part]] = find_parts(
             self._layout,
             library.documents,
             before._parts if before is not None else {},  # noqa: SLF001 - its own kind
-            {**self.store.summaries, **library.summaries},
+            library.summaries,
         )
         parts = [part for parts in self._parts.values() for part in parts]
         bases = self.store.synchronise(parts, tell)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from roamtui.errors import UnknownSectionError
-from roamtui.search.base import Hit, RankedSection, Ranking
+from roamtui.search.base import Hit, IndexLostError, RankedSection, Ranking
 from roamtui.search.families import demote_bare, merge_families
 from roamtui.search.forms import list_compounds
 from roamtui.search.index import SectionIndex
@@ -18,7 +18,6 @@ from roamtui.search.ranking import rank_by_text
 from roamtui.search.snippets import make_snippet
 from roamtui.search.stem import stem
 from roamtui.search.store.opening import IndexPlace, StoreChooser
-from roamtui.search.store.sections import IndexLostError
 from roamtui.search.terms import is_unspaced, split_pair
 from roamtui.search.titles import TitleWords
 from roamtui.search.topics import TopicTitles

@@ -34,7 +34,7 @@ class Search:
 
 def plan_search(index: SectionIndex, query: Query, within: range, *, weighed_max: int = WEIGHED_MAX) -> Search:
     """Return what finds the best sections for a query without weighing many more than `weighed_max` of them."""
-    if len(within) <= weighed_max or not query.pieces or index.store.is_quick:
+    if len(within) <= weighed_max or not query.pieces:
         return Search(query.expression)
     counts = {piece: index.count(piece) for piece in query.pieces}
     pieces = sorted((piece for piece in query.pieces if counts[piece]), key=lambda piece: counts[piece])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
 from roamtui.search.sentences import best_sentences, find_opening
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SNIPPET_LENGTH = 240
 _SOURCE_LENGTH = 20_000
@@ -30,6 +28,13 @@ def make_snippet(text: str, terms: Sequence[str]) -> str:
     if sentence is None:
         return ""
     return shorten(plain_line(text[sentence.start : sentence.end].replace("\n>", "\n")), SNIPPET_LENGTH)
+
+
+def read_own_text(library: Library, section_id: str) -> str:
+    """Return the text of a section from its heading to the next heading."""
+    document, row = library.locate(section_id)
+    starts = document.columns.starts
+    return document.text[starts[row] : starts[row + 1]]
 
 
 def narrow_text(text: str, terms: Sequence[str]) -> str:

@@ -2,52 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from roamtui.search.base import EmbedKind
-from roamtui.search.chunks import make_chunks
-from roamtui.search.vector_store import digest_text
+from roamtui.document.library import Library
+from roamtui.search.base import Embedder, EmbedKind, Progress
+from roamtui.search.chunks import Chunk, make_chunks
+from roamtui.search.vector_store import VectorStore, digest_text
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
+if TYPE_CHECKING:  # numpy is an extra
     import numpy as np
     from numpy.typing import NDArray
 
-    from roamtui.document.library import Library
-    from roamtui.search.base import Embedder
-    from roamtui.search.chunks import Chunk
-    from roamtui.search.vector_store import VectorStore
-
-Progress = Callable[[int, int], None]
-"""Is told how many chunks are embedded, and of how many."""
 _BATCH = 64
-_STORED = "<f2"
+STORED = "<f2"
 """Half precision: of 384 numbers each of norm 1, a dot product is off by less than 0.001."""
-
-
-class VectorRanker(Protocol):
-    """Ranks the sections of one library by their most similar chunk."""
-
-    @property
-    def replaced_model(self) -> str | None:
-        """Return another model whose vectors of this text were known, so that all was embedded again."""
-        ...
-
-    def rank(self, query: str, *, limit: int, within: Collection[str] | None = None) -> list[tuple[str, float]]:
-        """Return up to `limit` sections with the cosine of their most similar chunk, the best first.
-
-        Args:
-            query: What is looked for.
-            limit: How many at most.
-            within: Ids of the sections to look at, None for all.
-
-        Raises:
-            RoamtuiError: The embedder failed.
-        """
-        ...
 
 
 class VectorIndex:
@@ -76,7 +45,7 @@ class VectorIndex:
     ) -> None:
         size, overlap = chunking
         self._embedder = embedder
-        self._chunks: tuple[Chunk, ...] = tuple(make_chunks(library, size=size, overlap=overlap))
+        self._chunks: tuple[Chunk, ...] = tuple(make_chunks(library, library.walk(), size=size, overlap=overlap))
         self.replaced_model: str | None = None
         """Another model whose vectors of this text were known, so that all was embedded again."""
         self._matrix = self._load(store, tell)
@@ -120,41 +89,39 @@ class VectorIndex:
         }
         if missing:
             self.replaced_model = store.find_other_model(tuple(missing), self._embedder.name)
-        self._embed(missing, known, store, tell)
+        known |= embed_missing(missing, self._embedder, store, tell)
         if not digests:
             return np.zeros((0, 0), dtype=np.float32)
         joined = b"".join(known[digest] for digest in digests)
-        return np.frombuffer(joined, dtype=_STORED).reshape(len(digests), -1).astype(np.float32)
-
-    def _embed(
-        self, missing: dict[bytes, str], known: dict[bytes, bytes], store: VectorStore, tell: Progress | None
-    ) -> None:
-        """Embed what is not known, a batch at a time, and keep each batch at once."""
-        waiting = sorted(missing, key=lambda digest: len(missing[digest]))  # a batch takes as long as its longest text
-        for start in range(0, len(waiting), _BATCH):
-            batch = waiting[start : start + _BATCH]
-            made = self._embedder.embed([missing[digest] for digest in batch], kind=EmbedKind.DOCUMENT)
-            vectors = [row.astype(_STORED).tobytes() for row in normalise_rows(made)]
-            new = dict(zip(batch, vectors, strict=True))
-            store.save(new, self._embedder.name)
-            known.update(new)
-            if tell is not None:
-                tell(start + len(batch), len(waiting))
+        return np.frombuffer(joined, dtype=STORED).reshape(len(digests), -1).astype(np.float32)
 
 
-def open_vectors(
-    uri: str,
-) -> Callable[[Library, Embedder, VectorStore, tuple[int, int], Progress | None], VectorRanker]:
-    """Return what makes the vectors of a library in a LanceDB database; the arguments are those of `VectorIndex`.
+def embed_missing(
+    missing: Mapping[bytes, str], embedder: Embedder, store: VectorStore, tell: Progress | None
+) -> dict[bytes, bytes]:
+    """Return the vectors of texts by their digests; each batch that is embedded is kept at once.
+
+    Args:
+        missing: Texts by digest, which the store does not know.
+        embedder: Makes vectors.
+        store: Keeps them.
+        tell: Is told of progress.
 
     Raises:
-        UsageError: LanceDB is not installed.
-        IndexLostError: The database cannot be used.
+        RoamtuiError: The embedder failed.
     """
-    from roamtui.search.lance.database import Database  # noqa: PLC0415 - an extra
-    from roamtui.search.lance.vectors import LanceVectors  # noqa: PLC0415 - an extra
-
-    return partial(LanceVectors, database=Database(uri))
+    found: dict[bytes, bytes] = {}
+    waiting = sorted(missing, key=lambda digest: len(missing[digest]))  # a batch takes as long as its longest text
+    for start in range(0, len(waiting), _BATCH):
+        batch = waiting[start : start + _BATCH]
+        made = embedder.embed([missing[digest] for digest in batch], kind=EmbedKind.DOCUMENT)
+        vectors = [row.astype(STORED).tobytes() for row in normalise_rows(made)]
+        new = dict(zip(batch, vectors, strict=True))
+        store.save(new, embedder.name)
+        found |= new
+        if tell is not None:
+            tell(start + len(batch), len(waiting))
+    return found
 
 
 def normalise_rows(matrix: NDArray[np.float32] | Sequence[Sequence[float]]) -> NDArray[np.float32]:

@@ -32,13 +32,12 @@ from numpy.typing import NDArray
 from roamtui.document.build import WebOptions, open_named
 from roamtui.document.library import Library
 from roamtui.document.loader import load_files
-from roamtui.search.base import EmbedKind, Searcher
-from roamtui.search.choosing import make_keyword_searcher, make_searcher
-from roamtui.search.fused import SearchParts
+from roamtui.search.base import EmbedKind, Indexing, Searcher, SearchParts
+from roamtui.search.choosing import make_searcher
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.lance.searcher import LanceSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.store.opening import IndexPlace
-from roamtui.search.vector_index import VectorIndex, VectorRanker, open_vectors
-from roamtui.search.vector_store import VectorStore
 from tests.real_documents import find_data_dir
 
 _DIMENSIONS = 384
@@ -51,7 +50,6 @@ _PLACES = ("sqlite", "lance")
 _FILE_CHARACTERS = 60_000
 _COMPARED = 50
 """Places of which it is counted how many both lists of sections have."""
-_CHUNKING = (600, 0)
 _SETS = ("anthropic-docs", "vespa-docs", "ray-docs")
 
 
@@ -122,12 +120,12 @@ def _list_queries() -> list[str]:
 def compare_vectors(base: Path) -> dict[str, object]:
     """Return the share of the best sections that LanceDB finds too, by chunks that are compared one by one."""
     library = _open(base / "library")
-    embedder = HashingEmbedder()
+    parts = SearchParts(embedder=HashingEmbedder(), cache=base / "cache", needs_vectors=True)
     found = []
-    makes: tuple[Callable[..., VectorRanker], ...] = (VectorIndex, open_vectors(str(base / "lance")))
-    for make in makes:
-        ranker = make(library, embedder, VectorStore(base / "cache"), _CHUNKING, None)
-        found.append([dict(ranker.rank(query, limit=_COMPARED)).keys() for query in _list_queries()])
+    for uri in (None, str(base / "lance")):
+        searcher = make_searcher(library, RetrievalOptions(index=uri, mode=SearchMode.VECTOR), parts)
+        assert searcher is not None
+        found.append([{hit.section_id for hit in searcher.search(query, limit=_COMPARED)} for query in _list_queries()])
     shares = [len(exact & near) / len(exact) for exact, near in zip(*found, strict=True)]
     return {"found_too": round(statistics.mean(shares), 3)}
 
@@ -147,10 +145,12 @@ def run_step(step: str, base: Path, place_name: str) -> dict[str, object]:
     library = libraries[0]
     found["sections"] = len(library)
     found["mb"] = round(sum(path.stat().st_size for path in (base / "library").rglob("*.md")) / 1e6, 2)
-    words = make_keyword_searcher(library, options, place)
+    parts = SearchParts(embedder=HashingEmbedder(), cache=base / "cache", needs_vectors=True)
+    words: Indexing = KeywordSearcher(library, options, place=place)
+    if options.index is not None:
+        words = LanceSearcher(library, options, parts)
     found["words"] = _time(words.prepare)
     found["peak_mb_words"] = measure_peak()
-    parts = SearchParts(embedder=HashingEmbedder(), cache=base / "cache", needs_vectors=True)
     for mode in (SearchMode.KEYWORD, SearchMode.VECTOR, SearchMode.HYBRID):
         searcher = make_searcher(library, replace(options, mode=mode), parts, place)
         assert searcher is not None

@@ -13,7 +13,8 @@ from roamtui.document.document import hash_text
 from roamtui.locations import config_path, indexes_path
 from roamtui.search.catalogue.summary_file import SummaryFile
 from roamtui.search.index_name import SUMMARIES, name_index
-from roamtui.search.lance.catalogue import open_catalogue
+from roamtui.search.lance.database import Database
+from roamtui.search.lance.summaries import save_summaries
 from tests.fakes.http_server import FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer
 
@@ -92,7 +93,7 @@ def test_summaries_in_a_database_are_read_by_machines_that_have_none(
 ) -> None:
     uri = str(tmp_path / "database")
     assert run("index", shelf, "--to", uri).code == 0
-    open_catalogue(uri).save_summaries({hash_text(FILES["bees"]): "Zymurgy of bees."})
+    save_summaries(Database(uri), {hash_text(FILES["bees"]): "Zymurgy of bees."})
     assert "Zymurgy" not in run("outline", shelf).out
     config_path().parent.mkdir(parents=True)
     config_path().write_text(f'[retrieval]\nindex = "{uri}"\n', "utf-8")

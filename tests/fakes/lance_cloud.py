@@ -130,6 +130,8 @@ def _describe_type(kind: Any) -> object:  # noqa: ANN401 - one of pyarrow's
     if pa.types.is_fixed_size_list(kind):
         item = {"name": "item", "type": {"type": "halffloat"}, "nullable": True}
         return {"type": "fixed_size_list", "fields": [item], "length": kind.list_size}
+    if pa.types.is_list(kind):
+        return {"type": "list", "fields": [{"name": "item", "type": {"type": "string"}, "nullable": True}]}
     return {"type": _SIMPLE_TYPES[str(kind)]}
 
 
@@ -154,6 +156,8 @@ def _query(table: Any, asked: Mapping[str, Any]) -> Any:  # noqa: ANN401 - Lance
         search = search.where(asked["filter"], prefilter=True)
     if asked.get("columns"):
         search = search.select(asked["columns"])
+    if asked.get("with_row_id"):
+        search = search.with_row_id(True)  # noqa: FBT003 - LanceDB's own
     return search.limit(min(asked["k"], 1_000_000)).to_arrow()
 
 

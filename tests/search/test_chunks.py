@@ -52,14 +52,14 @@ def test_a_piece_repeats_whole_words_of_the_one_before() -> None:
 @pytest.mark.parametrize(("size", "overlap"), [(200, 0), (500, 10), (800, 200)])
 def test_sizes_of_published_systems_can_be_chosen(size: int, overlap: int) -> None:
     library = make_library("# A\n\n" + "Some words to be cut. " * 200)
-    chunks = list(make_chunks(library, size=size, overlap=overlap))
+    chunks = list(make_chunks(library, library.walk(), size=size, overlap=overlap))
     assert len(chunks) >= 4_300 // size
     assert all(len(chunk.text) <= size + len("A\n") for chunk in chunks)
 
 
 def test_a_chunk_carries_its_titles_and_no_other_text_of_its_section() -> None:
     library = make_folder({"guide/intro.md": "# Garden\n\nHello.\n\nBeds\n----\n\nOf roses.\n\n### Empty\n"})
-    assert [chunk.text for chunk in make_chunks(library, size=100, overlap=0)] == [
+    assert [chunk.text for chunk in make_chunks(library, library.walk(), size=100, overlap=0)] == [
         "guide/intro > Garden\nHello.",
         "guide/intro > Garden > Beds\nOf roses.",
         "guide/intro > Garden > Beds > Empty",
@@ -68,17 +68,19 @@ def test_a_chunk_carries_its_titles_and_no_other_text_of_its_section() -> None:
 
 def test_a_chunk_belongs_to_the_section_whose_own_text_it_is() -> None:
     library = make_library("# A\n\nfirst\n\n## B\n\nsecond\n\n## C\n\nthird\n")
-    owners = [chunk.section_id for chunk in make_chunks(library, size=50, overlap=0)]
+    owners = [chunk.section_id for chunk in make_chunks(library, library.walk(), size=50, overlap=0)]
     assert owners == [id_of(library, title) for title in "ABC"]
 
 
 def test_very_long_titles_leave_room_for_the_text() -> None:
     library = make_library(f"# {'long ' * 200}\n\n## Near\n\nText.\n")
-    near = [chunk.text for chunk in make_chunks(library, size=50, overlap=0)][-1]
+    near = [chunk.text for chunk in make_chunks(library, library.walk(), size=50, overlap=0)][-1]
     assert near.endswith("Near\nText.")
     assert len(near) < 250
 
 
 def test_text_without_headings_is_cut_too() -> None:
     library = make_library("Some words.\n\nOthers follow here.\n")
-    assert "Others follow here." in "\n".join(chunk.text for chunk in make_chunks(library, size=50, overlap=0))
+    assert "Others follow here." in "\n".join(
+        chunk.text for chunk in make_chunks(library, library.walk(), size=50, overlap=0)
+    )

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, UnknownSectionError
-from roamtui.search.base import RankedSection, Searcher
+from roamtui.search.base import RankedSection, Searcher, SearchParts
 from roamtui.search.choosing import make_searcher
-from roamtui.search.fused import RankedList, SearchParts, find_rival, fuse_lists, measure_doubt, put_clear_first
+from roamtui.search.fused import RankedList, find_rival, fuse_lists, measure_doubt, put_clear_first
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder

@@ -5,20 +5,18 @@ from __future__ import annotations
 import importlib.util
 import os
 import random
+import re
 import time
 import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import UsageError
-from roamtui.search.lance.failures import explain_failure
-from roamtui.search.store.sections import IndexLostError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+from roamtui.search.base import IndexLostError
 
 _PACKAGE = "lancedb"
 _INSTALL = 'pip install "roamtui[lancedb]"'
@@ -36,6 +34,22 @@ _PAUSE_SECONDS = 0.1
 _UNINDEXED_MIN = 1_000
 _UNINDEXED_SHARE = 0.05
 """Rows that are not in an index are searched one by one; more than this of them are worth tidying."""
+_REASON_LENGTH = 200
+_KNOWN = (
+    (r"NoSuchBucket", "there is no such bucket"),
+    (r"api_key is required|Failed to get AWS credentials", "no key was found. Set {keys}"),
+    (r"AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|\b40[13]\b", "access was refused. Look at {keys}"),
+    (r"BadScheme", "an AWS_ENDPOINT that begins with http:// needs AWS_ALLOW_HTTP=true"),
+    (r"kind: Connect\b|connect_failures=3", "its host cannot be reached. Look at {places} and at the network"),
+    (r"request_failures=3", "its host answers with errors. Try again later"),
+)
+"""Patterns of an error's text, the first that is found, and what it means."""
+_VARIABLES = {
+    "s3": ("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT, AWS_REGION"),
+    "db": ("LANCEDB_API_KEY", "LANCEDB_HOST_OVERRIDE, LANCEDB_REGION"),
+}
+"""By scheme, where keys and addresses come from."""
+_OTHERS = ("the keys in the environment", "the address")
 
 
 class Database:
@@ -57,6 +71,7 @@ class Database:
         import lancedb  # noqa: PLC0415 - an extra
         import lancedb.index  # noqa: PLC0415 - likewise
         import lancedb.query  # noqa: PLC0415 - likewise
+        import lancedb.rerankers  # noqa: PLC0415 - likewise
         import pyarrow as pa  # noqa: PLC0415 - likewise
 
         self.arrow: Any = pa
@@ -65,6 +80,8 @@ class Database:
         """Classes of queries."""
         self.indexes: Any = lancedb.index
         """Classes of indexes."""
+        self.rerankers: Any = lancedb.rerankers
+        """Classes of what fuses the two lists of a hybrid query."""
         with self.failing():
             self._connection = lancedb.connect(self.uri, read_consistency_interval=_SEEN_AFTER, **_find_cloud(self.uri))
 
@@ -133,6 +150,16 @@ class Database:
             reason = explain_failure(error, self.uri)
             shown = shorten(plain_line(self.uri), 80)
             raise IndexLostError(f"The index {shown} cannot be used: {reason}.", is_damaged=False) from error
+
+
+def explain_failure(error: Exception, uri: str) -> str:
+    """Return why something of LanceDB's failed, without a full stop."""
+    text = str(error)
+    keys, places = _VARIABLES.get(uri.partition("://")[0], _OTHERS)
+    for pattern, meaning in _KNOWN if "://" in uri else ():
+        if re.search(pattern, text):
+            return meaning.format(keys=keys, places=places)
+    return shorten(plain_line(text.partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
 
 
 def _find_cloud(uri: str) -> dict[str, str]:

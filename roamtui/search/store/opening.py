@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from roamtui.private_folders import make_private_folder
+from roamtui.search.base import IndexLostError
 from roamtui.search.index_name import name_index
-from roamtui.search.store.sections import IndexLostError, SectionStore
+from roamtui.search.store.sections import SectionStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from roamtui.document.library import Library
-    from roamtui.search.word_store import WordStore
 
 _ON_DISK_SECTIONS = 5_000
 _ON_DISK_CHARACTERS = 2_000_000
@@ -32,8 +32,6 @@ class IndexPlace:
     """Is told in a sentence why one is not kept, or is made anew."""
     is_wanted: bool = False
     """Whether a small library, too, is kept on disk."""
-    uri: str | None = None
-    """A LanceDB database in place of the folder, which is then what the person named and never done without."""
 
     def find_path(self, library: Library) -> Path | None:
         """Return the file of a library's index, None where what came by a pipe has none."""
@@ -51,10 +49,8 @@ class StoreChooser:
         self._has_renewed = False
         self._is_file_given_up = False
 
-    def open(self, library: Library) -> WordStore:
+    def open(self, library: Library) -> SectionStore:
         """Return a store for a library, filled or not."""
-        if self._place is not None and self._place.uri is not None:
-            return open_words(self._place.uri)
         while (path := self._choose_path(library)) is not None:
             try:
                 return _open_file(path)
@@ -62,7 +58,7 @@ class StoreChooser:
                 self._give_up_file(path, error)
         return SectionStore()
 
-    def give_up(self, store: WordStore, error: IndexLostError) -> None:
+    def give_up(self, store: SectionStore, error: IndexLostError) -> None:
         """Let `open` give another store than one that failed.
 
         Raises:
@@ -92,31 +88,6 @@ class StoreChooser:
         if path is None or self._place.is_wanted or is_large(library):
             return path
         return path if path.exists() else None
-
-
-def check_database(uri: str) -> None:
-    """Refuse a LanceDB database before it is needed.
-
-    Raises:
-        UsageError: LanceDB is not installed.
-        IndexLostError: The database cannot be opened.
-    """
-    from roamtui.search.lance.database import Database  # noqa: PLC0415 - an extra
-
-    Database(uri)
-
-
-def open_words(uri: str) -> WordStore:
-    """Return the words in a LanceDB database.
-
-    Raises:
-        UsageError: LanceDB is not installed.
-        IndexLostError: The database cannot be used.
-    """
-    from roamtui.search.lance.database import Database  # noqa: PLC0415 - an extra
-    from roamtui.search.lance.words import LanceWordStore  # noqa: PLC0415 - an extra
-
-    return LanceWordStore(Database(uri))
 
 
 def is_large(library: Library) -> bool:

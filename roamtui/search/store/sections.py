@@ -9,17 +9,16 @@ import threading
 import zlib
 from collections import Counter
 from contextlib import contextmanager, suppress
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 from weakref import finalize
 
-from roamtui.errors import RoamtuiError
+from roamtui.search.base import IndexLostError
 from roamtui.search.languages import STOP_WORDS
 from roamtui.search.store.parts import IndexRow, NamesByRun
 from roamtui.search.terms import find_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from roamtui.search.store.parts import Part
@@ -55,24 +54,12 @@ _COUNT_WORD = """
 INSERT INTO words VALUES(?, ?) ON CONFLICT (word) DO UPDATE SET count = count + excluded.count"""
 
 
-class IndexLostError(RoamtuiError):
-    """The file of an index can be used no longer; the message says why."""
-
-    def __init__(self, reason: str, *, is_damaged: bool) -> None:
-        super().__init__(reason)
-        self.is_damaged = is_damaged
-        """Whether a new file would do."""
-
-
 class SectionStore:
     """Ranks rows by the words of parts. May be asked from any thread; a row's number is never given to another.
 
     Raises:
         IndexLostError: The file cannot be used; of every method.
     """
-
-    is_quick = False
-    summaries: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, path: Path | None = None) -> None:
         """Open a file that its owner has made already, perhaps empty; without a path all is in memory."""

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.search.base import Searcher
-from roamtui.search.choosing import make_keyword_searcher, make_searcher
-from roamtui.search.fused import SearchParts
+from roamtui.search.base import Indexing, Searcher, SearchParts
+from roamtui.search.choosing import make_searcher
 from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.lance.searcher import LanceSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.store.opening import IndexPlace
 from tests.fakes.hashed_embedder import HashedEmbedder
@@ -39,8 +39,10 @@ class Backend:
     def place(self) -> IndexPlace:
         return IndexPlace(folder=self.folder / "indexes", is_wanted=True)
 
-    def open_words(self, library: Library) -> KeywordSearcher:
-        return make_keyword_searcher(library, self.options, self.place)
+    def open_words(self, library: Library) -> Indexing:
+        if self.options.index is not None:
+            return LanceSearcher(library, self.options, SearchParts())
+        return KeywordSearcher(library, self.options, place=self.place)
 
     def count_written(self, library: Library) -> int:
         """Bring the index up to date, and return how many sections were written."""

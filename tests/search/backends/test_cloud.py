@@ -11,13 +11,13 @@ import pytest
 pytest.importorskip("lancedb", reason="LanceDB is not installed")
 
 from roamtui.errors import RoamtuiError
-from roamtui.search.lance.catalogue import open_catalogue
 from roamtui.search.lance.database import Database
-from roamtui.search.lance.layout import drop_tables
+from roamtui.search.lance.passages import drop_tables
+from roamtui.search.lance.summaries import load_summaries, save_summaries
 from roamtui.search.options import SearchMode
 from tests.fakes.lance_cloud import FakeLanceCloud
 from tests.search.backends.conftest import Backend
-from tests.search.libraries import make_folder
+from tests.search.libraries import id_of, make_folder
 
 LIBRARY = make_folder({"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Cherries\n\nRed and small, late.\n"})
 
@@ -44,13 +44,16 @@ def test_an_index_is_written_searched_changed_and_deleted(remote: Backend, cloud
     assert LIBRARY.title_of(hits[0].section_id) == "Cherries"
     hits = remote.open(LIBRARY, SearchMode.HYBRID).search("roundness of apples")
     assert LIBRARY.title_of(hits[0].section_id) == "Apples"
-    assert "vector rank 1" in hits[0].why
+    assert hits[0].why == "hybrid rank 1"
     changed = make_folder({"a.md": "# Apples\n\nGreen.\n", "b.md": "# Cherries\n\nRed and small, late.\n"})
     assert remote.count_written(changed) == 1
     assert len(remote.open(changed).search("round")) == 0
-    open_catalogue(cloud.uri).save_summaries({"digest": "About apples."})
-    assert open_catalogue(cloud.uri).load_summaries() == {"digest": "About apples."}
-    assert drop_tables(Database(cloud.uri)) == 3
+    inside = id_of(LIBRARY, "a.md")
+    assert [LIBRARY.title_of(hit.section_id) for hit in remote.open(LIBRARY).search("red", within=inside)] == ["Apples"]
+    database = Database(cloud.uri)
+    save_summaries(database, {"digest": "About apples."})
+    assert load_summaries(Database(cloud.uri)) == {"digest": "About apples."}
+    assert drop_tables(database) == 3
     assert not cloud.database.list_tables().tables
 
 

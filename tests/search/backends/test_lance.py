@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.search.choosing import make_keyword_searcher
+from roamtui.search.base import SearchParts
 from roamtui.search.lance.database import Database, check_extra, quote
-from roamtui.search.lance.expressions import QueryMaker
-from roamtui.search.lance.layout import drop_tables
+from roamtui.search.lance.passages import drop_tables
+from roamtui.search.lance.searcher import LanceSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.backends.conftest import Backend
-from tests.search.libraries import id_of, make_folder
+from tests.search.libraries import make_folder
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
 LIBRARY = make_folder({"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Cherries\n\nRed and small.\n"})
@@ -36,12 +35,12 @@ def test_the_index_of_other_documents_is_not_replaced(lance: Backend) -> None:
 
 def test_a_database_need_not_be_a_folder() -> None:
     options = RetrievalOptions(index="memory://")
-    searcher = make_keyword_searcher(LIBRARY, options)
+    searcher = LanceSearcher(LIBRARY, options, SearchParts())
     assert [LIBRARY.title_of(hit.section_id) for hit in searcher.search("round")] == ["Apples"]
     assert Database("memory://").measure() is None
 
 
-def test_vectors_of_this_machine_move_without_being_made_again(lance: Backend) -> None:
+def test_passages_of_this_machine_move_without_being_made_again(lance: Backend) -> None:
     local = Backend("sqlite", lance.folder)
     embedder = HashedEmbedder()
     local.open(LIBRARY, SearchMode.VECTOR, embedder).search("red")
@@ -54,7 +53,7 @@ def test_vectors_of_this_machine_move_without_being_made_again(lance: Backend) -
 def test_a_part_that_was_written_twice_is_found_once(lance: Backend) -> None:
     lance.count_written(LIBRARY)
     database = Database(str(lance.options.index))
-    table = database.find_table("sections")
+    table = database.find_table("passages")
     assert table is not None
     table.add(table.search().to_arrow())
     assert lance.count_written(LIBRARY) == 0
@@ -64,12 +63,14 @@ def test_a_part_that_was_written_twice_is_found_once(lance: Backend) -> None:
     assert len(lance.open(smaller).search("red")) == 1
 
 
-def test_deleting_leaves_the_tables_of_others(lance: Backend) -> None:
+def test_tables_of_others_and_of_an_older_version_are_left_alone(lance: Backend) -> None:
     lance.open(LIBRARY, SearchMode.HYBRID).search("red")
     database = Database(str(lance.options.index))
-    database.open_table("theirs", [("x", database.arrow.int64())])
+    for name in ("theirs", "sections", "documents"):
+        database.open_table(name, [("x", database.arrow.int64())])
+    assert lance.count_written(LIBRARY) == 2
     assert drop_tables(database) == 2
-    assert database.list_tables() == ["theirs"]
+    assert database.list_tables() == ["documents", "sections", "theirs"]
     assert drop_tables(database) == 0
 
 
@@ -77,7 +78,7 @@ def test_deleting_leaves_the_tables_of_others(lance: Backend) -> None:
 def test_a_database_that_cannot_be_used_is_told_in_a_sentence(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
     with pytest.raises(RoamtuiError, match=f"^The index {uri} cannot be used: .*\\.$"):
-        make_keyword_searcher(LIBRARY, RetrievalOptions(index=uri)).search("red")
+        LanceSearcher(LIBRARY, RetrievalOptions(index=uri), SearchParts()).search("red")
 
 
 def test_without_lancedb_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,68 +91,29 @@ def test_names_are_quoted_for_sql() -> None:
     assert quote(["a", "it's"]) == "'a', 'it''s'"
 
 
-@pytest.mark.parametrize(
-    ("expression", "shape"),
-    [
-        ('"a"', "a"),
-        ('"a" OR "b c"', "(a | 'b c')"),
-        ('("a" OR "b") AND ("c" AND title : "d" OR names : "e0")', "((a | b) & ((c & d@title) | e0))"),
-        ('"apri" *', "apri apricot"),
-        ('("a b") AND ("" OR "c")', "('a b' & c)"),
-        ('""', ""),
-    ],
-)
-def test_expressions_become_queries(expression: str, shape: str) -> None:
-    database = Database("memory://")
-    queries = database.queries
-
-    def show(query: object) -> str:
-        if isinstance(query, queries.BooleanQuery):
-            sign = " & " if query.queries[0][0] == queries.Occur.MUST else " | "
-            return f"({sign.join(show(part) for _, part in query.queries)})"
-        column = "" if query.column == "words" else f"@{query.column}"  # type: ignore[attr-defined]
-        text = query.query if isinstance(query, queries.MatchQuery) else repr(query.query)  # type: ignore[attr-defined]
-        return f"{text}{column}"
-
-    query = QueryMaker(queries, ["apple", "apricot"]).make(expression)
-    assert ("" if query is None else show(query)) == shape
-
-
 def test_an_index_far_behind_is_tidied(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("roamtui.search.lance.database._UNINDEXED_MIN", 0)
     lance.count_written(LIBRARY)
     lance.count_written(make_folder({"a.md": "# Apples\n\nRed.\n", "c.md": "# Dates\n\nBrown.\n"}))
-    table = Database(str(lance.options.index)).find_table("sections")
+    table = Database(str(lance.options.index)).find_table("passages")
     assert table is not None
-    assert [index.num_unindexed_rows for index in table.list_indices()] == [0, 0]
+    assert [index.num_unindexed_rows for index in table.list_indices()] == [0]
 
 
-def test_many_vectors_get_an_index_that_finds_them(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.search.lance.vectors._INDEXED_MIN", 300)
+def test_many_passages_get_an_index_that_finds_them(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.search.lance.passages._INDEXED_MIN", 300)
     text = "".join(f"# Title {number}\n\n{chr(97 + number % 26) * 9} stands at {number}.\n\n" for number in range(400))
     library = make_folder({"a.md": text})
     searcher = lance.open(library, SearchMode.VECTOR)
     assert library.title_of(searcher.search("Title 250 stands at 250")[0].section_id) == "Title 250"
     database = Database(str(lance.options.index))
-    name = next(name for name in database.list_tables() if name.startswith("vectors_"))
-    assert [index.columns for index in database.find_table(name).list_indices()] == [["vector"]]  # type: ignore[union-attr]
+    name = next(name for name in database.list_tables() if name.startswith("passages_"))
+    assert [index.columns for index in database.find_table(name).list_indices()] == [["text"], ["vector"]]  # type: ignore[union-attr]
 
 
-def test_within_holds_where_all_vectors_are_compared(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.search.lance.vectors._FILTERED_MAX", 0)
-    hits = lance.open(LIBRARY, SearchMode.VECTOR).search("red", within=id_of(LIBRARY, "a.md"))
-    assert [LIBRARY.title_of(hit.section_id) for hit in hits] == ["Apples"]
-
-
-def test_vectors_of_a_text_that_is_gone_are_taken_out(lance: Backend) -> None:
+def test_passages_of_a_text_that_is_gone_are_taken_out(lance: Backend) -> None:
     lance.open(LIBRARY, SearchMode.VECTOR).search("red")
     lance.open(make_folder({"a.md": "# Apples\n\nRed and round.\n"}), SearchMode.VECTOR).search("red")
     database = Database(str(lance.options.index))
-    name = next(name for name in database.list_tables() if name.startswith("vectors_"))
+    name = next(name for name in database.list_tables() if name.startswith("passages_"))
     assert database.find_table(name).count_rows() == 1  # type: ignore[union-attr]
-
-
-def test_options_without_an_index_stay_on_this_machine(lance: Backend) -> None:
-    searcher = make_keyword_searcher(LIBRARY, replace(lance.options, index=None), lance.place)
-    searcher.search("red")
-    assert not (lance.folder / "database").exists()

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from roamtui.errors import RoamtuiError
-from roamtui.search.lance.catalogue import open_catalogue
-from roamtui.search.lance.database import Database
-from roamtui.search.lance.failures import explain_failure
-from roamtui.search.lance.layout import drop_tables
+from roamtui.search.lance.database import Database, explain_failure
+from roamtui.search.lance.passages import drop_tables
+from roamtui.search.lance.summaries import load_summaries, save_summaries
 from roamtui.search.options import SearchMode
 from tests.fakes.object_store import FakeObjectStore
 from tests.search.backends.conftest import Backend
@@ -55,11 +54,10 @@ def test_an_index_is_written_to_a_bucket_and_searched_there(store: FakeObjectSto
 
 def test_summaries_and_deletion_reach_the_bucket(store: FakeObjectStore, remote: Backend) -> None:
     remote.count_written(LIBRARY)
-    catalogue = open_catalogue(URI)
-    catalogue.save_summaries({"digest": "About apples."})
-    assert open_catalogue(URI).load_summaries() == {"digest": "About apples."}
+    save_summaries(Database(URI), {"digest": "About apples."})
+    assert load_summaries(Database(URI)) == {"digest": "About apples."}
     assert drop_tables(Database(URI)) == 2
-    assert not [key for key in store.objects if key.startswith("shelves/docs/first/sections.lance/data/")]
+    assert not [key for key in store.objects if key.startswith("shelves/docs/first/passages.lance/data/")]
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
+from roamtui.search.base import IndexLostError
 from roamtui.search.index import SectionIndex
 from roamtui.search.query import code_identifier
 from roamtui.search.store import parts, sections
-from roamtui.search.store.sections import IndexLostError, SectionStore
+from roamtui.search.store.sections import SectionStore
 from tests.search.libraries import make_folder, make_library
 
 WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
