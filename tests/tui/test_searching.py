@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.tui.reader.line_strips import Overlay
+from roamtui.tui.reader.strips import Overlay
 from tests.tui.driving import app_of, ask, expand, find_id, make_app, screen_text, wait_until
 
 TEXT = """# Mill
@@ -54,7 +54,7 @@ def count_marks(pilot: Pilot[None]) -> int:
     reader = app_of(pilot).main.reader_pane.reader
     assert reader.lines is not None
     found = (reader.lines.line_at(y) for y in range(reader.size.height))
-    marks = [mark for line in found if line for mark in reader.markings_at(line[0])]
+    marks = [mark for line in found if line for mark in reader.highlights_at(line[0])]
     return sum(overlay is Overlay.MATCH for _, _, overlay in marks)
 
 

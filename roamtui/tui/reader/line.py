@@ -1,11 +1,13 @@
-"""`Line`: one line of the reader as runs of sanitised text, each with a look. Knows no screen."""
+"""`Line`: one line of the reader as runs of sanitised text, each with a look, broken to a width. Knows no screen."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Flag, StrEnum, auto
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
 from roamtui.document.plain import plain_text
 
@@ -27,7 +29,7 @@ class Role(StrEnum):
     GRID = "grid"
     """Lines of a table."""
     HTML = "html"
-    NOTE = "note"
+    ASIDE = "aside"
     """What the reader itself says: line numbers, languages of code, stand-ins for images."""
     CODE = "code"
     CODE_KEYWORD = "code-keyword"
@@ -97,3 +99,97 @@ def make_run(text: str, look: Look = Look()) -> Run:
 def measure_runs(runs: tuple[Run, ...] | list[Run]) -> int:
     """Return the width of runs in cells."""
     return sum(cell_len(run.text) for run in runs)
+
+
+_WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
+_CLOSING = "、。，．」』）】〉》！？：；"
+_PIECE = re.compile(rf"\s+|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+")
+"""A space, a character of a script without spaces (with the marks that may not begin a line), or a word."""
+_WORD_AND_SPACE = re.compile(r"\S+\s*|\s+")
+HARD_BREAK = Run("\n")
+"""Stands among runs where a line must end."""
+
+
+def wrap_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
+    """Return lines of at most `width` cells; of any width for None. There is always at least one."""
+    lines: list[list[Run]] = []
+    paragraph: list[Run] = []
+    for run in runs:
+        if run is HARD_BREAK:
+            lines.extend(_wrap_paragraph(paragraph, width))
+            paragraph = []
+        else:
+            paragraph.append(run)
+    lines.extend(_wrap_paragraph(paragraph, width))
+    return lines
+
+
+def fold_runs(runs: Sequence[Run], width: int | None) -> list[list[Run]]:
+    """Return lines of at most `width` cells that hold every character, spaces too; cut between words where possible."""
+    text = "".join(run.text for run in runs)
+    if width is None or cell_len(text) <= width:
+        return [list(runs)]
+    ends: list[int] = []
+    filled = position = 0
+    for piece in _WORD_AND_SPACE.finditer(text):
+        for part in chop_cells(piece[0], max(1, width)):
+            cells = cell_len(part)
+            if filled + cells > width:
+                ends.append(position)
+                filled = 0
+            filled += cells
+            position += len(part)
+    ends.append(position)
+    return [slice_runs(runs, start, end) for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def slice_runs(runs: Sequence[Run], start: int, end: int) -> list[Run]:
+    """Return the runs of the characters `start` to `end`."""
+    part: list[Run] = []
+    position = 0
+    for run in runs:
+        if position >= end:
+            break
+        text = run.text[max(0, start - position) : end - position]
+        if text:
+            part.append(run if len(text) == len(run.text) else Run(text, run.look))
+        position += len(run.text)
+    return part
+
+
+def _wrap_paragraph(runs: list[Run], width: int | None) -> Iterator[list[Run]]:
+    text = "".join(run.text for run in runs)
+    if width is None or cell_len(text) <= width:
+        start = len(text) - len(text.lstrip(" "))
+        yield slice_runs(runs, start, len(text.rstrip()))
+        return
+    for start, end in _break_text(text, max(1, width)):
+        yield slice_runs(runs, start, end)
+
+
+def _break_text(text: str, width: int) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of lines; spaces at their ends are left out."""
+    line_start, line_end, filled = -1, 0, 0
+    for piece in _PIECE.finditer(text):
+        if piece[0].isspace():
+            filled += len(piece[0])
+            continue
+        cells = cell_len(piece[0])
+        if line_start >= 0 and filled + cells > width:
+            yield line_start, line_end
+            line_start = -1
+        if line_start < 0:
+            line_start, filled = piece.start(), 0
+        position = piece.start()
+        if cells > width:
+            *whole, rest = chop_cells(piece[0], width)
+            for part in whole:
+                yield position, position + len(part)
+                position += len(part)
+            line_start, cells = position, cell_len(rest)
+        line_end = piece.end()
+        filled += cells
+    if line_start >= 0:
+        yield line_start, line_end
+    elif not text.strip():
+        yield 0, 0

@@ -1,31 +1,42 @@
-"""`Reader`: the text of one section, rendered as it is scrolled through, with search, links and a marked quote."""
+"""`Reader`: the text of one section, rendered as it is scrolled through, with search, links and a marked quote.
+
+What is in view stays there while guesses about the height of what is above it are corrected.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import ClassVar
 
 from textual import events, on
+from textual.geometry import Offset, Size
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
 from typing_extensions import override
 
+from roamtui.document.library import Library
+from roamtui.document.node import Span
 from roamtui.tui.node_names import name_place
 from roamtui.tui.reader import messages
 from roamtui.tui.reader.chunk_lines import ChunkReader
-from roamtui.tui.reader.lazy_lines import LazyLines, Place
-from roamtui.tui.reader.lazy_view import LazyView
-from roamtui.tui.reader.line_strips import Overlay
-from roamtui.tui.reader.link_walk import LinkPlace, find_link, find_link_at, find_link_line
-from roamtui.tui.reader.markings import ChunkMarkings
-from roamtui.tui.reader.stretch import Stretch, find_stretch, name_library
+from roamtui.tui.reader.highlights import Highlights
+from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, Place, find_link, find_link_at, find_link_line
+from roamtui.tui.reader.line import Line
+from roamtui.tui.reader.section_view import SectionView, find_section_view, name_library
+from roamtui.tui.reader.strips import STYLE_NAMES, STYLES, Highlight, Overlay, ReaderPalette, make_strip, read_palette
 from roamtui.tui.reader.text_search import TextSearch
 
-if TYPE_CHECKING:
-    from roamtui.document.library import Library
-    from roamtui.document.node import Span
+_MARGIN = 3
+"""Lines kept above a place that was jumped to, so that it is read in its context."""
 
 
-class Reader(LazyView, can_focus=True, inherit_bindings=False):
+class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     """Shows sections of a library, one at a time."""
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
+    DEFAULT_CSS = STYLES
     LinkClicked = messages.LinkClicked
     SectionChanged = messages.SectionChanged
     SidewaysChanged = messages.SidewaysChanged
@@ -37,11 +48,13 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
+        self.lines: LazyLines | None = None
+        self._palette: ReaderPalette | None = None
         self._library: Library | None = None
         self._section_id: str | None = None
-        self._stretch: Stretch | None = None
+        self._section: SectionView | None = None
         self._search: TextSearch | None = None
-        self._markings = ChunkMarkings()
+        self._highlights = Highlights()
         self._link: LinkPlace | None = None
         self._seen_id: str | None = None
         self._is_raw = False
@@ -64,21 +77,37 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
         """Whether long lines of prose are broken to the width of the view."""
         return self._is_wrapped
 
+    @property
+    def view_size(self) -> Size:
+        """The cells for text."""
+        return self.scrollable_content_region.size
+
+    @property
+    def top_y(self) -> int:
+        """The number of the first line in view."""
+        return self.scroll_offset.y
+
+    @property
+    def sideways(self) -> str:
+        """Signs of where lines go on: ``◂``, ``▸`` or both; empty where all is in view."""
+        left = "◂" if self.scroll_offset.x > 0 else ""
+        return left + ("▸" if self.scroll_offset.x + self.view_size.width < self.virtual_size.width else "")
+
     def show_section(self, library: Library, section_id: str, *, highlight: Span | None = None) -> None:
         """Show a section from its beginning, or from a stretch of its text, which is then marked.
 
         Raises:
             UnknownSectionError: The library has no such section.
         """
-        stretch = find_stretch(library, section_id)
-        self._library, self._section_id, self._stretch = library, section_id, stretch
-        self._search = TextSearch(stretch.document.text, stretch.start, stretch.end)
-        is_here = highlight is not None and highlight.doc == stretch.document.key
-        self._markings = ChunkMarkings(highlight=highlight if is_here else None)
+        section = find_section_view(library, section_id)
+        self._library, self._section_id, self._section = library, section_id, section
+        self._search = TextSearch(section.document.text, section.start, section.end)
+        is_here = highlight is not None and highlight.doc == section.document.key
+        self._highlights = Highlights(quote=highlight if is_here else None)
         self._seen_id = section_id
         self._lay_out(None)
-        if self._markings.highlight is not None:
-            self._jump_to_offset(self._markings.highlight.start, Overlay.QUOTE)
+        if self._highlights.quote is not None:
+            self._jump_to_offset(self._highlights.quote.start, Overlay.QUOTE)
 
     def show_again(self, library: Library) -> bool:
         """Show the same section of the library as it is now, at the same place; return whether it is still there."""
@@ -96,8 +125,8 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
 
     def clear(self) -> None:
         """Show nothing."""
-        self._library = self._section_id = self._stretch = self._search = self._seen_id = None
-        self._markings = ChunkMarkings()
+        self._library = self._section_id = self._section = self._search = self._seen_id = None
+        self._highlights = Highlights()
         self._lay_out(None)
 
     def toggle_raw(self) -> None:
@@ -116,15 +145,15 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
         While a pattern is being typed, the view is where it was before the first letter.
         """
         line = self.line_in_view()
-        self._markings.set_pattern(pattern, self._search.find(pattern) if self._search else ())
-        if self._markings.choose_from(line.start if line else 0):
+        self._highlights.set_pattern(pattern, self._search.find(pattern) if self._search else ())
+        if self._highlights.choose_from(line.start if line else 0):
             self._jump_to_match()
         self.refresh()
-        return len(self._markings.matches)
+        return len(self._highlights.matches)
 
     def next_match(self, direction: int) -> bool:
         """Go to the next place of the pattern (1), or to the one before (-1), round the end; return whether one is."""
-        if not self._markings.choose_next(direction):
+        if not self._highlights.choose_next(direction):
             return False
         self._jump_to_match()
         self.refresh()
@@ -133,7 +162,7 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
     @property
     def match_number(self) -> int:
         """Number of the chosen match in the section, 0 where none is chosen."""
-        return self._markings.current_number
+        return self._highlights.current_number
 
     def current_link(self) -> str | None:
         """Return the address of the chosen link, None where none is chosen."""
@@ -146,7 +175,7 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
         if self.lines is None:
             return False
         view = range(self.top_y, self.top_y + self.view_size.height)
-        with self.keep_view():
+        with self._keep_view():
             found = find_link(self.lines, self._link, direction, view)
         if found is None or (only_in_view and find_link_line(self.lines, found) not in view):
             return False
@@ -158,9 +187,9 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
     def section_in_view(self) -> str | None:
         """Return the id of the section at the top of the view, None where nothing is shown."""
         line = self.line_in_view()
-        if self._library is None or self._stretch is None or self._stretch.is_made or line is None:
+        if self._library is None or self._section is None or self._section.is_made or line is None:
             return self._section_id
-        found = self._library.section_at(self._stretch.document.key, max(line.start, self._stretch.start))
+        found = self._library.section_at(self._section.document.key, max(line.start, self._section.start))
         return found or self._section_id
 
     def selected_or_section_text(self) -> str:
@@ -169,7 +198,7 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
         selected = self.get_selection(selection) if selection else None
         if selected and selected[0]:
             return selected[0]
-        return self._stretch.text if self._stretch else ""
+        return self._section.text if self._section else ""
 
     def breadcrumb(self) -> str:
         """Return the titles down to the section in view, on one line; the document's own title only for itself."""
@@ -179,22 +208,197 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
         path = (*self._library.ancestors(section_id), section_id)
         return name_place(self._library, path) or name_library(self._library)
 
+    def _offset_in_view(self) -> int | None:
+        line = self.line_in_view() if self.top_y else None
+        return line.start if line else None
+
+    def _jump_to_match(self) -> None:
+        offset = self._highlights.current_offset
+        if offset is not None:
+            self._jump_to_offset(offset, Overlay.CURRENT_MATCH)
+
+    def _jump_to_offset(self, offset: int, overlay: Overlay) -> None:
+        """Scroll to the line with an overlay near a character of the document."""
+        if self.lines is None or not self.lines.chunks or self._section is None:
+            return
+        lines = self.lines
+        y = lines.find_offset(offset)
+        first = lines.locate(y)
+        read = lines.read(first.chunk).lines
+        for number in range(first.line, len(read)):
+            marks = self._highlights.highlight_line(Place(first.chunk, number), read, self._section.document.text)
+            if any(kind is overlay for _, _, kind in marks):
+                y += number - first.line
+                break
+        if overlay is Overlay.QUOTE:
+            self.jump_to(y)
+        else:
+            self.show_y(y)
+
+    def scroll_columns(self, columns: int) -> None:
+        """Scroll to the right by a number of cells, to the left by a negative one."""
+        self.scroll_to(x=self.scroll_offset.x + columns, animate=False, force=True)
+
+    def scroll_lines(self, lines: int) -> None:
+        """Scroll down by a number of lines, up by a negative one."""
+        self.scroll_to(y=self.top_y + lines, animate=False, force=True)
+
+    def page(self, pages: int) -> None:
+        """Scroll down by screens, up by a negative number; two lines stay in view."""
+        self.scroll_lines(pages * max(1, self.view_size.height - 2))
+
+    def go_top(self) -> None:
+        """Scroll to the first line."""
+        self.scroll_to(y=0, animate=False, force=True)
+
+    def go_bottom(self) -> None:
+        """Scroll to the last line."""
+        if self.lines is None:
+            return
+        chunk, filled = len(self.lines.chunks) - 1, 0
+        while chunk >= 0 and filled < self.view_size.height:
+            filled += len(self.lines.read(chunk).lines)
+            chunk -= 1
+        self._fit_size()
+        self.scroll_to(y=len(self.lines), animate=False, force=True)
+
+    def _lay_out(self, offset: int | None) -> None:
+        """Lay the text out anew, and show it from a character of the document, or from its beginning."""
+        self._link = None
+        self._highlights.forget_lines()
+        self._laid_out_width = self.view_size.width
+        self.lines = None
+        if self._section is not None and self._laid_out_width:
+            reader = ChunkReader(
+                document=self._section.document,
+                width=self._laid_out_width,
+                is_raw=self._is_raw,
+                is_wrapped=self._is_wrapped,
+            )
+            self.lines = LazyLines(self._section.cut(is_raw=self._is_raw), reader)
+        if self.is_attached:
+            self.scroll_to(x=0, y=0, animate=False, force=True)
+        if self.lines is not None and offset is not None:
+            self.jump_to(self.lines.find_offset(offset), margin=0)
+        self._settle(is_upward=False)
+        self.refresh()
+
+    def jump_to(self, y: int, *, margin: int = _MARGIN) -> None:
+        """Bring a line to the top of the view, with some lines above it."""
+        if self.lines is None:
+            return
+        self.lines.measure(y, self.view_size.height)
+        self._fit_size()
+        top = self._keep_below(max(0, y - margin))
+        self.scroll_to(y=top, animate=False, force=True)
+        self._settle(is_upward=True)
+
+    def show_y(self, y: int) -> None:
+        """Scroll to a line unless it is in view."""
+        if not self.top_y <= y < self.top_y + self.view_size.height:
+            self.jump_to(y)
+
+    @contextmanager
+    def _keep_view(self) -> Iterator[None]:
+        """Keep what is in view where it is while chunks above it are laid out."""
+        lines = self.lines
+        place = lines.locate(self.top_y) if lines and lines.chunks else None
+        yield
+        if lines and place and lines is self.lines:
+            self._fit_size()
+            y = lines.top(place.chunk) + place.line
+            if y != self.top_y:
+                self.scroll_to(y=y, animate=False, force=True)
+
     @override
-    def markings_at(self, place: Place) -> list[tuple[int, int, Overlay]]:
+    def render_line(self, y: int) -> Strip:
+        line_y = y + self.top_y
+        width = self.view_size.width
+        palette = self.palette
+        found = self.lines.line_at(line_y) if self.lines else None
+        if found is None:
+            return Strip.blank(width, palette.base).apply_offsets(0, line_y)
+        place, line = found
+        highlights = [Highlight(start, end, palette.overlays[kind]) for start, end, kind in self.highlights_at(place)]
+        selection = self.text_selection
+        span = selection.get_span(line_y) if selection else None
+        if span is not None:
+            end = span[1] if span[1] >= 0 else len(line.text)
+            highlights.append(Highlight(span[0], end, palette.selection))
+        left = self.scroll_offset.x
+        strip = make_strip(line, left + width, palette, highlights)
+        return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
+
+    def highlights_at(self, place: Place) -> list[tuple[int, int, Overlay]]:
+        """Return what is highlighted in a line: its first character, the one after its last, and how."""
         assert self.lines is not None
-        assert self._stretch is not None
+        assert self._section is not None
         lines = self.lines.read(place.chunk).lines
-        markings = self._markings.mark_line(place, lines, self._stretch.document.text)
+        highlights = self._highlights.highlight_line(place, lines, self._section.document.text)
         if self._link is not None and self._link.chunk == place.chunk:
             position = 0
             for run in lines[place.line].runs:
                 if run.look.link == self._link.number:
-                    markings = [*markings, (position, position + len(run.text), Overlay.CURRENT_LINK)]
+                    highlights = [*highlights, (position, position + len(run.text), Overlay.CURRENT_LINK)]
                 position += len(run.text)
-        return markings
+        return highlights
 
     @override
-    def view_settled(self) -> None:
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        if self.lines is None:
+            return None
+        # A selection that goes on in another pane has no end here: it ends with what is in view.
+        start = selection.start or Offset(0, self.top_y)
+        end = selection.end or Offset(self.virtual_size.width, self.top_y + self.view_size.height - 1)
+        texts = []
+        for y in range(start.y, min(end.y + 1, len(self.lines))):
+            found = self.lines.line_at(y)
+            text = found[1].text if found else ""
+            texts.append(text[start.x if y == start.y else 0 : end.x if y == end.y else len(text)].rstrip())
+        return "\n".join(texts), "\n"
+
+    def line_in_view(self) -> Line | None:
+        """Return the first line in view that has text."""
+        if self.lines is None:
+            return None
+        found = (self.lines.line_at(y) for y in range(self.top_y, self.top_y + max(1, self.view_size.height)))
+        lines = [pair[1] for pair in found if pair]
+        return next((line for line in lines if line.text.strip()), lines[0] if lines else None)
+
+    @override
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self._settle(is_upward=new_value < old_value)
+
+    @override
+    def watch_scroll_x(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_x(old_value, new_value)
+        self._note_sideways()
+
+    @override
+    def notify_style_update(self) -> None:
+        self._palette = None
+        super().notify_style_update()
+
+    @property
+    def palette(self) -> ReaderPalette:
+        """The styles of the theme in use."""
+        if self._palette is None:
+            self._palette = read_palette(self)
+        return self._palette
+
+    def _settle(self, *, is_upward: bool) -> None:
+        """Lay out what is in view; the line at its top stays, by the end of its chunk when scrolled to from below."""
+        lines, height = self.lines, self.view_size.height
+        if lines is None or not lines.chunks or not height:
+            self._fit_size()
+            return
+        y = self._keep_below(self.top_y) if is_upward else self._keep_above(self.top_y)
+        lines.measure(y, height)
+        self._fit_size()
+        if y != self.top_y:
+            self.scroll_to(y=y, animate=False, force=True)
         seen_id = self.section_in_view()
         if seen_id is not None and seen_id != self._seen_id:
             self._seen_id = seen_id
@@ -206,62 +410,38 @@ class Reader(LazyView, can_focus=True, inherit_bindings=False):
             self._sideways = self.sideways
             self.post_message(self.SidewaysChanged())
 
-    @override
-    def watch_scroll_x(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_x(old_value, new_value)
-        self._note_sideways()
+    def _keep_below(self, y: int) -> int:
+        """Lay out the chunk of line `y`; return the number of the line that is as far from the chunk's end."""
+        assert self.lines is not None
+        place = self.lines.locate(y)
+        guessed = self.lines.height(place.chunk)
+        self.lines.read(place.chunk)
+        height = self.lines.height(place.chunk)
+        return self.lines.top(place.chunk) + max(0, height - (guessed - place.line))
 
-    @override
-    def width_changed(self) -> None:
+    def _keep_above(self, y: int) -> int:
+        """Lay out the chunk of line `y`; return the number of the line that is as far into the chunk."""
+        assert self.lines is not None
+        place = self.lines.locate(y)
+        guessed = self.lines.height(place.chunk)
+        self.lines.read(place.chunk)
+        height = self.lines.height(place.chunk)
+        return self.lines.top(place.chunk) + place.line * height // max(1, guessed)
+
+    def _fit_size(self) -> None:
+        lines = self.lines
+        size = Size(0, 0) if lines is None else Size(max(self.view_size.width, lines.width), len(lines))
+        if size != self.virtual_size:
+            self.virtual_size = size
+
+    def on_resize(self) -> None:
+        """Lay out what is in view for the new width."""
         if self.view_size.width != self._laid_out_width:
             is_first = not self._laid_out_width
             self._lay_out(None if is_first or not self.top_y else self._offset_in_view())
-            if is_first and self._markings.highlight is not None:
-                self._jump_to_offset(self._markings.highlight.start, Overlay.QUOTE)
-        super().width_changed()
-
-    def _lay_out(self, offset: int | None) -> None:
-        """Lay the text out anew, and show it from a character of the document, or from its beginning."""
-        self._link = None
-        self._markings.forget_lines()
-        self._laid_out_width = self.view_size.width
-        if self._stretch is None or not self._laid_out_width:
-            self.show_lines(None, None)
-            return
-        reader = ChunkReader(
-            document=self._stretch.document,
-            width=self._laid_out_width,
-            is_raw=self._is_raw,
-            is_wrapped=self._is_wrapped,
-        )
-        self.show_lines(LazyLines(self._stretch.cut(is_raw=self._is_raw), reader), offset)
-
-    def _offset_in_view(self) -> int | None:
-        line = self.line_in_view() if self.top_y else None
-        return line.start if line else None
-
-    def _jump_to_match(self) -> None:
-        offset = self._markings.current_offset
-        if offset is not None:
-            self._jump_to_offset(offset, Overlay.CURRENT_MATCH)
-
-    def _jump_to_offset(self, offset: int, overlay: Overlay) -> None:
-        """Scroll to the line with an overlay near a character of the document."""
-        if self.lines is None or not self.lines.chunks or self._stretch is None:
-            return
-        lines = self.lines
-        y = lines.find_offset(offset)
-        first = lines.locate(y)
-        read = lines.read(first.chunk).lines
-        for number in range(first.line, len(read)):
-            marks = self._markings.mark_line(Place(first.chunk, number), read, self._stretch.document.text)
-            if any(kind is overlay for _, _, kind in marks):
-                y += number - first.line
-                break
-        if overlay is Overlay.QUOTE:
-            self.jump_to(y)
-        else:
-            self.show_y(y)
+            if is_first and self._highlights.quote is not None:
+                self._jump_to_offset(self._highlights.quote.start, Overlay.QUOTE)
+        self._settle(is_upward=False)
 
     @on(events.Click)
     def _follow_clicked(self, event: events.Click) -> None:

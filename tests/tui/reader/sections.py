@@ -7,9 +7,8 @@ import re
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.reader.chunk_lines import ChunkLines, ChunkReader
-from roamtui.tui.reader.chunks import Chunk
 from roamtui.tui.reader.line import Emphasis, Line, Look, Role, Run
-from roamtui.tui.reader.stretch import Stretch
+from roamtui.tui.reader.section_view import Chunk, SectionView
 
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
@@ -18,15 +17,15 @@ def make_library(text: str) -> Library:
     return Library(source="book.md", root=parse_document(text))
 
 
-def make_stretch(text: str) -> Stretch:
+def make_section_view(text: str) -> SectionView:
     document = parse_document(text)
-    return Stretch(document=document, start=0, end=len(text))
+    return SectionView(document=document, start=0, end=len(text))
 
 
 def read_chunks(text: str, *, width: int = 40, is_raw: bool = False, is_wrapped: bool = True) -> list[ChunkLines]:
-    stretch = make_stretch(text)
-    reader = ChunkReader(document=stretch.document, width=width, is_raw=is_raw, is_wrapped=is_wrapped)
-    return [reader.read(chunk) for chunk in stretch.cut(is_raw=is_raw)]
+    section = make_section_view(text)
+    reader = ChunkReader(document=section.document, width=width, is_raw=is_raw, is_wrapped=is_wrapped)
+    return [reader.read(chunk) for chunk in section.cut(is_raw=is_raw)]
 
 
 def read_lines(text: str, *, width: int = 40, is_wrapped: bool = True) -> list[Line]:

@@ -1,3 +1,5 @@
+"""A long text as numbered lines, laid out as they are looked at, and the links in them."""
+
 from __future__ import annotations
 
 import pytest
@@ -5,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.tui.reader.chunk_lines import ChunkReader
-from roamtui.tui.reader.lazy_lines import LazyLines
+from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, find_link, find_link_at, find_link_line
 from roamtui.tui.reader.line import Line
-from tests.tui.reader.sections import make_stretch
+from tests.tui.reader.sections import make_section_view, read_lines
 
 _BOOK = "".join(
     f"## Section {number}\n\n" + f"Words of section {number} that are wrapped. " * (number % 40 + 3) + "\n\n"
@@ -16,8 +18,8 @@ _BOOK = "".join(
 
 
 def _make_lines(text: str = _BOOK, *, is_raw: bool = False) -> LazyLines:
-    stretch = make_stretch(text)
-    return LazyLines(stretch.cut(is_raw=is_raw), ChunkReader(document=stretch.document, width=40, is_raw=is_raw))
+    section = make_section_view(text)
+    return LazyLines(section.cut(is_raw=is_raw), ChunkReader(document=section.document, width=40, is_raw=is_raw))
 
 
 def _read_all(lines: LazyLines) -> list[Line]:
@@ -102,3 +104,65 @@ def test_raw_numbers_go_on_from_chunk_to_chunk() -> None:
     lines = _make_lines(text, is_raw=True)
     numbers = [int(line.text.split()[0]) for line in _read_all(lines)]
     assert numbers == list(range(1, 3_001))
+
+
+_LINKED = (
+    "# A\n\n[one](1) and [two](2)\n\n"
+    + "## Filler\n\nno links here at all\n\n" * 400
+    + "# B\n\n[three](3)\n\n<a name='none'></a>[four](4)\n"
+)
+
+
+def _make_linked(text: str = _LINKED) -> LazyLines:
+    section = make_section_view(text)
+    return LazyLines(section.cut(is_raw=False), ChunkReader(document=section.document, width=40))
+
+
+def _walk(lines: LazyLines, direction: int, view: range) -> list[str]:
+    hrefs: list[str] = []
+    current: LinkPlace | None = None
+    for _ in range(6):
+        found = find_link(lines, current, direction, view)
+        if found is None:
+            break
+        current = found
+        hrefs.append(lines.read(found.chunk).links[found.number])
+        y = find_link_line(lines, found)
+        view = range(y, y + 10)
+    return hrefs
+
+
+def test_links_are_walked_in_order_over_stretches_without_any() -> None:
+    assert _walk(_make_linked(), 1, range(10)) == ["1", "2", "3", "4"]
+
+
+def test_links_are_walked_backwards_from_the_end_of_the_view() -> None:
+    lines = _make_linked()
+    for chunk in range(len(lines.chunks)):
+        lines.read(chunk)
+    assert _walk(lines, -1, range(len(lines) - 10, len(lines))) == ["4", "3", "2", "1"]
+
+
+def test_a_link_out_of_view_is_forgotten() -> None:
+    lines = _make_linked()
+    first = find_link(lines, None, 1, range(10))
+    assert first == LinkPlace(0, 0)
+    far = find_link(lines, first, 1, range(100, 110))
+    assert far is not None
+    assert lines.read(far.chunk).links[far.number] == "3"
+
+
+def test_stretches_without_links_are_not_laid_out() -> None:
+    lines = _make_linked()
+    find_link(lines, LinkPlace(0, 1), 1, range(10))
+    assert lines.measured_count <= 4
+
+
+def test_there_may_be_no_link() -> None:
+    assert find_link(_make_linked("# A\n\ntext\n"), None, 1, range(10)) is None
+    assert find_link(_make_linked(""), None, 1, range(10)) is None
+
+
+def test_the_link_under_a_cell_is_found() -> None:
+    (line, *_) = read_lines("日本 [one](1) two\n")
+    assert [find_link_at(line, cell) for cell in (0, 4, 5, 7, 8, 30)] == [None, None, 0, 0, None, None]

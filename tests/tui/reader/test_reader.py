@@ -20,8 +20,8 @@ from roamtui.document.parse import parse_document
 from roamtui.errors import UnknownSectionError
 from roamtui.locations import find_resource_dir
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.reader.line_strips import Overlay
 from roamtui.tui.reader.reader import Reader
+from roamtui.tui.reader.strips import Overlay
 from roamtui.tui.themes import CONTRAST_MIN, contrast
 from tests.real_documents import list_documents, read_document
 from tests.tui.driving import app_of, make_app, wait_until

@@ -157,7 +157,7 @@ async def test_a_quote_that_moved_is_marked_where_it_stands_now(file: Path) -> N
         app.main.switch.go_log()
         await pilot.press("j", "j", "enter")
         await wait_until(pilot, lambda: app.main.reader_pane.section_id is not None)
-        highlight = app.main.reader_pane.reader._markings.highlight
+        highlight = app.main.reader_pane.reader._highlights.quote
         assert highlight is not None
         assert app.main.session.state.library.text_at(highlight) == "The deck oven takes ninety loaves"
 

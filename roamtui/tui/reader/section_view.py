@@ -1,21 +1,104 @@
-"""Cuts a stretch of Markdown into chunks that can be parsed one by one. Knows no screen.
+"""`SectionView`: the part of a document that the reader shows for a node, cut into chunks. Knows no screen.
 
-Cuts are made at headings, else at blank lines outside fences before a line that begins at the margin, so that a chunk
-parses as it would inside the whole. Where there is no such place for long, a chunk begins with a prefix that puts the
-parser where the text before had left it.
+Each chunk can be parsed by itself: cuts are made at headings, else at blank lines outside fences before a line that
+begins at the margin, so that a chunk parses as it would inside the whole. Where there is no such place for long, a
+chunk begins with a prefix that puts the parser where the text before had left it.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.lines import find_line_starts, normalise_line_ends
+from roamtui.document.node import NodeKind
+from roamtui.document.parse import measure_front_matter, parse_document
+from roamtui.document.plain import plain_line
+from roamtui.document.text import DocumentText
+from roamtui.tui.node_names import name_node
 
-    from roamtui.document.text import DocumentText
+_FRONT_MATTER_MAX = 50_000
+"""Characters in which front matter is looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionView:
+    """Characters `start` to `end` of `document`."""
+
+    document: Document
+    start: int
+    end: int
+    is_made: bool = False
+    """Whether the document is words in place of a text that is not there, as of a folder."""
+
+    @property
+    def text(self) -> str:
+        """The characters as they stand in the source."""
+        return self.document.text[self.start : self.end]
+
+    def cut(self, *, is_raw: bool) -> list[Chunk]:
+        """Return the chunks to lay out one by one, of lines for the raw text, of blocks otherwise."""
+        text = self.document.text
+        if is_raw:
+            return split_lines(text, self.start, self.end)
+        front_end = min(self.end, self._find_front_matter()) if self.start == 0 else 0
+        front = [Chunk(start=0, end=front_end, is_front_matter=True)] if front_end else []
+        start = max(self.start, front_end)
+        return [*front, *split_chunks(text, start, self.end, self._list_headings())]
+
+    def _list_headings(self) -> list[int]:
+        columns = self.document.columns
+        return [
+            start
+            for start, kind in zip(columns.starts, columns.kinds, strict=False)
+            if kind is NodeKind.SECTION and self.start <= start < self.end
+        ]
+
+    def _find_front_matter(self) -> int:
+        text = self.document.text[:_FRONT_MATTER_MAX]
+        normal = normalise_line_ends(text)
+        lines = normal.count("\n", 0, measure_front_matter(normal))
+        starts = find_line_starts(text)
+        return starts[lines] if lines < len(starts) else len(text)
+
+
+def find_section_view(library: Library, section_id: str) -> SectionView:
+    """Return what is read at a node: its subtree, or all of the file or page that was loaded below it.
+
+    Raises:
+        UnknownSectionError: No loaded node has this id, nor is it the library's own.
+    """
+    words = "" if section_id == library.root_id else _say_instead(library, section_id)
+    if words:
+        return SectionView(document=parse_document(words), start=0, end=len(words), is_made=True)
+    document = library.root if section_id == library.root_id else library.file(section_id)
+    if document is not None and (section_id == library.root_id or not _has_own_text(library, section_id)):
+        return SectionView(document=document, start=0, end=len(document.text))
+    span = library.span(section_id)
+    return SectionView(document=library.locate(section_id)[0], start=span.start, end=span.end)
+
+
+def _say_instead(library: Library, section_id: str) -> str:
+    """Return what stands in place of the text of a folder or of what could not be read, else an empty string."""
+    node = library.node(section_id)
+    if node.kind is NodeKind.FOLDER:
+        return "\n".join(name_node(library, child) for child in library.children(section_id)) + "\n"
+    return f"{node.problem}\n" if node.problem else ""
+
+
+def _has_own_text(library: Library, section_id: str) -> bool:
+    document, row = library.locate(section_id)
+    return document.columns.kinds[row] in (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.TEXT)
+
+
+def name_library(library: Library) -> str:
+    """Return the title of the whole on one line."""
+    return plain_line(library.title)
+
 
 CHUNK_LENGTH = 3_000
 """Characters after which the next good place ends a chunk: some screens of text, parsed in a few milliseconds."""

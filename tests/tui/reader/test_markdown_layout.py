@@ -11,7 +11,7 @@ from roamtui.tui.reader.chunk_lines import PROSE_WIDTH_MAX
 from roamtui.tui.reader.line import Emphasis, Role, measure_runs
 from tests.document.markdown_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
-from tests.tui.reader.sections import UNSAFE, find_runs, make_stretch, read_chunks, read_lines, show
+from tests.tui.reader.sections import UNSAFE, find_runs, make_section_view, read_chunks, read_lines, show
 
 _CASES = {
     "headings": (
@@ -112,7 +112,7 @@ def test_inline_marks_become_looks() -> None:
     assert find_runs(lines, emphasis=Emphasis.CODE) == ["d"]
     assert find_runs(lines, emphasis=Emphasis.STRUCK) == ["e"]
     assert find_runs(lines, is_link=True) == ["f ", "g", "https://i.invalid", "[image: j]"]
-    assert find_runs(lines, role=Role.NOTE) == ["[image: j]"]
+    assert find_runs(lines, role=Role.ASIDE) == ["[image: j]"]
 
 
 def test_links_have_their_addresses() -> None:
@@ -172,11 +172,11 @@ def test_what_nests_too_deep_is_shown_as_it_stands(mark: str) -> None:
 
 @given(markdown_texts(), st.integers(1, 60))
 def test_any_text_is_laid_out_safely_and_in_order(text: str, width: int) -> None:
-    stretch = make_stretch(text)
+    section = make_section_view(text)
     for chunk in read_chunks(text, width=width):
         for line in chunk.lines:
             assert not UNSAFE.search(line.text)
-            assert 0 <= line.start <= line.end <= len(stretch.document.text)
+            assert 0 <= line.start <= line.end <= len(section.document.text)
             assert all(run.look.link is None or run.look.link < len(chunk.links) for run in line.runs)
 
 

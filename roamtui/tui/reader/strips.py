@@ -1,16 +1,100 @@
-"""The styles of the reader, from variables that every theme has."""
+"""Strips of lines, in styles made of variables that every theme has."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
 
+from rich.segment import Segment
 from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
 
-from roamtui.tui.reader.line import Role
-from roamtui.tui.reader.line_strips import Overlay, ReaderPalette
+from roamtui.tui.reader.line import Emphasis, Line, Look, Role
 
-if TYPE_CHECKING:
-    from textual.widget import Widget
+_EMPHASES = {
+    Emphasis.STRONG: Style(bold=True),
+    Emphasis.ITALIC: Style(italic=True),
+    Emphasis.STRUCK: Style(strike=True),
+}
+
+
+class Overlay(StrEnum):
+    """What is laid over characters of a line; later ones lie above earlier ones."""
+
+    QUOTE = "highlight"
+    MATCH = "match"
+    CURRENT_MATCH = "current-match"
+    CURRENT_LINK = "current-link"
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """An overlay on characters `start` to `end` of a line."""
+
+    start: int
+    end: int
+    style: Style
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderPalette:
+    """The styles of the reader, from its component classes."""
+
+    base: Style
+    selection: Style
+    """Of what a person selected."""
+    roles: dict[Role, Style]
+    link: Style
+    inline_code: Style
+    code_background: Style
+    overlays: dict[Overlay, Style]
+    _looks: dict[Look, Style] = field(default_factory=dict)
+
+    def style_of(self, look: Look) -> Style:
+        """Return the style of a look."""
+        style = self._looks.get(look)
+        if style is None:
+            style = self._looks[look] = self._combine(look)
+        return style
+
+    def _combine(self, look: Look) -> Style:
+        style = self.base + self.roles[look.role]
+        if Emphasis.CODE in look.emphasis:
+            style += self.inline_code
+        for emphasis, added in _EMPHASES.items():
+            if emphasis in look.emphasis:
+                style += added
+        return style if look.link is None else style + self.link
+
+
+def make_strip(line: Line, width: int, palette: ReaderPalette, highlights: Iterable[Highlight] = ()) -> Strip:
+    """Return a strip of a line, at least `width` cells long."""
+    styled = [(run, palette.style_of(run.look)) for run in line.runs]
+    background = palette.base
+    if line.is_code:
+        background = palette.base + palette.code_background
+        styled = [(run, style + palette.code_background) for run, style in styled]
+    segments = [Segment(run.text, style) for run, style in styled]
+    for highlight in highlights:
+        segments = list(_lay_over(segments, highlight))
+    return Strip(segments).extend_cell_length(width, background)
+
+
+def _lay_over(segments: list[Segment], highlight: Highlight) -> Iterable[Segment]:
+    position = 0
+    for text, style, _ in segments:
+        start = max(0, min(len(text), highlight.start - position))
+        end = max(start, min(len(text), highlight.end - position))
+        position += len(text)
+        parts = (
+            (text[:start], style),
+            (text[start:end], (style or Style.null()) + highlight.style),
+            (text[end:], style),
+        )
+        yield from (Segment(part, part_style) for part, part_style in parts if part)
+
 
 STYLE_NAMES = {
     *(f"reader--{role}" for role in Role),
@@ -20,7 +104,7 @@ STYLE_NAMES = {
     "reader--code-background",
 }
 STYLES = """
-LazyView {
+Reader {
     background: $surface;
     color: $foreground;
     padding: 0 1;
@@ -37,7 +121,7 @@ LazyView {
     & > .reader--rule { color: $foreground 40%; }
     & > .reader--grid { color: $foreground 40%; }
     & > .reader--html { color: $foreground 45%; }
-    & > .reader--note { color: $foreground 50%; text-style: italic; }
+    & > .reader--aside { color: $foreground 50%; text-style: italic; }
     & > .reader--link { color: $text-accent; text-style: underline; }
     & > .reader--inline-code { color: $text-warning; background: $foreground 8%; }
     & > .reader--code-background { background: $foreground 6%; }

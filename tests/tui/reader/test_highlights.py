@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.tui.reader.highlights import Highlighted, find_pattern, highlight_span
 from roamtui.tui.reader.line import Line
-from roamtui.tui.reader.marked_words import Marked, find_pattern, mark_span
 from tests.tui.reader.sections import read_lines
 
 
-def _show_marked(lines: list[Line], marked: list[Marked]) -> list[str]:
+def _show_marked(lines: list[Line], marked: list[Highlighted]) -> list[str]:
     return [lines[mark.line].text[mark.start : mark.end] for mark in marked]
 
 
@@ -18,7 +18,7 @@ def _mark(text: str, quote: str, *, width: int = 40, occurrence: int = 0) -> lis
     for _ in range(occurrence + 1):
         start = text.index(quote, start + 1)
     lines = read_lines(text, width=width)
-    return _show_marked(lines, mark_span(lines, text, start, start + len(quote)))
+    return _show_marked(lines, highlight_span(lines, text, start, start + len(quote)))
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_the_right_one_of_equal_quotes_is_marked() -> None:
     text = "a cat, a dog, a cat, a bird.\n"
     lines = read_lines(text)
     start = text.rindex("a cat")
-    assert mark_span(lines, text, start, start + 5) == [Marked(0, start, start + 5)]
+    assert highlight_span(lines, text, start, start + 5) == [Highlighted(0, start, start + 5)]
 
 
 def test_a_quote_that_is_shown_in_other_words_marks_its_block() -> None:
     text = "Before.\n\n![picture of a cat](cat.png)\n\nAfter.\n"
     lines = read_lines(text)
     start = text.index("cat.png")
-    assert _show_marked(lines, mark_span(lines, text, start, start + 7)) == ["[image: picture of a cat]"]
+    assert _show_marked(lines, highlight_span(lines, text, start, start + 7)) == ["[image: picture of a cat]"]
 
 
 @given(st.data())
@@ -69,7 +69,7 @@ def test_any_words_of_a_paragraph_are_found(data: st.DataObject) -> None:
     last = data.draw(st.integers(first, 39))
     start = len(" ".join(pieces[:first])) + (first > 0)
     lines = read_lines(text)
-    marked = mark_span(lines, text, start, start + len(" ".join(pieces[first : last + 1])))
+    marked = highlight_span(lines, text, start, start + len(" ".join(pieces[first : last + 1])))
     assert " ".join(_show_marked(lines, marked)).split() == words[first : last + 1]
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+import html
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from markdown_it.token import Token
 
 from roamtui.document.plain import strip_anchor
 from roamtui.tui.reader.code_runs import colour_code
-from roamtui.tui.reader.inline_runs import read_inline
-from roamtui.tui.reader.line import Emphasis, Line, Look, Role, Run, make_run, measure_runs
-from roamtui.tui.reader.table_lines import Row, lay_out_table
-from roamtui.tui.reader.wrap import HARD_BREAK, wrap_runs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from markdown_it.token import Token
+from roamtui.tui.reader.line import HARD_BREAK, Emphasis, Line, Look, Role, Run, make_run, measure_runs, wrap_runs
 
 _HEADINGS = {"h1": Role.H1, "h2": Role.H2, "h3": Role.H3}
 _UNDERLINES = {Role.H1: "━", Role.H2: "─"}
@@ -155,7 +151,7 @@ class MarkdownLayout:
         has_fence = token.type == "fence"
         is_hidden = has_fence and self.find_offset(first) < self.start
         if token.info.strip() and not is_hidden:
-            self._add_block(token, [(make_run(token.info.strip(), Look(Role.NOTE)),)], is_code=True)
+            self._add_block(token, [(make_run(token.info.strip(), Look(Role.ASIDE)),)], is_code=True)
         if not token.content:
             return
         for number, runs in enumerate(colour_code(token.content, language)):
@@ -286,3 +282,204 @@ def _is_tight(tokens: list[Token], position: int) -> bool:
 
 def _read_alignment(token: Token) -> str:
     return str(token.attrGet("style") or "").removeprefix("text-align:")
+
+
+_EMPHASES = {"strong": Emphasis.STRONG, "em": Emphasis.ITALIC, "s": Emphasis.STRUCK}
+_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
+_LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_ANCHOR = re.compile(r"<a(?:\s[^>]*)?>", re.IGNORECASE)
+_ANCHOR_END = re.compile(r"</a\s*>", re.IGNORECASE)
+_HREF = re.compile(r"\shref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.IGNORECASE)
+
+
+def read_inline(tokens: Sequence[Token], base: Look, links: list[str]) -> list[Run]:
+    """Return the runs of a block's inline tokens.
+
+    Args:
+        tokens: The children of an inline token.
+        base: What the block looks like.
+        links: Addresses of the links of the chunk so far; those found here are appended.
+    """
+    return list(_read(tokens, base, links))
+
+
+def _read(tokens: Sequence[Token], base: Look, links: list[str]) -> Iterator[Run]:
+    looks = [base]
+    for token in tokens:
+        kind, _, side = token.type.rpartition("_")
+        if side == "open":
+            looks.append(_open(looks[-1], kind, token, links))
+        elif side == "close":
+            looks.pop()
+        elif token.type == "html_inline":
+            yield from _read_html(token.content, looks, links)
+        elif token.type == "image":
+            yield _read_image(token, looks[-1], links)
+        elif token.type == "text" and "[^" in token.content and looks[-1].link is None:
+            yield from _read_footnotes(token.content, looks[-1], links, is_first=token is tokens[0])
+        else:
+            yield _read_piece(token, looks[-1])
+
+
+def _open(look: Look, kind: str, token: Token, links: list[str]) -> Look:
+    if kind == "link":
+        links.append(str(token.attrGet("href") or ""))
+        return replace(look, link=len(links) - 1)
+    return replace(look, emphasis=look.emphasis | _EMPHASES.get(kind, Emphasis.NONE))
+
+
+def _read_html(tag: str, looks: list[Look], links: list[str]) -> Iterator[Run]:
+    """Yield what an HTML tag shows: anchors become links, or nothing where they only name a place."""
+    if _LINE_BREAK.fullmatch(tag):
+        yield HARD_BREAK
+    elif _ANCHOR_END.fullmatch(tag):
+        looks[-1] = replace(looks[-1], link=None)
+    elif _ANCHOR.fullmatch(tag):
+        href = _HREF.search(tag)
+        if href:
+            links.append(html.unescape(next(group for group in href.groups() if group is not None)))
+            looks[-1] = replace(looks[-1], link=len(links) - 1)
+    else:
+        yield make_run(tag, replace(looks[-1], role=Role.HTML))
+
+
+def _read_image(token: Token, look: Look, links: list[str]) -> Run:
+    """Return an image's text, a link to the image where it is not part of another link."""
+    address = str(token.attrGet("src") or "")
+    if look.link is None and address:
+        links.append(address)
+        look = replace(look, link=len(links) - 1)
+    return make_run(f"[image: {token.content or address}]", replace(look, role=Role.ASIDE))
+
+
+def _read_footnotes(text: str, look: Look, links: list[str], *, is_first: bool) -> Iterator[Run]:
+    """Yield a text whose marks of footnotes are links: a mark to its note, and the note's own mark to where it is used.
+
+    Args:
+        text: What holds marks, as `[^1]`.
+        look: What the text looks like.
+        links: As in `read_inline`; a mark's address is the mark, with a colon the note's own.
+        is_first: Whether the text begins its block, as the mark of a note does.
+    """
+    position = 0
+    for match in _FOOTNOTE.finditer(text):
+        if position < match.start():
+            yield make_run(text[position : match.start()], look)
+        is_note = is_first and match.start() == 0 and text.startswith(":", match.end())
+        links.append(f"{match.group()}:" if is_note else match.group())
+        yield make_run(match.group(), replace(look, link=len(links) - 1))
+        position = match.end()
+    if position < len(text):
+        yield make_run(text[position:], look)
+
+
+def _read_piece(token: Token, look: Look) -> Run:
+    match token.type:
+        case "code_inline":
+            return make_run(token.content, replace(look, emphasis=look.emphasis | Emphasis.CODE))
+        case "softbreak":
+            return Run(" ", look)
+        case "hardbreak":
+            return HARD_BREAK
+        case _:
+            return make_run(token.content, look)
+
+
+_COLUMN_WIDTH_MIN = 12
+"""Cells that a column keeps where a table has to be narrowed; past that it is scrolled sideways."""
+_GRID = Look(Role.GRID)
+_BETWEEN = Run(" │ ", _GRID)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row of a table."""
+
+    cells: tuple[tuple[Run, ...], ...]
+    start: int
+    """Offset of its source."""
+    end: int
+    is_head: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableLine:
+    """One line of a table."""
+
+    runs: tuple[Run, ...]
+    row: Row
+
+
+def lay_out_table(rows: list[Row], alignments: list[str], width: int | None) -> list[TableLine]:
+    """Return the lines of a table; wider than `width` only where its columns cannot be narrowed to it.
+
+    Args:
+        rows: Its rows, the head first.
+        alignments: ``left``, ``right``, ``center`` or empty, for each column.
+        width: Cells in view, None for any number.
+    """
+    columns = max((len(row.cells) for row in rows), default=0)
+    if not columns:
+        return []
+    widths = _find_widths(rows, columns, width)
+    wrapped = [_wrap_row(row, widths) for row in rows]
+    has_tall_rows = any(len(lines) > 1 for lines in wrapped)
+    table: list[TableLine] = []
+    for number, (row, lines) in enumerate(zip(rows, wrapped, strict=True)):
+        table.extend(TableLine(runs=_join_cells(cells, widths, alignments), row=row) for cells in lines)
+        is_last = number == len(rows) - 1
+        if row.is_head or (has_tall_rows and not is_last):
+            table.append(TableLine(runs=(_draw_rule(widths, "─" if row.is_head else "┄"),), row=row))
+    return table
+
+
+def _find_widths(rows: list[Row], columns: int, width: int | None) -> list[int]:
+    natural = [
+        max((_measure_cell(row.cells[column]) for row in rows if column < len(row.cells)), default=0)
+        for column in range(columns)
+    ]
+    room = None if width is None else width - (columns - 1) * len(_BETWEEN.text)
+    if room is None or sum(natural) <= room:
+        return natural
+    return _narrow(natural, room)
+
+
+def _narrow(natural: list[int], room: int) -> list[int]:
+    """Cut the widest columns down to one width, such that all fit in `room` if they can."""
+    limit = _COLUMN_WIDTH_MIN
+    for wide in sorted(set(natural), reverse=True):
+        others = sum(cells for cells in natural if cells < wide)
+        count = sum(1 for cells in natural if cells >= wide)
+        share = (room - others) // count
+        if share >= max((cells for cells in natural if cells < wide), default=0):
+            limit = max(_COLUMN_WIDTH_MIN, share)
+            break
+    return [min(cells, limit) for cells in natural]
+
+
+def _measure_cell(cell: tuple[Run, ...]) -> int:
+    return max(measure_runs(line) for line in wrap_runs(cell, None))
+
+
+def _wrap_row(row: Row, widths: list[int]) -> list[list[list[Run]]]:
+    """Return for each line of a row the runs of each column."""
+    cells = [wrap_runs(cell, max(1, width)) for cell, width in zip(row.cells, widths, strict=False)]
+    height = max((len(lines) for lines in cells), default=1)
+    return [[lines[number] if number < len(lines) else [] for lines in cells] for number in range(height)]
+
+
+def _join_cells(cells: list[list[Run]], widths: list[int], alignments: list[str]) -> tuple[Run, ...]:
+    runs: list[Run] = []
+    for column, width in enumerate(widths):
+        cell = cells[column] if column < len(cells) else []
+        gap = max(0, width - measure_runs(cell))
+        alignment = alignments[column] if column < len(alignments) else ""
+        before = {"right": gap, "center": gap // 2}.get(alignment, 0)
+        runs.extend((Run(" " * before), *cell, Run(" " * (gap - before))))
+        if column < len(widths) - 1:
+            runs.append(_BETWEEN)
+    return tuple(run for run in runs if run.text and run is not HARD_BREAK)
+
+
+def _draw_rule(widths: list[int], stroke: str) -> Run:
+    return Run(f"{stroke}┼{stroke}".join(stroke * width for width in widths), _GRID)
