@@ -115,7 +115,7 @@ def read_with_pages(
     Raises:
         SourceError: The source cannot be read. A page that cannot is the older one, or says why not.
     """
-    from roamtui.conversation.pages import open_links  # noqa: PLC0415 - few sources have links
+    from roamtui.conversation.loading import open_links  # noqa: PLC0415 - few sources have links
     from roamtui.sources.web.address import origin_of  # noqa: PLC0415 - likewise
 
     library, loader = _open(sources, web, is_checking=True)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from roamtui.app_arguments import ConversationArguments, ModelArguments
-from roamtui.conversation.beginning import begin_conversation
+from roamtui.conversation.state import begin_conversation
 from roamtui.document.build import is_address, suggest_address
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line

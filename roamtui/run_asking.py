@@ -20,7 +20,7 @@ from roamtui.assembly import (
     propose_examples,
     warn,
 )
-from roamtui.conversation.beginning import begin_conversation
+from roamtui.conversation.state import begin_conversation
 from roamtui.errors import UsageError
 from roamtui.headless.output import EmbeddingProgress, write_note, write_notes
 from roamtui.libraries import attach_remote_summaries, open_library, open_partly

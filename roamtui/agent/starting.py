@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.events import NodesUnfolded, SectionsExpanded
-from roamtui.conversation.opening import estimate_delivery
+from roamtui.conversation.update import estimate_delivery
 from roamtui.errors import RoamtuiError
 from roamtui.models.choose import OFFLINE
 from roamtui.models.recorded import RecordedModel

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from roamtui.conversation.origin import Origin
+from enum import StrEnum
 
 __all__ = [
     "CloseAgentSections",
@@ -18,6 +17,13 @@ __all__ = [
     "UndoBatch",
     "UnfoldNodes",
 ]
+
+
+class Origin(StrEnum):
+    """Who asks."""
+
+    AGENT = "agent"
+    PERSON = "person"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

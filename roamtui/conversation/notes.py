@@ -5,10 +5,10 @@ What only concerns the moment is not noted: what could not be saved, which model
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     CloseReason,
     ExpandStatus,
@@ -17,8 +17,6 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     SectionsKept,
 )
-from roamtui.conversation.origin import Origin
-from roamtui.conversation.plain_values import encode_value, expect_text, expect_texts
 from roamtui.document.plain import shorten
 
 _DRAFT_LENGTH = 300
@@ -105,17 +103,6 @@ class PageNote:
 
 Note = DraftNote | SearchNote | ExpansionNote | KeptNote | ReminderNote | RetryNote | ClosingNote | PageNote
 
-_KINDS: Mapping[type[Note], str] = {
-    DraftNote: "draft",
-    SearchNote: "search",
-    ExpansionNote: "expansion",
-    KeptNote: "kept",
-    ReminderNote: "reminder",
-    RetryNote: "retry",
-    ClosingNote: "closing",
-    PageNote: "page",
-}
-
 
 def note_draft(text: str) -> tuple[DraftNote, ...]:
     """Return a note of what the model said before it went on working, none where it said nothing."""
@@ -146,48 +133,3 @@ def _note_event(event: object) -> Iterator[Note]:
                 yield PageNote(text=text, is_problem=True)
         case _:
             pass
-
-
-def encode_note(note: Note) -> dict[str, Any]:
-    """Return a note as JSON values."""
-    plain = encode_value(note)
-    assert isinstance(plain, dict)
-    return {"kind": _KINDS[type(note)], **plain}
-
-
-def decode_note(data: Mapping[str, Any]) -> Note | None:
-    """Return a note from JSON values, None where a newer program knows what it means.
-
-    Raises:
-        KeyError, TypeError, ValueError, AttributeError: It is damaged.
-    """
-    decode = _DECODERS.get(data["kind"])
-    return decode(data) if decode is not None else None
-
-
-def _decode_search(data: Mapping[str, Any]) -> SearchNote:
-    found = tuple(
-        FoundSection(section_id=expect_text(one["section_id"]), why=expect_text(one["why"])) for one in data["found"]
-    )
-    return SearchNote(query=expect_text(data["query"]), found=found)
-
-
-def _decode_expansion(data: Mapping[str, Any]) -> ExpansionNote:
-    tried = tuple(TriedSection(id=expect_text(one["id"]), status=ExpandStatus(one["status"])) for one in data["tried"])
-    return ExpansionNote(tried=tried)
-
-
-_DECODERS: Mapping[str, Callable[[Mapping[str, Any]], Note]] = {
-    "draft": lambda data: DraftNote(text=expect_text(data["text"])),
-    "search": _decode_search,
-    "expansion": _decode_expansion,
-    "kept": lambda data: KeptNote(
-        reasons=tuple((expect_text(name), expect_text(why)) for name, why in data["reasons"])
-    ),
-    "reminder": lambda _data: ReminderNote(),
-    "retry": lambda data: RetryNote(reason=expect_text(data["reason"]), wait_seconds=float(data["wait_seconds"])),
-    "closing": lambda data: ClosingNote(
-        section_ids=expect_texts(data["section_ids"]), reason=CloseReason(data["reason"])
-    ),
-    "page": lambda data: PageNote(text=expect_text(data["text"]), is_problem=bool(data["is_problem"])),
-}

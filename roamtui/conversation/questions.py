@@ -1,4 +1,4 @@
-"""Questions of a conversation: taken up, answered step by step, ended. Pure, like `update`."""
+"""Questions of a conversation: taken up, answered step by step, ended, gone back to. Pure, like `update`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import CloseReason, ConversationEvent, ExpandStatus, SectionsExpanded
 from roamtui.conversation.keep_open import choose_closing
 from roamtui.conversation.notes import Note, note_events
-from roamtui.conversation.opening import ExpandEvents, deliver_pending, expand_for_agent
 from roamtui.conversation.rebuilding import Briefing, rebuild
 from roamtui.conversation.state import ConversationState, KeepOpen, OpenSection
 from roamtui.conversation.transcript import FOUND_LEAD, Citation, Exchange, Step, Stopped, Usage
-from roamtui.conversation.update import close
+from roamtui.conversation.update import ExpandEvents, close, deliver_pending, expand_for_agent
 from roamtui.document.plain import plain_line, shorten
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.labels import name_path
@@ -33,6 +32,7 @@ __all__ = [
 ]
 
 Change = tuple[ConversationState, tuple[ConversationEvent, ...]]
+_ELSEWHERE = "(continued elsewhere)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,3 +183,41 @@ def _change_last(state: ConversationState, **changes: object) -> ConversationSta
     exchanges = state.transcript.exchanges
     last = replace(exchanges[-1], **changes)  # type: ignore[arg-type]
     return replace(state, transcript=replace(state.transcript, exchanges=(*exchanges[:-1], last)))
+
+
+def rewind(state: ConversationState, number: int) -> ConversationState:
+    """Return the state as it was before question `number` (1 for the first), with today's document and folding.
+
+    While nothing was rebuilt since, the transcript before that question is still what was sent, to the letter.
+    """
+    exchange = state.transcript.exchanges[number - 1]
+    transcript = replace(state.transcript, exchanges=state.transcript.exchanges[: number - 1])
+    was_rebuilt = transcript.rebuilt_at >= number - 1
+    if was_rebuilt:
+        transcript = replace(transcript, rebuilt_at=number - 1, history_from=min(transcript.history_from, number - 1))
+    return replace(
+        state,
+        transcript=transcript,
+        open=tuple(section for section in exchange.open_before if section.section_id in state.library),
+        batches=(),
+        is_asking=False,
+        needs_rebuild=state.needs_rebuild or was_rebuilt,
+        title=state.title if number > 1 else "",
+    )
+
+
+def fork(state: ConversationState, conversation_id: str, before: int | None = None) -> ConversationState:
+    """Return a new conversation that shares what was said with another, and goes its own way from there.
+
+    Its texts are marked with a nonce of its own, so that its transcript is built anew.
+
+    Args:
+        state: Of the other one.
+        conversation_id: Of the new one.
+        before: Number of the question before which they part; None for now, which may be in the middle of a question,
+            because another program went on with that conversation too.
+    """
+    if before is not None:
+        return replace(rewind(state, before), id=conversation_id, needs_rebuild=True)
+    title = state.title if state.title.endswith(_ELSEWHERE) else f"{state.title} {_ELSEWHERE}".lstrip()
+    return replace(state, id=conversation_id, title=title, needs_rebuild=True)

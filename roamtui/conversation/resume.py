@@ -8,9 +8,9 @@ from dataclasses import replace
 from roamtui.conversation.codec import SavedConversation
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import CloseReason, ConversationEvent, SavingReported, SectionsClosed
-from roamtui.conversation.opening import estimate_delivery, hash_own_text
 from roamtui.conversation.questions import close_marked
 from roamtui.conversation.state import ConversationState, KeepOptions, OpenSection
+from roamtui.conversation.update import estimate_delivery, hash_own_text
 from roamtui.document.library import Library
 
 

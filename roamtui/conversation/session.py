@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from threading import Lock, Thread
 
 from roamtui.conversation.approval import Approver, Denier
-from roamtui.conversation.beginning import begin_conversation, make_conversation_id
 from roamtui.conversation.commands import Command, FoldNodes, ReadSection, UnfoldNodes
-from roamtui.conversation.events import ConversationEvent, LoadingProgressed, NodesLoaded
-from roamtui.conversation.fetching import Fetched, Fetching
+from roamtui.conversation.events import ConversationEvent, LoadingProgressed, NodesLoaded, SaveFailed, SavingReported
 from roamtui.conversation.keep_open import open_budget
-from roamtui.conversation.loading import find_needed, grow, needs_page
+from roamtui.conversation.loading import Fetched, Fetching, carry_pages, find_needed, grow, needs_page, open_links
 from roamtui.conversation.notes import Note, note_events
-from roamtui.conversation.pages import carry_pages, open_links
 from roamtui.conversation.questions import (
     Briefing,
     Outcome,
     add_notes,
     begin_question,
     finish_question,
+    fork,
     record_draft,
     record_step,
+    rewind,
 )
+from roamtui.conversation.rebuilding import shrink
 from roamtui.conversation.resume import reload_state, resume_state
-from roamtui.conversation.rewinding import fork, part_ways, rewind
-from roamtui.conversation.saving import Saving
-from roamtui.conversation.shrinking import shrink
-from roamtui.conversation.state import ConversationState, KeepOptions
+from roamtui.conversation.state import ConversationState, KeepOptions, begin_conversation, make_conversation_id
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Step
 from roamtui.conversation.update import update
@@ -37,13 +35,102 @@ from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import plain_line
+from roamtui.errors import ContinuedElsewhereError, StoreError
 
+_SAVING_SECONDS = 0.25
+"""What a screen may wait for the disk where it waits for nothing else."""
 _LOADED_AT_ONCE = 100
 """Files between two reports of progress, at most."""
-_MOMENT_SECONDS = 0.5
+_LOADING_SECONDS = 0.5
 """After which progress is reported too, and a program that wants to end need not wait for the other files."""
 _DRAFT_CHARACTERS = 500
 """New text of an answer after which what came so far is written: at most this much is lost with the program."""
+
+
+class Saving:
+    """Writes what `find_newest` returns. Safe to use from several threads."""
+
+    def __init__(self, store: Store | None, find_newest: Callable[[], ConversationState]) -> None:
+        self.store = store
+        self._find_newest = find_newest
+        self._lock = Lock()
+        self._written: ConversationState | None = None
+        self._unsaved: dict[str, ConversationState] = {}
+        """Conversations that were left before they could be written."""
+        self._reports: list[SavingReported] = []
+        self.failure = store.problem if store is not None else ""
+        """Why the last try failed, empty where it did not."""
+        self._told = self.failure
+
+    @property
+    def has_all(self) -> bool:
+        """Whether everything is on disk that shall be."""
+        return self._written is self._find_newest() and not self._unsaved
+
+    def write(self) -> str | None:
+        """Write the newest state; one at a time, so that a thread left behind never writes an older one last.
+
+        Returns:
+            The id of the conversation where another program went on with it, so that nothing was written; else None.
+        """
+        with self._lock:
+            state = self._find_newest()
+            if self.store is None:
+                return None
+            try:
+                self.store.save(state)
+                self._written, self.failure = state, ""
+                self._write_unsaved(self.store)
+            except ContinuedElsewhereError as error:
+                return error.conversation_id
+            except StoreError as error:
+                self.failure = str(error)
+            for report in self.store.take_reports():
+                self.report(report, state.id)
+        return None
+
+    def write_briefly(self) -> str | None:
+        """Write the newest state in a thread, and wait a moment for it; where that is too short it goes on alone.
+
+        The program does not end before it has. What it would have returned then, the next write will.
+        """
+        taken: list[str | None] = []
+        writing = Thread(target=lambda: taken.append(self.write()))
+        writing.start()
+        writing.join(_SAVING_SECONDS)
+        return taken[0] if taken else None
+
+    def _write_unsaved(self, store: Store) -> None:
+        for conversation_id, state in list(self._unsaved.items()):
+            try:
+                store.save(state)
+            except ContinuedElsewhereError:
+                store.save(fork(state, make_conversation_id()))
+            del self._unsaved[conversation_id]
+
+    def turn(self, store: Store | None, hold: Callable[[], None]) -> None:
+        """Have `hold` put another conversation in the place of the newest; keep that one where it is not written."""
+        with self._lock:
+            state = self._find_newest()
+            if self.store is not None and self._written is not state and state.transcript.exchanges:
+                self._unsaved[state.id] = state
+            self.store = store
+            hold()
+
+    def recall(self, state: ConversationState) -> ConversationState:
+        """Return a conversation as it was left, where that is newer than what was read from the disk."""
+        return self._unsaved.pop(state.id, state)
+
+    def report(self, message: str, conversation_id: str) -> None:
+        """Tell something along with the next save."""
+        self._reports.append(SavingReported(message=message, conversation_id=conversation_id))
+
+    def take_events(self) -> tuple[SaveFailed | SavingReported, ...]:
+        """Return what a person should know and was not told yet: a failure once, and again when it changes."""
+        reports, self._reports = tuple(self._reports), []
+        failure, told = self.failure, self._told
+        self._told = failure
+        return (*reports, *((SaveFailed(message=failure),) if failure and failure != told else ()))
 
 
 class Session:
@@ -226,7 +313,7 @@ class Session:
 
     def fork(self, number: int) -> Session:
         """Return a new conversation that goes its own way from before question `number`; this one stays as it is."""
-        return Session(fork(self._state, number, make_conversation_id()), self.store, loader=self.loader)
+        return Session(fork(self._state, make_conversation_id(), before=number), self.store, loader=self.loader)
 
     async def rename(self, title: str) -> tuple[ConversationEvent, ...]:
         """Give the conversation another title."""
@@ -270,12 +357,12 @@ class Session:
         if step is not None:
             state = replace(record_step(state, step), needs_rebuild=True)
         self._state, _ = finish_question(state, outcome)
-        if self._part_ways(self._saving.write_briefly()):
+        if self._fork_if_taken(self._saving.write_briefly()):
             self._saving.write_briefly()
 
     def save_now(self) -> None:
         """Write what was not yet, before the program ends."""
-        if self._state.transcript.exchanges and not self._saving.has_all and self._part_ways(self._saving.write()):
+        if self._state.transcript.exchanges and not self._saving.has_all and self._fork_if_taken(self._saving.write()):
             self._saving.write()
 
     async def _save(self) -> tuple[ConversationEvent, ...]:
@@ -283,15 +370,15 @@ class Session:
         if self.store is None or not (self._state.transcript.exchanges or self._state.open):
             return ()
         taken_id = await asyncio.to_thread(self._saving.write)
-        if self._part_ways(taken_id):
+        if self._fork_if_taken(taken_id):
             await asyncio.to_thread(self._saving.write)
         return self._saving.take_events()
 
-    def _part_ways(self, taken_id: str | None) -> bool:
+    def _fork_if_taken(self, taken_id: str | None) -> bool:
         """Go on under another id where this one was taken and that was not done meanwhile; return whether it was."""
         if self._state.id != taken_id:
             return False
-        self._state = part_ways(self._state, make_conversation_id())
+        self._state = fork(self._state, make_conversation_id())
         title = plain_line(self._state.title)
         message = f"Another program went on with this conversation too, so that it is a new one here: “{title}”."
         self._saving.report(message, self._state.id)
@@ -304,6 +391,6 @@ def _load_for_a_moment(loader: Loader, library: Library, node_ids: tuple[str, ..
     documents: dict[str, Document] = {}
     for node_id in node_ids:
         documents[node_id] = loader.load(library, node_id)
-        if time.monotonic() - started > _MOMENT_SECONDS:
+        if time.monotonic() - started > _LOADING_SECONDS:
             break
     return documents

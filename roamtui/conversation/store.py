@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from roamtui.conversation.codec import Damage, SavedConversation, encode_exchange, encode_state
-from roamtui.conversation.database import Database, read_in_one_moment
-from roamtui.conversation.forgetting import forget_in_copies
+from roamtui.conversation.damage import list_damaged
+from roamtui.conversation.database import Database, list_backups, read_in_one_moment
 from roamtui.conversation.reading import NO_SUCH, keep_damaged, read_conversation, read_number, read_text
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Exchange
@@ -25,6 +26,29 @@ _SAVE = (
     "ON CONFLICT (id) DO UPDATE SET source = :source, title = :title, model = :model, updated_at = :now, "
     "state = :state, revision = :revision, writer = :writer, changed = :changed"
 )
+
+
+def forget_in_copies(path: Path, conversation_id: str) -> tuple[Path, ...]:
+    """Overwrite a conversation in the copies of older versions; return the files in which it may still be read.
+
+    A file that was put aside as damaged is left as it is: somebody may want to save more of it.
+    """
+    left = [copy for copy in list_backups(path) if not _has_forgotten(copy, conversation_id)]
+    left += [aside for aside in list_damaged(path) if conversation_id.encode() in aside.read_bytes()]
+    return tuple(left)
+
+
+def _has_forgotten(copy: Path, conversation_id: str) -> bool:
+    try:
+        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("DELETE FROM exchanges WHERE conversation_id = ?", (conversation_id,))
+            connection.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
+            connection.execute("COMMIT")
+    except sqlite3.Error:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from roamtui.conversation.damage import list_damaged
-from roamtui.conversation.migrations import list_backups
+from roamtui.conversation.database import list_backups
 from roamtui.conversation.store import Store
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.anomalies.promises import Promises, kill_at_random, kill_at_statements
 from tests.conversation.conversations import ask, make_state
-from tests.conversation.test_migrations import write_first
+from tests.conversation.test_database import write_first
 
 pytestmark = pytest.mark.slow
 

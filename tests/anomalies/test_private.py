@@ -14,7 +14,7 @@ from roamtui.conversation.store import Store
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.cli.conftest import GARDEN
 from tests.conversation.conversations import begin, finish, make_state
-from tests.conversation.test_migrations import write_first
+from tests.conversation.test_database import write_first
 from tests.fakes.http_server import FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer, openai_error
 

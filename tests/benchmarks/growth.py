@@ -11,10 +11,8 @@ from functools import partial
 from statistics import median
 from time import process_time
 
-from roamtui.conversation.beginning import begin_conversation
-from roamtui.conversation.commands import ExpandSections
-from roamtui.conversation.origin import Origin
-from roamtui.conversation.state import KeepOptions
+from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.state import KeepOptions, begin_conversation
 from roamtui.conversation.update import update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document

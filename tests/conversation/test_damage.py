@@ -14,14 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from roamtui.conversation.damage import list_damaged
+from roamtui.conversation.damage import list_damaged, read_rows
 from roamtui.conversation.resume import resume_state
-from roamtui.conversation.salvage import read_rows
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store
 from roamtui.errors import StoreError
 from tests.conversation.conversations import ask, make_state
-from tests.conversation.test_migrations import write_first
+from tests.conversation.test_database import write_first
 
 _PAGE = 4096
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.keep_open import BUDGET_TOKENS_MAX, choose_closing, open_budget
 from roamtui.conversation.state import ConversationState, KeepOpen, OpenSection
 from roamtui.conversation.transcript import Exchange, Stopped, Transcript
+from tests.benchmarks.keep_open import BUDGET_TOKENS, simulate
 from tests.conversation.conversations import (
     ask,
     begin,
@@ -182,3 +184,15 @@ def test_in_all_mode_nothing_is_closed_but_by_request() -> None:
     state = ask(ask(state, "Alpha", "Beta"), "Long", "Below long")
     assert len(state.open) == 4
     assert len(close_by(state, Origin.PERSON, "Alpha").open) == 3
+
+
+@pytest.mark.slow
+async def test_keeping_open_saves_what_it_promises(data_dir: Path) -> None:
+    assert (data_dir / "sets").is_dir()
+    tallies = await simulate(8, seed=1)
+    keep, fresh, everything = (tallies[mode] for mode in (KeepOpen.KEEP, KeepOpen.FRESH, KeepOpen.ALL))
+    assert keep.reopened <= fresh.reopened / 2
+    assert keep.uncached <= fresh.uncached
+    assert keep.highest_open <= BUDGET_TOKENS
+    assert everything.highest_open > keep.highest_open
+    assert fresh.already_open == 0 < keep.already_open

@@ -17,8 +17,8 @@ from roamtui.conversation.codec import (
 )
 from roamtui.conversation.commands import CollapseSections, FoldNodes, Origin, ReadSection, UndoBatch
 from roamtui.conversation.events import CloseReason, SectionsClosed
+from roamtui.conversation.questions import rewind
 from roamtui.conversation.resume import reload_state, resume_state
-from roamtui.conversation.rewinding import rewind
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped, Usage
 from roamtui.document.node import Span

@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from roamtui.conversation.beginning import make_conversation_id
 from roamtui.conversation.commands import Command, ExpandSections, FoldNodes, Origin, PinSections, UnfoldNodes
 from roamtui.conversation.events import ConversationEvent, SaveFailed, SavingReported, SectionsClosed, SectionsExpanded
 from roamtui.conversation.questions import Outcome
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
+from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions, make_conversation_id
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse
 from roamtui.document.library import Library

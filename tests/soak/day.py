@@ -25,9 +25,8 @@ from time import process_time
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.beginning import begin_conversation
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import KeepOptions
+from roamtui.conversation.state import KeepOptions, begin_conversation
 from roamtui.conversation.store import Store
 from roamtui.libraries import open_library
 from roamtui.search.keyword import KeywordSearcher

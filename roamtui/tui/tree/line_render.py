@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from roamtui.conversation.origin import Origin
+from roamtui.conversation.commands import Origin
 from roamtui.tui.tree.visible_lines import Fold
 
 if TYPE_CHECKING:

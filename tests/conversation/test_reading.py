@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import ConversationEvent, SavingReported, SectionsExpanded
 from roamtui.conversation.notes import note_events
-from roamtui.conversation.origin import Origin
 from roamtui.conversation.questions import add_notes
-from roamtui.conversation.recovery import LOST_QUESTION, recover_exchange
+from roamtui.conversation.reading import LOST_QUESTION, recover_exchange
 from roamtui.conversation.resume import resume_state
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store

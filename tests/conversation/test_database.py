@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation import migrations
+from roamtui.conversation import database
 from roamtui.conversation.codec import encode_exchange, encode_state
-from roamtui.conversation.migrations import VERSION, list_backups
+from roamtui.conversation.database import VERSION, list_backups
 from roamtui.conversation.resume import resume_state
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store
@@ -99,7 +99,7 @@ def test_of_many_copies_the_newest_are_kept(path: Path) -> None:
 def test_what_cannot_be_copied_is_not_changed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_first(path, [ask(make_state())])
     before = path.read_bytes()
-    monkeypatch.setattr(migrations, "name_beside", lambda path, _label: path.with_name("no") / "folder.sqlite3")
+    monkeypatch.setattr(database, "name_beside", lambda path, _label: path.with_name("no") / "folder.sqlite3")
     with pytest.raises(StoreError, match=r"^Conversations cannot be kept in .*: No such file or directory\.$"):
         Store(path)
     assert path.read_bytes() == before
@@ -111,10 +111,10 @@ def test_a_migration_happens_as_a_whole_or_not_at_all(
 ) -> None:
     state = ask(make_state(), "Alpha")
     write_first(path, [state])
-    steps = list(migrations._WITH_REVISIONS)
+    steps = list(database._WITH_REVISIONS)
     steps.insert(failing, "INSERT INTO nothing VALUES (1)")
     with monkeypatch.context() as patch:
-        patch.setattr(migrations, "_STEPS", (migrations._FIRST, tuple(steps)))
+        patch.setattr(database, "_STEPS", (database._FIRST, tuple(steps)))
         with pytest.raises(StoreError):
             Store(path)
     assert _version(path) == 1
@@ -128,7 +128,7 @@ def test_two_programs_migrate_once(path: Path) -> None:
         assert behind.execute("PRAGMA user_version").fetchone()[0] == 1
         Store(path).close()
         behind.row_factory = sqlite3.Row
-        migrations.migrate(behind, path)
+        database.migrate(behind, path)
     assert len(list_backups(path)) == 1
 
 

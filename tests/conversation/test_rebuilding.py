@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import CloseReason, SectionsClosed
-from roamtui.conversation.shrinking import DROPPED, shrink
+from roamtui.conversation.rebuilding import DROPPED, shrink
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Role
 from tests.conversation.conversations import (
