@@ -36,6 +36,7 @@ from roamtui.conversation.events import (
     SectionsPinned,
 )
 from roamtui.conversation.notes import ClosingNote
+from roamtui.tui.chat.messages import NoticeKind
 from roamtui.tui.chat.narration import (
     describe_count,
     describe_kept,
@@ -44,7 +45,6 @@ from roamtui.tui.chat.narration import (
     narrate_note,
     narrate_notice,
 )
-from roamtui.tui.chat.notice_view import NoticeKind
 
 if TYPE_CHECKING:
     from roamtui.conversation.notes import Note

@@ -17,9 +17,8 @@ from roamtui.models.offline.model import OfflineModel
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.activity_view import ActivityView
 from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.chat.exchange_view import EndingView, ExchangeView
+from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeView
 from roamtui.tui.chat.sources_view import SourcesView
 from roamtui.tui.commands import AskAboutWanted
 from roamtui.tui.context import AppContext

@@ -13,7 +13,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, TextDelta
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.chat.exchange_view import EndingView
-from roamtui.tui.chat.notice_view import NoticeKind, NoticeView
+from roamtui.tui.chat.messages import NoticeKind, NoticeView
 from tests.tui.driving import ask, make_app, wait_until
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ async def test_notes_on_the_document_are_shown_at_the_start() -> None:
     app = make_app(notes=("Two bytes were no UTF-8.",))
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.pause()
-        assert notices(app, NoticeKind.NOTE) == ["Two bytes were no UTF-8."]
+        assert notices(app, NoticeKind.INFO) == ["Two bytes were no UTF-8."]
 
 
 async def test_a_document_that_is_no_file_cannot_be_edited_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

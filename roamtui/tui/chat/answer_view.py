@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from textual.content import Content
+from textual.timer import Timer
 from typing_extensions import override
 
+from roamtui.agent.marks import MARK, MARKED_ID
+from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import plain_text
-from roamtui.tui.chat.block_layout import lay_out_blocks
-from roamtui.tui.chat.blocks import parse_blocks
-from roamtui.tui.chat.content_view import ContentView
-from roamtui.tui.chat.marks import Mark, Numbering, find_marks
-from roamtui.tui.chat.targets import LinkTarget, SectionTarget, Target, link_target
-from roamtui.tui.chat.unfinished import complete_marks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from textual.timer import Timer
-
-    from roamtui.conversation.transcript import Citation
+from roamtui.tui.chat.blocks import lay_out_blocks, parse_blocks
+from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, link_target
 
 _REST_SECONDS_MIN = 1 / 60
 _REST_FACTOR = 4
@@ -133,3 +127,53 @@ class AnswerView(ContentView):
         earlier = [target for target in self._targets[:-1] if isinstance(target, SectionTarget)]
         seen = sum(target.section_id == section_id for target in earlier)
         return own[min(seen, len(own) - 1)] if own else None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One bracket in an answer."""
+
+    start: int
+    end: int
+    section_ids: tuple[str, ...]
+    """Without the numbers of pages and ranges."""
+
+
+def find_marks(text: str) -> Iterator[Mark]:
+    """Yield the citation marks of `text` in order."""
+    for match in MARK.finditer(text):
+        ids = tuple(dict.fromkeys(MARKED_ID.findall(match.group())))
+        yield Mark(match.start(), match.end(), ids)
+
+
+@dataclass(slots=True)
+class Numbering:
+    """Numbers sections in the order in which an answer names them first; a number never changes."""
+
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    def number_of(self, section_id: str) -> int:
+        """Return the number of a section, the next free one for a new section."""
+        return self._numbers.setdefault(section_id, len(self._numbers) + 1)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_CUT_CITATION = re.compile(r" ?\[[0-9a-f]{0,8}\Z")
+_CUT_STRONG = re.compile(r"\*{1,2}\Z")
+
+
+def complete_marks(text: str) -> str:
+    """Return Markdown that may end anywhere with its last marks closed, and without a citation that is not whole."""
+    if len(_FENCE.findall(text)) % 2:
+        return text
+    text = _CUT_CITATION.sub("", text)
+    paragraph = text[text.rfind("\n\n") + 1 :]
+    if paragraph.count("`") % 2:
+        return f"{text}`" if not text.endswith("`") else text[:-1]
+    if paragraph.count("**") % 2:
+        shown, cut = _CUT_STRONG.subn("", text)
+        return shown if cut and text.endswith("**") else f"{shown.rstrip()}**"
+    return text

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from textual import events, on
+from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.scrollbar import ScrollTo, ScrollUp
+from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.tui.actions import Scope
-from roamtui.tui.chat.content_view import ContentView
-from roamtui.tui.chat.end_keeper import EndKeeper
-from roamtui.tui.chat.messages import Messages
-from roamtui.tui.chat.notice_view import NoticeKind
-from roamtui.tui.chat.targets import TargetChosen
+from roamtui.tui.chat.content_view import ContentView, TargetChosen
+from roamtui.tui.chat.messages import Messages, NoticeKind
+from roamtui.tui.context import FirstContext
 from roamtui.tui.copying import CopyWanted, write_answer
+from roamtui.tui.keys import Keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from textual.app import ComposeResult
-    from textual.widget import Widget
-
     from roamtui.tui.chat.exchange_view import ExchangeView
-    from roamtui.tui.context import FirstContext
-    from roamtui.tui.keys import Keys
 
 
 class ChatLog(VerticalScroll, inherit_bindings=False):
@@ -120,10 +115,10 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self.current is not None:
             self._keeper.start()
 
-    def add_notice(self, text: str, kind: NoticeKind = NoticeKind.NOTE) -> None:
+    def add_notice(self, text: str, kind: NoticeKind = NoticeKind.INFO) -> None:
         """Say something in the conversation."""
         self._messages.add_notice(text, kind)
-        is_kept = kind is NoticeKind.NOTE and self._keeper.is_keeping
+        is_kept = kind is NoticeKind.INFO and self._keeper.is_keeping
         if kind is NoticeKind.ERROR or (self.current is not None and not is_kept):
             self.anchor()
 
@@ -267,3 +262,43 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             line = view.region.y - self.region.y + round(self.scroll_y) + view.line_of_selected
             if not self.scroll_y <= line < self.scroll_y + self.size.height - 1:
                 self.scroll_to(y=max(0, line - self.size.height // 2), animate=False)
+
+
+class EndKeeper:
+    """Keeps the newest in view; a long answer stays at its beginning, to be read."""
+
+    def __init__(self, view: Widget, find_answer: Callable[[], int | None]) -> None:
+        """Scroll `view`.
+
+        Args:
+            view: What is scrolled.
+            find_answer: Returns the line of the view's content where the newest answer begins, None before it does.
+        """
+        self._view = view
+        self._find_answer = find_answer
+        self._is_keeping = False
+
+    @property
+    def is_keeping(self) -> bool:
+        """Whether the newest is kept in view."""
+        return self._is_keeping
+
+    def start(self) -> None:
+        """Keep the newest in view from now on."""
+        self._view.anchor(anchor=False)  # Textual's own anchor knows no answer that is being read
+        self._is_keeping = True
+        self.fit()
+
+    def stop(self) -> None:
+        """Let the person scroll."""
+        self._is_keeping = False
+
+    def fit(self) -> None:
+        """Scroll to the end, or as far as the answer's beginning allows; never back."""
+        if not self._is_keeping:
+            return
+        answer = self._find_answer()
+        end = self._view.max_scroll_y
+        line = end if answer is None else min(end, answer)
+        if line > self._view.scroll_y:
+            self._view.scroll_to(y=line, animate=False, immediate=True)

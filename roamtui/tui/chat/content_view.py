@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from textual import events, on
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.tui.chat.targets import META_KEY, Target, TargetChosen
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from textual.content import Content
-    from textual.geometry import Size
+from roamtui.conversation.transcript import Citation
 
 
 class ContentView(Widget):
@@ -95,3 +94,60 @@ class ContentView(Widget):
         if isinstance(index, int) and index < len(self.targets):
             event.stop()
             self.post_message(TargetChosen(self.targets[index]))
+
+
+META_KEY = "roamtui_target"
+"""Under which a style carries the index of a target, so that a click finds it."""
+SELECTED_STYLE = "$block-cursor-foreground on $block-cursor-background"
+
+
+@dataclass(frozen=True, slots=True)
+class SectionTarget:
+    """A section to jump to, perhaps with words from it."""
+
+    section_id: str
+    citation: Citation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTarget:
+    """A link that the model wrote: to a section, or to a page that a person must agree to open."""
+
+    href: str
+    section_id: str | None = None
+    """A section that the answer cites: what the link is relative to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleTarget:
+    """A question to try."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierTarget:
+    """Earlier questions, which are not shown yet."""
+
+
+Target = SectionTarget | LinkTarget | ExampleTarget | EarlierTarget
+
+
+class TargetChosen(Message):
+    """A person has chosen a target."""
+
+    def __init__(self, target: Target) -> None:
+        super().__init__()
+        self.target = target
+
+
+def link_target(content: Content, index: int, *, is_selected: bool) -> Content:
+    """Return `content` so that a click on it means the target with this index."""
+    linked = content.stylize(Style.from_meta({META_KEY: index}))
+    return linked.stylize(SELECTED_STYLE) if is_selected else linked
+
+
+def wrap(content: Content, width: int, *, lead: Content | str = "", follow: Content | str = "") -> list[Content]:
+    """Return `content` in lines of at most `width` cells, each behind its lead."""
+    room = max(8, width - Content(str(follow)).cell_length)
+    return [(lead if i == 0 else follow) + line for i, line in enumerate(content.wrap(room))]

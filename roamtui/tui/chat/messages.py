@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
+from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.tui.chat.content_view import ContentView
-from roamtui.tui.chat.notice_view import NoticeKind, NoticeView
-from roamtui.tui.chat.targets import EarlierTarget, Target, link_target
+from roamtui.conversation.transcript import Exchange
+from roamtui.document.plain import plain_text
+from roamtui.tui.chat.content_view import ContentView, EarlierTarget, Target, link_target, wrap
+from roamtui.tui.context import FirstContext
 
 if TYPE_CHECKING:
-    from textual.app import ComposeResult
-    from textual.widget import Widget
-
-    from roamtui.conversation.transcript import Exchange
     from roamtui.tui.chat.exchange_view import ExchangeView
-    from roamtui.tui.context import FirstContext
+
 
 EXCHANGES_STEP = 20
 """Exchanges that are shown at first, and added at each wish for earlier ones."""
@@ -203,3 +203,39 @@ class Messages(Vertical):
         from roamtui.tui.chat.narration import name_section  # noqa: PLC0415 - not for the first screen
 
         return name_section(section_id, self._first.state.library)
+
+
+class NoticeKind(StrEnum):
+    """How much a notice matters."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+_LOOKS = {
+    NoticeKind.INFO: ("·", "$muted"),
+    NoticeKind.WARNING: ("!", "$warning"),
+    NoticeKind.ERROR: ("✗", "$error"),
+}
+
+
+class NoticeView(ContentView):
+    """Shows a notice with a sign, so that it is known without colour too."""
+
+    DEFAULT_CSS = """
+    NoticeView { padding: 0 1; margin: 1 0; }
+    """
+
+    def __init__(self, text: str, kind: NoticeKind = NoticeKind.INFO) -> None:
+        super().__init__()
+        self.text = text
+        """What it says."""
+        self.kind = kind
+        """How much it matters."""
+
+    @override
+    def lay_out(self, width: int) -> Content:
+        sign, style = _LOOKS[self.kind]
+        text = Content.styled(plain_text(self.text), style)
+        return Content("\n").join(wrap(text, width, lead=Content.styled(f"{sign} ", style), follow="  "))

@@ -6,7 +6,8 @@ Made of notes alone, while an answer is under way as well as when its conversati
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Iterable, Iterator, Sequence
+from typing import assert_never
 
 from roamtui.agent.events import QuestionAnswered
 from roamtui.conversation.events import CloseReason, ExpandStatus, LoadingProgressed
@@ -22,14 +23,10 @@ from roamtui.conversation.notes import (
     SearchNote,
 )
 from roamtui.conversation.transcript import Exchange, Step, Stopped
+from roamtui.document.library import Library
 from roamtui.outline.labels import name_node
-from roamtui.tui.chat.activity_view import Activity, NamedSection
-from roamtui.tui.chat.notice_view import NoticeKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from roamtui.document.library import Library
+from roamtui.tui.chat.exchange_view import Activity, NamedSection
+from roamtui.tui.chat.messages import NoticeKind
 
 _HITS_SHOWN = 3
 _CLOSE_REASONS = {
@@ -83,12 +80,12 @@ def narrate_notice(note: Note, library: Library) -> tuple[str, NoticeKind] | Non
     """Return what stands below an exchange because of a note, None for what stands above its answer."""
     match note:
         case ClosingNote(section_ids=ids, reason=CloseReason.GONE):
-            return f"Closed {describe_count(ids)} that the document of today no longer has.", NoticeKind.NOTE
+            return f"Closed {describe_count(ids)} that the document of today no longer has.", NoticeKind.INFO
         case ClosingNote(section_ids=ids, reason=reason):
             titles = ", ".join(section.title for section in name_sections(ids, library))
-            return f"{_CLOSE_REASONS[reason]}: {titles}", NoticeKind.NOTE
+            return f"{_CLOSE_REASONS[reason]}: {titles}", NoticeKind.INFO
         case PageNote(text=text, is_problem=is_problem):
-            return text, NoticeKind.WARNING if is_problem else NoticeKind.NOTE
+            return text, NoticeKind.WARNING if is_problem else NoticeKind.INFO
         case _:
             return None
 

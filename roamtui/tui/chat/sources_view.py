@@ -11,10 +11,8 @@ from typing_extensions import override
 from roamtui.agent.answer import describe_proof
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.plain import plain_line, shorten
-from roamtui.tui.chat.content_view import ContentView
-from roamtui.tui.chat.marks import Numbering
-from roamtui.tui.chat.targets import SectionTarget, Target, link_target
-from roamtui.tui.chat.wrapping import wrap
+from roamtui.tui.chat.answer_view import Numbering
+from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, link_target, wrap
 
 _QUOTE_LENGTH = 140
 _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual.content import Content
 from typing_extensions import override
 
 from roamtui.document.plain import plain_line, strip_anchor
-from roamtui.tui.chat.content_view import ContentView
-from roamtui.tui.chat.targets import ExampleTarget, Target, link_target
-from roamtui.tui.chat.wrapping import wrap
-
-if TYPE_CHECKING:
-    from roamtui.tui.keys import Keys
-    from roamtui.tui.model_label import ModelLabel
+from roamtui.tui.chat.content_view import ContentView, ExampleTarget, Target, link_target, wrap
+from roamtui.tui.keys import Keys
+from roamtui.tui.model_label import ModelLabel
 
 _WHAT = (
     "A model reads the outline, opens the sections it needs, and proves its answer with quotes."

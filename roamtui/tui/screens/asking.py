@@ -11,7 +11,7 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.notice_view import NoticeKind
+from roamtui.tui.chat.messages import NoticeKind
 from roamtui.tui.commands import AskAboutWanted, MakeCommand
 from roamtui.tui.copying import CopyWanted
 from roamtui.tui.failure import describe_failure, forget_frames

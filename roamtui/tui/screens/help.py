@@ -11,8 +11,7 @@ from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Scope, show_key
-from roamtui.tui.chat.content_view import ContentView
-from roamtui.tui.chat.wrapping import wrap
+from roamtui.tui.chat.content_view import ContentView, wrap
 from roamtui.tui.screens.overlay import Overlay
 
 if TYPE_CHECKING:

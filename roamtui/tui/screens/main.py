@@ -10,7 +10,7 @@ from textual import on
 
 from roamtui.tui.actions import Action, Scope
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.targets import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetChosen
+from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetChosen
 from roamtui.tui.commands import CommandWanted
 from roamtui.tui.copying import CopyWanted
 from roamtui.tui.header_line import HeaderLine

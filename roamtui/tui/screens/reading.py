@@ -12,7 +12,7 @@ from roamtui.agent.quotes import find_quote
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
 from roamtui.document.node import Span
-from roamtui.tui.chat.targets import SectionTarget
+from roamtui.tui.chat.content_view import SectionTarget
 from roamtui.tui.editor import build_editor_command, choose_editor, find_source_file, is_editable
 from roamtui.tui.links import resolve_link
 from roamtui.tui.screens.confirm import ConfirmScreen
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from roamtui.conversation.session import Session
     from roamtui.conversation.state import ConversationState
     from roamtui.conversation.transcript import Citation
-    from roamtui.tui.chat.targets import LinkTarget
+    from roamtui.tui.chat.content_view import LinkTarget
     from roamtui.tui.commands import MakeCommand
     from roamtui.tui.panes.reader_pane import ReaderPane
     from roamtui.tui.panes.tree_pane import TreePane

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.conversation.transcript import Citation, QuoteState
-from roamtui.tui.chat.marks import Numbering
+from roamtui.tui.chat.answer_view import Numbering
 from roamtui.tui.chat.sources_view import SourcesView
 
 

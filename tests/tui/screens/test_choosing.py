@@ -12,7 +12,7 @@ from roamtui.models.base import Model
 from roamtui.models.choose import ModelOffer
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.notice_view import NoticeView
+from roamtui.tui.chat.messages import NoticeView
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.confirm import ConfirmScreen
 from roamtui.tui.screens.picker import PickerScreen

@@ -21,7 +21,7 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_source
 from roamtui.sources.watching import FileStamps
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.notice_view import NoticeView
+from roamtui.tui.chat.messages import NoticeView
 from roamtui.tui.context import AppContext
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import TEXT, app_of, ask, expand, find_id, make_app, screen_text, wait_until

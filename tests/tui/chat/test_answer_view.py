@@ -1,17 +1,15 @@
-"""Links in an answer: clicked and reached by key; inside the document they jump, outside they are asked about first."""
+"""The text of an answer: its marks, its links, and what it looks like while it still comes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
+from textual.pilot import Pilot
 
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.tui.app import RoamApp
+from roamtui.tui.chat.answer_view import AnswerView, Numbering, complete_marks, find_marks
 from roamtui.tui.screens.confirm import ConfirmScreen
 from tests.tui.driving import app_of, ask, find_id, make_app, screen_text, wait_until
-
-if TYPE_CHECKING:
-    from textual.pilot import Pilot
-
-    from roamtui.tui.app import RoamApp
 
 
 async def answer(pilot: Pilot[None], text: str) -> RoamApp:
@@ -66,3 +64,61 @@ async def test_a_link_that_leads_nowhere_or_is_no_web_address_is_a_sentence() ->
         await pilot.press("j", "enter")
         await wait_until(pilot, lambda: "anchor" in screen_text(app))
         assert app.screen is app.main
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("a [a8a96034] b", [("a8a96034",)]),
+        ("[a8a96034, 00000001;00000002]", [("a8a96034", "00000001", "00000002")]),
+        ("[a8a96034:2] [a8a96034:c3.1]", [("a8a96034",), ("a8a96034",)]),
+        ("[§ a8a96034, a8a96034:2]", [("a8a96034",)]),
+        ("[**a8a96034**] [`a8a96034` `00000001`]", [("a8a96034",), ("a8a96034", "00000001")]),
+        ("[a8a9603] [A8A96034] [a8a960345] (a8a96034) [a8a96034", []),
+        ("[x](a8a96034) [1] []", []),
+    ],
+)
+def test_marks_are_found(text: str, ids: list[tuple[str, ...]]) -> None:
+    assert [mark.section_ids for mark in find_marks(text)] == ids
+
+
+def test_a_mark_knows_where_it_stands() -> None:
+    (mark,) = find_marks("ab [a8a96034].")
+    assert "ab [a8a96034]."[mark.start : mark.end] == "[a8a96034]"
+
+
+def test_numbers_follow_first_mention_and_stay() -> None:
+    numbering = Numbering()
+    assert [numbering.number_of(name) for name in ("b", "a", "b", "c", "a")] == [1, 2, 1, 3, 2]
+    assert len(numbering) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("a **bold", "a **bold**"),
+        ("a **bold ", "a **bold**"),
+        ("a **", "a "),
+        ("a **bold*", "a **bold**"),
+        ("a **bold**", "a **bold**"),
+        ("**one** and **two", "**one** and **two**"),
+        ("**open\n\nnext", "**open\n\nnext"),
+        ("a `code", "a `code`"),
+        ("a `", "a "),
+        ('so "it is" [9b2e', 'so "it is"'),
+        ('so "it is" [9b2edcbe', 'so "it is"'),
+        ('so "it is" [9b2edcbe]', 'so "it is" [9b2edcbe]'),
+        ("[a link", "[a link"),
+        ("```\na ** b", "```\na ** b"),
+        ("```\nx\n```\n**b", "```\nx\n```\n**b**"),
+    ],
+)
+def test_open_marks_are_closed(text: str, shown: str) -> None:
+    assert complete_marks(text) == shown
+
+
+def test_only_an_answer_that_is_still_coming_is_completed() -> None:
+    view = AnswerView()
+    view.finish("a **b", ())
+    assert view.lay_out(40).plain == "a **b"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.content import Content
 
-from roamtui.tui.chat.block_layout import lay_out_blocks
-from roamtui.tui.chat.blocks import BlockKind, parse_blocks
-from roamtui.tui.chat.wrapping import wrap
+from roamtui.tui.chat.blocks import BlockKind, lay_out_blocks, parse_blocks
+from roamtui.tui.chat.content_view import wrap
 
 
 def draw(text: str, width: int = 30) -> list[str]:
