@@ -3,8 +3,15 @@
 This module imports almost nothing, so that `roamtui --help` is quick: each command's code is imported when it runs.
 """
 
+from __future__ import annotations
+
 import gc
 import sys
+
+TYPE_CHECKING = False  # `typing` takes as long to load as all of this
+if TYPE_CHECKING:
+    from roamtui.arguments import AppArguments
+    from roamtui.commands import Command
 
 HELP = """\
 usage: roamtui [SOURCE] [--model M] [--continue]
@@ -52,26 +59,26 @@ def main(argv: list[str] | None = None) -> int:
     """Run the program and return its exit status: 0 done, 1 failed, 2 wrong use, 130 cancelled."""
     arguments = sys.argv[1:] if argv is None else argv
     if None in (sys.stdin, sys.stdout, sys.stderr):
-        from roamtui.headless.output import open_closed_streams  # noqa: PLC0415 - hardly ever
+        from roamtui.headless.output import open_closed_streams
 
         open_closed_streams()
     if arguments and arguments[0] in ("-h", "--help"):
         return _print(HELP)
     if arguments == ["--version"]:
-        from roamtui import __version__  # noqa: PLC0415 - quick start
+        from roamtui import __version__
 
         return _print(f"roamtui {__version__}\n")
     return _run(arguments)
 
 
 def _run(arguments: list[str]) -> int:
-    from roamtui.errors import RoamtuiError  # noqa: PLC0415 - quick start
+    from roamtui.errors import RoamtuiError
 
     gc.disable()  # until all is loaded: what imports make is never garbage
     try:
         return _run_given(arguments)
     except RoamtuiError as error:
-        from roamtui.headless.output import write_note  # noqa: PLC0415 - quick start
+        from roamtui.headless.output import write_note
 
         write_note(f"roamtui: {error}")
         return error.exit_code
@@ -86,22 +93,32 @@ def _run(arguments: list[str]) -> int:
         _end_output()
 
 
-def _run_given(arguments: list[str]) -> int:
-    from roamtui.app_arguments import AppArguments, read_path  # noqa: PLC0415 - quick start
+def _run_given(words: list[str]) -> int:
+    given = read_arguments(words)
+    from roamtui.arguments import AppArguments
 
-    given = read_path(arguments)
-    if given is None:
-        from roamtui.arguments import parse_arguments  # noqa: PLC0415 - quick start
+    if isinstance(given, AppArguments):
+        from roamtui.run_app import run_app
 
-        parsed = parse_arguments(arguments)
-        if not isinstance(parsed, AppArguments):
-            from roamtui.run import run_command  # noqa: PLC0415 - quick start
+        return run_app(given)
+    gc.enable()
+    return given.run()
 
-            return run_command(parsed)
-        given = parsed
-    from roamtui.run_app import run_app  # noqa: PLC0415 - quick start
 
-    return run_app(given)
+def read_arguments(words: list[str]) -> AppArguments | Command:
+    """Return what was asked for: a command, else the app."""
+    from roamtui.arguments import AppArguments, read_path
+
+    path = read_path(words)
+    if path is not None:
+        return path
+    from roamtui.commands import COMMANDS
+    from roamtui.parser import parse_arguments
+
+    command = COMMANDS.get(words[0]) if words else None
+    if command is None:
+        return parse_arguments(AppArguments, "roamtui", words)
+    return parse_arguments(command, f"roamtui {words[0]}", words[1:])
 
 
 def _print(text: str) -> int:
@@ -112,7 +129,7 @@ def _print(text: str) -> int:
     except BrokenPipeError:
         return 1
     except OSError as error:
-        from roamtui.headless.output import OutputError, write_note  # noqa: PLC0415 - quick start
+        from roamtui.headless.output import OutputError, write_note
 
         write_note(f"roamtui: {OutputError(error)}")
         return 1
@@ -123,8 +140,8 @@ def _print(text: str) -> int:
 
 def _report_defect(error: Exception) -> int:
     """Tell of an error that nobody foresaw, in one line; with ROAMTUI_DEBUG set, whole."""
-    import os  # noqa: PLC0415 - quick start
-    import traceback  # noqa: PLC0415 - quick start
+    import os
+    import traceback
 
     if os.environ.get("ROAMTUI_DEBUG"):
         traceback.print_exception(error)
@@ -141,7 +158,7 @@ def _end_output() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        import os  # noqa: PLC0415 - quick start
+        import os
 
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamtui.app_arguments import WebArguments
+from roamtui.arguments import WebArguments
 from roamtui.document.build import WebOptions, is_address, open_named
 from roamtui.document.loader import can_load, explain_refusal, find_address, load_files, make_failure
 from roamtui.errors import StoreError, UsageError

@@ -1,17 +1,23 @@
-"""Opens the app: what its first screen shows is made at once, all else when that screen stands."""
+"""Opens the app: what its first screen shows is made at once, all else when that screen stands.
+
+Where no document is named, the start screen has the person choose one first.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from roamtui.app_arguments import ConversationArguments, ModelArguments
-from roamtui.conversation.state import begin_conversation
+from roamtui.arguments import AppArguments, ConversationArguments
+from roamtui.conversation.state import ConversationState, begin_conversation
 from roamtui.document.build import is_address, suggest_address
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line
 from roamtui.errors import UsageError
@@ -23,20 +29,16 @@ from roamtui.libraries import (
     read_with_pages,
     shorten_notes,
 )
-from roamtui.locations import themes_path
+from roamtui.locations import config_path, preferences_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
-from roamtui.settings import Settings, load_settings
+from roamtui.settings import Settings, load_settings, save_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from roamtui.app_arguments import AppArguments
-    from roamtui.conversation.state import ConversationState
-    from roamtui.document.library import Library
-    from roamtui.document.loader import Loader
-    from roamtui.tui.context import AppContext
+    from roamtui.tui.context import AppContext, TuiOptions  # Textual is imported for the app alone
+    from roamtui.tui.start.offers import StartOffer
 
 _OFFLINE = "offline"
+_Opened = tuple[Library, Loader | None]
 
 
 def run_app(arguments: AppArguments) -> int:
@@ -45,14 +47,12 @@ def run_app(arguments: AppArguments) -> int:
     Raises:
         RoamtuiError: Something that was named cannot be used; told before the screen is touched.
     """
-    settings = load_settings().retrieve_with(arguments.retrieval)
+    settings = load_settings(arguments.given)
     arguments = _ask_for_address(arguments)
     if _is_plain_wanted(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
     if not arguments.sources and _has_screen():
-        from roamtui.run_start import choose_source  # noqa: PLC0415 - only where no document is named
-
-        chosen = choose_source(arguments, settings)
+        chosen = _choose_source(arguments, settings)
         if chosen is None:
             return 0
         arguments, (library, loader) = chosen
@@ -65,25 +65,21 @@ def run_app(arguments: AppArguments) -> int:
     if not _has_screen():
         raise UsageError("the app needs a terminal. Elsewhere use `roamtui ask SOURCE QUESTION` or `roamtui outline`.")
 
-    from roamtui.tui.app import run_app as show_app  # noqa: PLC0415 - Textual is imported for the app alone
-    from roamtui.tui.context import FirstContext, TuiOptions  # noqa: PLC0415
+    from roamtui.tui.app import run_app as show_app
+    from roamtui.tui.context import FirstContext
 
-    state = begin_conversation(library, settings.keep_options(arguments.conversation.keep_open))
+    state = begin_conversation(library, settings.keep_options())
     first = FirstContext(
         first_state=state,
-        model_name=arguments.model.model or settings.model,
-        options=TuiOptions(
-            theme=settings.theme,
-            keys={action: (keys,) for action, keys in settings.keys.items()},
-            themes_dirs=(themes_path(),),
-        ),
+        model_name=settings.model,
+        options=_make_first_options(settings),
         make_whole=partial(_make_context, state, loader, arguments, settings),
     )
     if not _can_wait(arguments, settings):
         _ = first.whole
     exit_code = show_app(first)
     if first.is_whole and first.whole.agent.session.save_failure:
-        from roamtui.headless.output import write_note  # noqa: PLC0415 - not for the first screen
+        from roamtui.headless.output import write_note
 
         write_note(f"roamtui: {first.whole.agent.session.save_failure}")
     return exit_code
@@ -103,14 +99,72 @@ def _ask_for_address(arguments: AppArguments) -> AppArguments:
 
 
 def _run_plain(arguments: AppArguments, settings: Settings) -> int:
-    from roamtui.run_asking import run_plain  # noqa: PLC0415 - each command its own
-
+    """Hold the conversation in lines of text, and return the exit status."""
     gc.enable()
     library, loader = open_partly(arguments.sources, is_whole=True, web=arguments.web)
     library = attach_remote_summaries(library, settings.retrieval.index)
     if "-" in arguments.sources:
         _read_keys_from_terminal()
-    return run_plain(library, loader, arguments, settings)
+    from roamtui.app import open_agent, propose_examples
+    from roamtui.headless.plain_chat import PlainContext, run_plain_chat
+    from roamtui.headless.preferences import add_preference
+    from roamtui.models.choose import make_model
+
+    agent = open_agent(begin_conversation(library, settings.keep_options()), loader, settings, arguments.conversation)
+    context = PlainContext(
+        agent=agent,
+        choose_model=lambda name: make_model(name, options=settings.model_options(name)),
+        notes=(*settings.notes, *library.notes),
+        examples=propose_examples(agent.model, library),
+        remember=partial(add_preference, preferences_path()),
+    )
+    return run_plain_chat(context)
+
+
+def _choose_source(arguments: AppArguments, settings: Settings) -> tuple[AppArguments, _Opened] | None:
+    """Return the arguments with what the person chose on the start screen, and that opened; None where they left."""
+    from roamtui.tui.start.start_app import StartActions, choose_start
+
+    def open_source(source: str, is_whole: bool) -> _Opened:  # noqa: FBT001 - as the start screen calls it
+        return open_partly((source,), is_whole=is_whole or settings.retrieval.needs_vectors, web=arguments.web)
+
+    actions = StartActions(list_offers=_list_offers, open_source=open_source, suggest_address=suggest_address)
+    started = choose_start(actions, _make_first_options(settings))
+    if started is None:
+        return None
+    conversation = arguments.conversation
+    if started.conversation_id is not None:
+        conversation = replace(conversation, conversation_id=started.conversation_id, is_continued=False)
+    return replace(arguments, sources=(started.source,), conversation=conversation), started.opened
+
+
+def _list_offers() -> tuple[tuple[StartOffer, ...], str]:
+    from roamtui.app import open_store
+    from roamtui.errors import StoreError
+    from roamtui.tui.start.offers import list_offers
+
+    problems: list[str] = []
+    store = open_store(problems.append)
+    try:
+        summaries = store.list()
+    except StoreError as error:
+        problems.append(str(error))
+        summaries = ()
+    finally:
+        store.close()
+    offers, problem = list_offers(summaries, sites_path())
+    return offers, " ".join([*problems, problem]).strip()
+
+
+def _make_first_options(settings: Settings) -> TuiOptions:
+    """Return how the app looks and which keys it has."""
+    from roamtui.tui.context import TuiOptions
+
+    return TuiOptions(
+        theme=settings.theme,
+        keys={action: (keys,) for action, keys in settings.keys.items()},
+        themes_dirs=(themes_path(),),
+    )
 
 
 def _is_plain_wanted(arguments: AppArguments) -> bool:
@@ -131,52 +185,39 @@ def _is_in_browser() -> bool:
 
 def _needs_whole_text(arguments: AppArguments, settings: Settings) -> bool:
     """Return whether a conversation, a trace's digest or a search by vectors needs the text before the app starts."""
-    if settings.retrieval.needs_vectors:
+    if settings.retrieval.needs_vectors or settings.model.startswith("recorded"):
         return True
-    is_resumed = arguments.conversation.is_continued or arguments.conversation.conversation_id is not None
-    return is_resumed or arguments.model.trace is not None or (arguments.model.model or "").startswith("recorded")
+    return arguments.conversation != ConversationArguments()
 
 
 def _can_wait(arguments: AppArguments, settings: Settings) -> bool:
     """Return whether nothing was named that may have to be refused before the screen is touched."""
-    conversation = ConversationArguments(keep_open=arguments.conversation.keep_open)
-    model = ModelArguments(model=arguments.model.model, api_base=None, max_cost_usd=arguments.model.max_cost_usd)
-    is_offline = (arguments.model.model or settings.model) == _OFFLINE
-    is_search_plain = settings.retrieval == RetrievalOptions()
-    return is_offline and is_search_plain and arguments.model == model and arguments.conversation == conversation
+    is_new = arguments.conversation == ConversationArguments()
+    is_offline = settings.model == _OFFLINE and "api_base" not in arguments.given
+    return is_new and is_offline and settings.retrieval == RetrievalOptions()
 
 
 def _make_context(
     state: ConversationState, loader: Loader | None, arguments: AppArguments, settings: Settings
 ) -> AppContext:
     """Return all that the app works with."""
-    from roamtui.app_options import choose_reader, make_tui_options  # noqa: PLC0415 - not for the first screen
-    from roamtui.assembly import (  # noqa: PLC0415 - not for the first screen
-        check_preferences,
-        check_recording,
-        make_agent,
-        make_model_for,
-        open_session,
-        open_store,
-        propose_examples,
-    )
-    from roamtui.headless.output import EmbeddingProgress  # noqa: PLC0415
-    from roamtui.sources.watching import FileStamps  # noqa: PLC0415
-    from roamtui.tui.context import AppContext  # noqa: PLC0415
+    from roamtui.app import open_agent, propose_examples
+    from roamtui.headless.output import EmbeddingProgress
+    from roamtui.sources.watching import FileStamps
+    from roamtui.tui.context import AppContext
 
     library = state.library
-    model = make_model_for(arguments.model, settings)
-    notes = [*settings.notes, *shorten_notes(library.notes), *check_recording(model, library), *check_preferences()]
-    session = open_session(state, open_store(notes.append), arguments.conversation, loader)
-    agent = make_agent(session, model, arguments.model, settings, notes.append, (progress := EmbeddingProgress()))
+    notes = [*settings.notes, *shorten_notes(library.notes)]
+    progress = EmbeddingProgress()
+    agent = open_agent(state, loader, settings, arguments.conversation, notes.append, progress)
     if settings.retrieval.needs_vectors and agent.searcher is not None:
         agent.searcher.search("")  # embeds all sections while the terminal can still show how far that is
     progress.mute()
     is_of_many = library.root.columns.has_files
     context = AppContext(
         agent=agent,
-        options=make_tui_options(settings, arguments.model, propose_examples(model, library)),
-        read_again=choose_reader(library, partial(_read_again, arguments, settings)),
+        options=_make_options(arguments, settings, propose_examples(agent.model, library)),
+        read_again=_choose_reader(library, partial(_read_again, arguments, settings)),
         read_changed=_choose_reading(library, arguments),
         look=FileStamps(arguments.sources).look if is_of_many else None,
         is_watching=arguments.is_watching,
@@ -185,6 +226,27 @@ def _make_context(
     gc.freeze()  # all that was loaded stays: the collector need not look at it
     gc.enable()
     return context
+
+
+def _make_options(arguments: AppArguments, settings: Settings, examples: tuple[str, ...]) -> TuiOptions:
+    """Return how the app looks, which keys it has and which models it offers."""
+    from roamtui.app import find_local_models, offer_models
+
+    return replace(
+        _make_first_options(settings),
+        examples=examples,
+        model_offers=offer_models(settings),
+        look_for_models=partial(find_local_models, settings),
+        save_setting=partial(save_setting, config_path()),
+        may_save_model=settings.api_base is None or "api_base" in arguments.given,
+    )
+
+
+def _choose_reader(library: Library, read: Callable[[], Library]) -> Callable[[], Library] | None:
+    """Return `read` where it can read the same document once more: from a file, not from a pipe."""
+    from roamtui.sources.stamp import stamp_source
+
+    return read if stamp_source(library.source) is not None else None
 
 
 def _choose_reading(library: Library, arguments: AppArguments) -> Callable[[Library, frozenset[str]], Library] | None:

@@ -5,229 +5,199 @@ A document must not choose where questions are sent.
 
 from __future__ import annotations
 
-import math
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.state import KeepOpen, KeepOptions
-from roamtui.errors import UsageError
+from roamtui.errors import RoamtuiError, UsageError
 from roamtui.locations import config_path
-from roamtui.models.options import MODEL_SETTINGS, ModelOptions, read_model_settings
-from roamtui.search.options import SPECS, OptionError, RetrievalOptions, read_option
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
-    from pathlib import Path
-
-_TOP = {"model", "api_base", "theme", *MODEL_SETTINGS}
-_TABLES = {"models", "keep_open", "retrieval", "agent", "limits", "keys", "web"}
+from roamtui.models.options import ModelOptions
+from roamtui.options import ABOVE_ZERO, OptionError, list_options, option
+from roamtui.private_folders import make_private_folder, write_private_file
+from roamtui.search.options import RetrievalOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What `config.toml` may hold; a command-line option goes before it."""
+    """What `config.toml` may hold. What the command line says goes before it."""
 
-    model: str = "offline"
-    api_base: str | None = None
-    for_models: Mapping[str, object] = field(default_factory=dict)
-    """What is set for all models of providers, by field of `ModelOptions`."""
-    by_model: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    """What is set for one of them, by its name; it goes before what is set for all."""
-    theme: str | None = None
-    keep_open: KeepOpen = KeepOpen.KEEP
-    open_tokens: int | None = None
-    """Tokens of section text that may stay open; None takes a share of the model's window."""
+    model: str = option(
+        "offline", '"offline", or a litellm name such as openai/gpt-4.1-mini', name="--model", metavar="M"
+    )
+    api_base: str | None = option(None, "address of the model's server", name="--api-base", metavar="URL")
+    max_cost_usd: float | None = option(
+        None,
+        "what the conversation may cost before you are asked",
+        kind=float,
+        name="--max-cost",
+        metavar="USD",
+        key="limits.max_cost_usd",
+        low=ABOVE_ZERO,
+    )
+    keep_open: KeepOpen = option(
+        KeepOpen.KEEP, "what happens to open sections between questions", name="--keep-open", key="keep_open.mode"
+    )
+    open_tokens: int | None = option(
+        None,
+        "tokens of section text that may stay open, else a share of the window",
+        kind=int,
+        key="keep_open.tokens",
+        low=1,
+    )
+    confident_start: ConfidentStart = option(
+        ConfidentStart.REMOTE, "when a question opens what search finds beyond doubt", key="agent.confident_start"
+    )
+    allowed_origins: tuple[str, ...] = option(
+        (), "addresses of sites that pages may be fetched from without asking", key="web.allow"
+    )
+    theme: str | None = option(None, "how the app looks")
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
-    max_cost_usd: float | None = None
-    """What a conversation may cost before the person is asked; None for no cap."""
-    confident_start: ConfidentStart = ConfidentStart.REMOTE
-    allowed_origins: tuple[str, ...] = ()
-    """Addresses of sites that pages may be fetched from without asking."""
+    for_models: Mapping[str, Any] = field(default_factory=dict)
+    """What is set for all models of providers, by field of `ModelOptions`."""
+    by_model: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What is set for one of them, by its name; it goes before what is set for all."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Keys of actions that the person bound anew, by action id."""
     notes: tuple[str, ...] = ()
     """What the file holds that means nothing to this version, and was passed over; to be told once."""
 
-    def model_options(self, name: str, *, has_spending_cap: bool = False) -> ModelOptions:
+    def model_options(self, name: str) -> ModelOptions:
         """Return how a model is asked.
 
         Args:
             name: As it is given to `--model`.
-            has_spending_cap: Whether the conversation may cost only so much.
         """
-        values: dict[str, Any] = {**self.for_models, **self.by_model.get(name, {})}
-        return ModelOptions(**values, has_spending_cap=has_spending_cap)
+        values = {**self.for_models, **self.by_model.get(name, {})}
+        return ModelOptions(**values, has_spending_cap=self.max_cost_usd is not None)
 
-    def retrieve_with(self, given: Mapping[str, object]) -> Settings:
-        """Return settings in which what the command line says about search goes before the file.
-
-        Args:
-            given: Values by option.
-
-        Raises:
-            UsageError: Options do not go together.
-        """
-        values: dict[str, Any] = dict(given)
-        retrieval = replace(self.retrieval, **values)
-        retrieval.check()
-        return replace(self, retrieval=retrieval)
-
-    def keep_options(self, mode: KeepOpen | None) -> KeepOptions:
-        """Return how much may stay open: what the person set, else a share of the window of the model that is asked.
-
-        Args:
-            mode: What the command line says, None for nothing.
-        """
-        mode = mode or self.keep_open
+    def keep_options(self) -> KeepOptions:
+        """Return how much may stay open: what the person set, else a share of the window of the model that is asked."""
         if self.open_tokens is None:
-            return KeepOptions(mode=mode, follows_window=True)
-        return KeepOptions(mode=mode, budget_tokens=self.open_tokens)
-
-    def cost_cap(self, given_usd: float | None) -> float | None:
-        """Return what a conversation may cost before the person is asked, None for no cap.
-
-        Args:
-            given_usd: What the command line says, None for nothing.
-        """
-        return self.max_cost_usd if given_usd is None else given_usd
+            return KeepOptions(mode=self.keep_open, follows_window=True)
+        return KeepOptions(mode=self.keep_open, budget_tokens=self.open_tokens)
 
 
-def load_settings(path: Path | None = None) -> Settings:
+def load_settings(given: Mapping[str, Any] | None = None, *, path: Path | None = None) -> Settings:
     """Return the settings of a file; those of an absent one are the defaults.
 
     A key that means nothing, as one of an older version, is passed over and noted.
 
+    Args:
+        given: What the command line says, by field; options of search in a mapping of their own.
+        path: The file, None for the usual one.
+
     Raises:
-        UsageError: It cannot be read, is no TOML or holds a value that means nothing; the message names it.
+        UsageError: It cannot be read, is no TOML or holds a value that means nothing, or options of search do not go
+            together; the message names what.
     """
-    path = path or config_path()
+    path, given = path or config_path(), given or {}
     try:
-        table = tomllib.loads(path.read_text("utf-8"))
+        settings = _Reader(path, tomllib.loads(path.read_text("utf-8"))).read()
     except (FileNotFoundError, NotADirectoryError):
-        return Settings()
+        settings = Settings()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}. Repair or delete it.") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is no TOML: {error}. Repair or delete it.") from None
-    return _Reader(path, table).read()
+    retrieval = replace(settings.retrieval, **given.get("retrieval", {}))
+    retrieval.check()
+    return replace(settings, **{**given, "retrieval": retrieval})
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
     path: Path
-    table: Mapping[str, object]
-    unknown: list[str] = field(default_factory=list)
-    """Keys that were passed over."""
+    table: Mapping[str, Any]
+    known: set[str] = field(default_factory=set)
+    """Places of all that was looked for."""
 
     def read(self) -> Settings:
-        self._note_unknown(self.table, _TABLES | _TOP, "")
-        keep_open = self._table("keep_open")
-        self._note_unknown(keep_open, {"mode", "tokens"}, "keep_open.")
-        agent = self._table("agent")
-        self._note_unknown(agent, {"confident_start"}, "agent.")
-        limits = self._table("limits")
-        self._note_unknown(limits, {"max_cost_usd"}, "limits.")
-        by_model = {name: self._of_model(name) for name in self._table("models")}
-        retrieval = self._retrieval()
-        allowed_origins = self._addresses()
-        return Settings(
-            model=self._text(self.table, "model") or "offline",
-            api_base=self._text(self.table, "api_base"),
-            for_models=self._model_settings(self.table, ""),
-            by_model=by_model,
-            theme=self._text(self.table, "theme"),
-            keep_open=KeepOpen(self._choice(keep_open, "mode", [mode.value for mode in KeepOpen], "keep_open.")),
-            open_tokens=self._number(keep_open, "tokens", "keep_open."),
-            retrieval=retrieval,
-            max_cost_usd=self._amount(limits, "max_cost_usd", "limits."),
-            confident_start=ConfidentStart(self._choice(agent, "confident_start", list(ConfidentStart), "agent.")),
-            allowed_origins=allowed_origins,
+        settings = Settings(
+            **self._options(Settings, self.table),
+            retrieval=RetrievalOptions(**self._options(RetrievalOptions, self._table("retrieval"), "retrieval.")),
+            for_models=self._options(ModelOptions, self.table),
+            by_model={
+                name: self._options(ModelOptions, self._table("models", name), f'models."{name}".')
+                for name in self._table("models")
+            },
             keys={key: self._key(key, value) for key, value in self._table("keys").items()},
-            notes=self._notes(),
         )
+        unknown = [f'"{place}"' for place in self._list_unknown(self.table, "")]
+        verb = "is no setting" if len(unknown) == 1 else "are no settings"
+        note = f"{self.path}: {', '.join(unknown)} {verb} and passed over."
+        return replace(settings, notes=(note,) if unknown else ())
 
-    def _notes(self) -> tuple[str, ...]:
-        if not self.unknown:
-            return ()
-        names = ", ".join(f'"{name}"' for name in self.unknown)
-        is_one = len(self.unknown) == 1
-        return (f"{self.path}: {names} {'is no setting' if is_one else 'are no settings'} and passed over.",)
-
-    def _of_model(self, name: str) -> dict[str, Any]:
-        table = self._table("models").get(name)
-        prefix = f'models."{name}".'
-        if not isinstance(table, dict):
-            raise UsageError(f'{self.path}: [models."{name}"] must be a table.')
-        self._note_unknown(table, MODEL_SETTINGS, prefix)
-        return self._model_settings(table, prefix)
-
-    def _model_settings(self, table: Mapping[str, object], prefix: str) -> dict[str, Any]:
-        try:
-            return read_model_settings(table)
-        except ValueError as error:
-            raise UsageError(f"{self.path}: {prefix}{error}.") from None
-
-    def _addresses(self) -> tuple[str, ...]:
-        table = self._table("web")
-        self._note_unknown(table, {"allow"}, "web.")
-        value = table.get("allow", [])
-        if isinstance(value, list) and all(isinstance(one, str) for one in value):
-            return tuple(value)
-        raise UsageError(f'{self.path}: web.allow must be a list of addresses, such as ["https://example.com"].')
-
-    def _retrieval(self) -> RetrievalOptions:
-        table = self._table("retrieval")
-        self._note_unknown(table, SPECS.keys(), "retrieval.")
+    def _options(self, kind: type[Any], table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+        """Return what a table says of the fields of a class; an empty text is as if it did not stand there."""
         values: dict[str, Any] = {}
-        for name, value in table.items():
-            if name not in SPECS:
-                continue
+        for name, declared in list_options(kind).items():
+            place = declared.key or name
+            folder, _, key = place.rpartition(".")
+            value = (self._table(folder) if folder else table).get(key, "")
+            self.known.add(prefix + place)
             try:
-                values[name] = read_option(name, value)
+                if value != "":
+                    values[name] = declared.read(value)
             except OptionError as error:
-                raise UsageError(f"{self.path}: retrieval.{name} {error}.") from None
-        return RetrievalOptions(**values)
+                raise UsageError(f"{self.path}: {prefix}{place} {error}.") from None
+        return values
 
-    def _note_unknown(self, table: Mapping[str, object], known: Container[str], prefix: str) -> None:
-        self.unknown.extend(prefix + key for key in table if key not in known)
-
-    def _table(self, key: str) -> Mapping[str, object]:
-        value = self.table.get(key, {})
-        if not isinstance(value, dict):
-            raise UsageError(f"{self.path}: [{key}] must be a table.")
-        return value
-
-    def _text(self, table: Mapping[str, object], key: str) -> str | None:
-        value = table.get(key)
-        if value is None or isinstance(value, str):
-            return value
-        raise UsageError(f"{self.path}: {key} must be text in quotation marks.")
-
-    def _choice(self, table: Mapping[str, object], key: str, choices: list[str], prefix: str) -> str:
-        value = table.get(key, choices[0])
-        if isinstance(value, str) and value in choices:
-            return value
-        raise UsageError(f"{self.path}: {prefix}{key} must be one of {', '.join(choices)}.")
-
-    def _number(self, table: Mapping[str, object], key: str, prefix: str) -> int | None:
-        value = table.get(key)
-        if value is None:
-            return None
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-            return value
-        raise UsageError(f"{self.path}: {prefix}{key} must be a whole number above 0.")
-
-    def _amount(self, table: Mapping[str, object], key: str, prefix: str) -> float | None:
-        value = table.get(key)
-        if value is None:
-            return None
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf:
-            return float(value)
-        raise UsageError(f"{self.path}: {prefix}{key} must be a number above 0.")
+    def _table(self, *names: str) -> Mapping[str, Any]:
+        table: object = self.table
+        for name in names:
+            table = table.get(name, {}) if isinstance(table, dict) else table
+        if not isinstance(table, dict):
+            place = ".".join((names[0], *(f'"{name}"' for name in names[1:])))
+            raise UsageError(f"{self.path}: [{place}] must be a table.")
+        return table
 
     def _key(self, key: str, value: object) -> str:
+        self.known.add("keys")
         if isinstance(value, str) and value:
             return value
         raise UsageError(f'{self.path}: keys.{key} must be a key name in quotation marks, such as "ctrl+k".')
+
+    def _list_unknown(self, table: Mapping[str, Any], prefix: str) -> Iterator[str]:
+        for key, value in table.items():
+            place = f'{prefix}"{key}"' if prefix == "models." else prefix + key
+            if place in self.known:
+                continue
+            if isinstance(value, dict) and any(known.startswith(f"{place}.") for known in self.known):
+                yield from self._list_unknown(value, f"{place}.")
+            elif value != {}:
+                yield place
+
+
+def save_setting(path: Path, key: str, value: str) -> None:
+    """Set a key outside all tables of a person's file to a text; comments, order and all else stay as they are.
+
+    The new file takes the old one's place whole, and its owner alone can read it.
+
+    Raises:
+        RoamtuiError: It cannot be read or written, or is no TOML.
+    """
+    import json  # noqa: PLC0415 - to write alone
+
+    import tomlkit  # noqa: PLC0415 - likewise
+
+    line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+    try:
+        target = path.resolve()
+        before = target.read_bytes().decode("utf-8") if target.exists() else ""
+        document = tomlkit.parse(before)
+        if key in document:
+            document[key] = value
+            after = tomlkit.dumps(document)
+        else:  # tomlkit would put it between the first table and the comment above that
+            after = line + ("\r\n" if "\r\n" in before else "\n") + before
+        make_private_folder(target.parent)
+        write_private_file(target, after.encode("utf-8"), is_flushed=True)
+    except tomlkit.exceptions.TOMLKitError:
+        raise RoamtuiError(f"{path} was left as it is. To keep this choice, put {line} there yourself.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RoamtuiError(f"The choice is not kept: {path}: {reason}.") from None

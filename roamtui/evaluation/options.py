@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from roamtui.options import option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalOptions:
     """One call of `roamtui eval`."""
 
-    questions: Path | None
+    questions: Path | None = option(None, "a JSON object a line", kind=Path, name="QUESTIONS", many="?")
     """None where files of earlier runs are compared or reported alone."""
-    docs: Path | None
-    scope: str
-    name: str | None
-    """Of the question set; None for the name of its file or folder."""
-    sample: int | None
-    seed: int
-    with_history: bool
-    jobs: int
-    questions_out: Path | None
-    """File of per-question results."""
-    report: Path | None
-    rows: tuple[Path, ...]
-    """Per-question files of earlier runs that the report shows too."""
-    compare: tuple[Path, Path] | None
-    as_json: bool
+    docs: Path | None = option(None, "folder of the documents", kind=Path, name="--docs", metavar="DIR")
+    scope: str = option("doc", "the question's document, or the folder", name="--scope", choices=("doc", "all"))
+    name: str | None = option(None, "of the question set, in results and reports", name="--name", metavar="NAME")
+    """None for the name of its file or folder."""
+    sample: int | None = option(None, "so many questions, chosen by chance", kind=int, name="--sample", low=1)
+    seed: int = option(0, "of the sample and of the intervals", name="--seed", metavar="S", low=-math.inf)
+    with_history: bool = option(True, "ask without earlier turns", name="--no-history")
+    jobs: int = option(1, "questions asked side by side", name="--jobs", low=1)
+    questions_out: Path | None = option(
+        None,
+        "per-question results; a run that was stopped goes on from it",
+        kind=Path,
+        name="--questions-out",
+        metavar="FILE",
+    )
+    compare: tuple[Path, Path] | None = option(
+        None,
+        "what the second per-question file gains over the first",
+        kind=Path,
+        name="--compare",
+        metavar="FILE",
+        many="2",
+    )
+    report: Path | None = option(None, "tables and plots, .html or .md", kind=Path, name="--report", metavar="FILE")
+    rows: tuple[Path, ...] = option(
+        (), "per-question files for the report", kind=Path, name="--rows", metavar="FILE", many="+"
+    )
+    as_json: bool = option(False, "as JSON, for other programs", name="--json")

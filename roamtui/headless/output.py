@@ -114,6 +114,11 @@ def write_note(text: str) -> None:
         sys.stderr.flush()
 
 
+def warn(text: str) -> None:
+    """Write a sentence about what the program goes on without, or why it ends, to stderr."""
+    write_note(f"roamtui: {text}")
+
+
 def write_notes(notes: Iterable[str]) -> None:
     """Write a line for each note to stderr."""
     for note in notes:

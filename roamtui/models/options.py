@@ -1,14 +1,13 @@
 """How the models of providers are asked: what a person may set in `config.toml`, for all of them or for one.
 
-A field with a range is a setting, whose key is its name.
+A field that is an option is a setting, whose key is its name.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from dataclasses import dataclass
+
+from roamtui.options import option
 
 OLLAMA_WINDOW_TOKENS = 32_768
 """Sent as `num_ctx` unless told otherwise: Ollama's own default is small, and it cuts what is longer in silence."""
@@ -16,29 +15,23 @@ _FIRST_TOKEN_SECONDS = 120.0
 _FIRST_TOKEN_SECONDS_LOCAL = 900.0
 """A machine of one's own may read a long request for minutes before it says the first word."""
 _SECONDS_MAX = 86_400.0
-_T = TypeVar("_T")
-
-
-def _setting(default: _T, *, low: float, high: float = math.inf, is_whole: bool = False) -> _T:
-    return field(default=default, metadata={"low": low, "high": high, "is_whole": is_whole})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
     """Sizes, patience and retries."""
 
-    window_tokens: int | None = _setting(None, low=1_000, is_whole=True)
-    """Size of the context window, None for what is known of the model."""
-    output_tokens: int | None = _setting(None, low=1, is_whole=True)
-    """Longest reply, None for the provider's default and at most 8,192 where a number must be sent."""
-    temperature: float | None = _setting(None, low=0, high=2)
-    """How freely it chooses its words, None for the provider's default."""
-    first_token_seconds: float | None = _setting(None, low=1, high=_SECONDS_MAX)
-    """Patience until the first word, thought or call; None for 120, and 900 where the server is near."""
-    gap_seconds: float = _setting(60.0, low=1, high=_SECONDS_MAX)
-    """Patience between two pieces of a reply."""
-    retries: int = _setting(3, low=0, high=20, is_whole=True)
-    """How often a passing fault is answered by sending the request again."""
+    window_tokens: int | None = option(None, "size of the context window, else what is known", kind=int, low=1_000)
+    output_tokens: int | None = option(None, "longest reply, else the provider's default", kind=int, low=1)
+    """None for at most 8,192 where a number must be sent."""
+    temperature: float | None = option(None, "how freely it chooses its words", kind=float, high=2)
+    """None for the provider's default."""
+    first_token_seconds: float | None = option(
+        None, "patience until the first word, thought or call", kind=float, low=1, high=_SECONDS_MAX
+    )
+    """None for 120, and 900 where the server is near."""
+    gap_seconds: float = option(60.0, "patience between two pieces of a reply", low=1, high=_SECONDS_MAX)
+    retries: int = option(3, "how often a passing fault is answered by sending the request again", high=20)
 
     connect_seconds: float = 10.0
     """Patience for a connection."""
@@ -73,26 +66,3 @@ class ModelOptions:
         if asked_seconds is None:
             return min(self.retry_wait_seconds * float(2**retries), self.retry_wait_seconds_max)
         return asked_seconds if asked_seconds <= self.retry_wait_seconds_max else None
-
-
-_RANGES: Mapping[str, Mapping[str, Any]] = {item.name: item.metadata for item in fields(ModelOptions) if item.metadata}
-MODEL_SETTINGS = frozenset(_RANGES)
-"""Names of the fields that are settings."""
-
-
-def read_model_settings(table: Mapping[str, object]) -> dict[str, Any]:
-    """Return those entries of a TOML table that are settings of models, by name.
-
-    Raises:
-        ValueError: One means nothing; the message names it and says what it must be.
-    """
-    return {name: _read_number(name, value) for name, value in table.items() if name in _RANGES}
-
-
-def _read_number(name: str, value: object) -> float:
-    low, high, is_whole = _RANGES[name]["low"], _RANGES[name]["high"], _RANGES[name]["is_whole"]
-    is_number = isinstance(value, int if is_whole else int | float) and not isinstance(value, bool)
-    if is_number and isinstance(value, int | float) and low <= value <= high:
-        return value
-    bounds = f"{low:g} or more" if high == math.inf else f"{low:g} to {high:g}"
-    raise ValueError(f"{name} must be a {'whole ' if is_whole else ''}number, {bounds}")

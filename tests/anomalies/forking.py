@@ -16,14 +16,14 @@ import threading
 from collections.abc import Mapping
 from typing import IO, Any, cast
 
+import roamtui.app
+import roamtui.commands
 import roamtui.headless.ask
 import roamtui.models.offline.model
-import roamtui.run
-import roamtui.run_asking
 import roamtui.search.keyword
 from roamtui.cli import main
 
-IMPORTED = (roamtui.headless.ask, roamtui.models.offline.model, roamtui.run, roamtui.run_asking, roamtui.search.keyword)
+IMPORTED = (roamtui.headless.ask, roamtui.models.offline.model, roamtui.app, roamtui.commands, roamtui.search.keyword)
 _connect = sqlite3.connect
 
 

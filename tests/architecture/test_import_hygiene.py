@@ -31,9 +31,10 @@ _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "msgspec",
     "rapidfuzz",
     "roamtui.agent.loop",
+    "roamtui.app",
+    "roamtui.commands",
     "roamtui.conversation.session",
     "roamtui.models.choose",
-    "roamtui.run",
     "roamtui.search.base",
     "roamtui.sources.folder",
     "roamtui.tui.chat.exchange_view",
@@ -44,6 +45,7 @@ _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "roamtui.tui.screens.picker",
     "roamtui.tui.screens.reading",
     "sqlite3",
+    "tomlkit",
 )
 _NOT_NEEDED_FOR_OUTLINE = (
     *_HEAVY,
@@ -53,9 +55,10 @@ _NOT_NEEDED_FOR_OUTLINE = (
     "rapidfuzz",
     "roamtui.agent.loop",
     "roamtui.models.choose",
-    "roamtui.run_asking",
+    "roamtui.app",
     "roamtui.search.base",
     "sqlite3",
+    "tomlkit",
 )
 _PRINT_LOADED = "import sys; print(chr(10) + chr(32).join(sorted(sys.modules)))"
 
@@ -99,7 +102,7 @@ def test_help_and_version_load_next_to_nothing(option: str) -> None:
 
 def test_the_first_screen_loads_only_what_it_shows() -> None:
     loaded = _list_loaded(
-        "import roamtui.cli, roamtui.app_arguments, roamtui.run_app, roamtui.tui.app, roamtui.tui.context\n"
+        "import roamtui.cli, roamtui.arguments, roamtui.run_app, roamtui.tui.app, roamtui.tui.context\n"
         "from roamtui.libraries import open_partly\nopen_partly(['examples/handbook.md'])"
     )
     assert "roamtui.tui.screens.main" in loaded

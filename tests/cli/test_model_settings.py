@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.app_arguments import ModelArguments
-from roamtui.assembly import make_model_for
+from roamtui.app import open_model
 from roamtui.locations import config_path
 from roamtui.settings import load_settings
 from tests.cli.conftest import Run, RunCommand
@@ -43,7 +42,7 @@ def test_what_is_set_for_one_model_goes_before_what_is_set_for_all(home_dir: Pat
     one, other = settings.model_options(MODEL), settings.model_options("openai/other")
     assert (one.window_tokens, one.retries, one.temperature) == (4_000, 1, 0)
     assert (other.window_tokens, other.retries, other.temperature) == (9_000, 1, None)
-    assert make_model_for(ModelArguments(model=MODEL, api_base=None), settings).window_tokens == 4_000
+    assert open_model(load_settings({"model": MODEL})).window_tokens == 4_000
 
 
 @pytest.mark.slow

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.arguments import parse_arguments
+from roamtui.cli import read_arguments
 from roamtui.locations import cache_path, config_path
-from roamtui.search.options import SPECS
+from roamtui.options import list_options
+from roamtui.search.options import RetrievalOptions
 from roamtui.settings import load_settings
 from tests.evaluation.folders import CANOE, TYRE, write_folder, write_questions
 from tests.fakes.embedding_server import FakeEmbeddingServer
@@ -111,9 +112,8 @@ def test_a_local_embedder_that_is_not_installed_says_what_to_install(run: RunCom
 @pytest.mark.parametrize("command", [["search", "x.md", "q"], ["ask", "x.md", "q"], ["eval", "q"], ["mcp", "x.md"], []])
 def test_each_command_that_searches_has_the_flags(command: list[str]) -> None:
     flags = ["--mode", "vector", "--embedder", "a/b", "--index", "x", "--limit", "3", "--rerank", "choose", "--rewrite"]
-    arguments = parse_arguments([*command, *flags])
-    given = getattr(arguments, "retrieval")  # noqa: B009 - commands without search have none
-    assert set(given) == {name for name, spec in SPECS.items() if spec.has_flag}
+    given = getattr(read_arguments([*command, *flags]), "given")  # noqa: B009 - not every command has settings
+    assert set(given["retrieval"]) == {name for name, known in list_options(RetrievalOptions).items() if known.name}
 
 
 def test_keys_of_an_older_version_are_no_error(run: RunCommand, garden: Path) -> None:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.app_arguments import ModelArguments
-from roamtui.assembly import make_agent
-from roamtui.conversation.session import Session
+from roamtui.app import open_agent
+from roamtui.arguments import ConversationArguments
+from roamtui.conversation.state import begin_conversation
 from roamtui.document.build import build_library
 from roamtui.locations import config_path
-from roamtui.models.scripted import ScriptedModel
 from roamtui.models.trace import TracedModel
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.read import read_source
@@ -28,10 +27,9 @@ def write_settings(text: str) -> None:
     config_path().write_text(text, "utf-8")
 
 
-def make(garden: Path, settings: Settings, **given: object) -> Agent:
-    session = Session.start(build_library(read_source(str(garden))))
-    arguments = ModelArguments(model=None, api_base=None, **given)  # type: ignore[arg-type]
-    return make_agent(session, ScriptedModel(), arguments, settings)
+def make(garden: Path, settings: Settings, trace: str | None = None) -> Agent:
+    first = begin_conversation(build_library(read_source(str(garden))), settings.keep_options())
+    return open_agent(first, None, settings, ConversationArguments(trace=trace))
 
 
 @pytest.mark.parametrize(
@@ -44,12 +42,13 @@ def test_the_settings_hold_a_cap(text: str, cap: float | None, garden: Path) -> 
     assert make(garden, load_settings()).options.cost_usd_max == cap
 
 
-def test_the_option_goes_before_the_settings(garden: Path) -> None:
-    assert make(garden, Settings(max_cost_usd=2.0), max_cost_usd=0.5).options.cost_usd_max == 0.5
+def test_the_flag_goes_before_the_file() -> None:
+    write_settings("[limits]\nmax_cost_usd = 2\n")
+    assert load_settings({"max_cost_usd": 0.5}).max_cost_usd == 0.5
 
 
 def test_an_agent_that_is_traced_has_the_cap_too(garden: Path, tmp_path: Path) -> None:
-    agent = make(garden, Settings(), max_cost_usd=0.5, trace=str(tmp_path / "t.jsonl"))
+    agent = make(garden, Settings(max_cost_usd=0.5), str(tmp_path / "t.jsonl"))
     assert agent.options.cost_usd_max == 0.5
     assert isinstance(agent.model, TracedModel)
 
@@ -66,7 +65,7 @@ def test_a_cap_without_sense_is_refused(run: RunCommand, garden: Path, value: st
 def test_an_option_without_sense_is_refused(run: RunCommand, garden: Path, value: str) -> None:
     result = run("ask", garden, "Why?", f"--max-cost={value}")
     assert result.code == 2
-    assert result.err.startswith("roamtui: argument --max-cost: invalid amount above 0 value: ")
+    assert result.err.startswith("roamtui: argument --max-cost: must be a number above 0")
     assert result.err.count("\n") == 1
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.app_arguments import AppArguments, ModelArguments
-from roamtui.arguments import parse_arguments
-from roamtui.assembly import check_recording, propose_examples
+from roamtui.app import check_recording, propose_examples
+from roamtui.arguments import AppArguments
+from roamtui.cli import read_arguments
 from roamtui.document.build import build_library
 from roamtui.models.choose import make_model
 from roamtui.sources.read import read_source
@@ -114,9 +114,10 @@ def test_a_cut_trace_is_replayed_up_to_there(run: RunCommand, garden: Path, trac
 
 
 def test_the_app_takes_the_same_options() -> None:
-    arguments = parse_arguments(["a.md", "--trace", "t.jsonl", "--max-cost", "0.5", "--model", "recorded:b.jsonl"])
+    arguments = read_arguments(["a.md", "--trace", "t.jsonl", "--max-cost", "0.5", "--model", "recorded:b.jsonl"])
     assert isinstance(arguments, AppArguments)
-    assert arguments.model == ModelArguments(model="recorded:b.jsonl", api_base=None, max_cost_usd=0.5, trace="t.jsonl")
+    assert arguments.given == {"model": "recorded:b.jsonl", "max_cost_usd": 0.5}
+    assert arguments.conversation.trace == "t.jsonl"
 
 
 def test_the_app_proposes_the_recorded_questions(run: RunCommand, garden: Path, trace: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from roamtui.app_arguments import AppArguments, ConversationArguments, ModelArguments
+from roamtui.arguments import AppArguments
 from roamtui.errors import SourceError
 from roamtui.run_app import run_app
 from tests.cli.conftest import RunCommand
@@ -127,7 +127,7 @@ def test_a_site_may_be_allowed_for_good(run: RunCommand, site: FakeSite, home_di
         config.parent.mkdir(parents=True)
         config.write_text(f'[web]\nallow = ["{other.origin}"]\n', "utf-8")
         assert run("show", site.origin, link).out == "# X\n"
-        wrong = {'allow = "x"': "must be a list", 'allow = ["x"]': "web.allow: ", "a = 1": '"web.a" is no'}
+        wrong = {'allow = "x"': "must be a list", 'allow = ["x"]': "web.allow: "}
         for line, words in wrong.items():
             config.write_text(f"[web]\n{line}\n", "utf-8")
             result = run("show", site.origin, link)
@@ -164,8 +164,7 @@ def test_the_app_asks_whether_a_bare_name_is_a_site(
 ) -> None:
     monkeypatch.setattr("sys.stdin", FakeTerminal(typed))
     monkeypatch.setattr("sys.stdout", screen := FakeTerminal())
-    model = ModelArguments(model=None, api_base=None)
-    arguments = AppArguments(sources=("no.such.invalid",), model=model, conversation=ConversationArguments())
+    arguments = AppArguments(sources=("no.such.invalid",))
     with pytest.raises(SourceError, match=words):
         run_app(arguments)
     assert screen.getvalue() == "There is no file no.such.invalid. Open https://no.such.invalid? [y/N] "

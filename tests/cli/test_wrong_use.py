@@ -125,8 +125,8 @@ def test_a_conversation_goes_on_with_its_document_where_that_was_moved(run: RunC
     ("text", "word"),
     [
         ("model = ", "no TOML"),
-        ("window_tokens = '8k'", "window_tokens must be a whole number, 1000 or more"),
-        ('[models."openai/x"]\nretries = -1', 'models."openai/x".retries must be a whole number, 0 to 20'),
+        ("window_tokens = '8k'", "window_tokens must be a whole number of 1000 or more"),
+        ('[models."openai/x"]\nretries = -1', 'models."openai/x".retries must be a whole number from 0 to 20'),
         ("[models]\nname = 'x'", '[models."name"] must be a table'),
         ("model = 3", "model must be text"),
         ("[retrieval]\nmode = 'magic'", "retrieval.mode must be one of"),

@@ -65,7 +65,7 @@ def test_what_cannot_be_read_is_told_and_the_question_is_answered(
     result = run("ask", garden, QUESTION)
     assert result.code == 0
     assert "50 cents" in result.out
-    assert result.err.startswith(f"Your preferences are not used: {path}")
+    assert result.err.startswith(f"roamtui: Your preferences are not used: {path}")
     with pytest.raises(RoamtuiError):
         load_preferences(path)
 

@@ -7,25 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.app_arguments import AppArguments, ModelArguments
-from roamtui.app_options import choose_reader, find_local_models, make_tui_options, offer_models
-from roamtui.arguments import parse_arguments
+from roamtui.app import find_local_models, offer_models
+from roamtui.arguments import AppArguments
+from roamtui.cli import read_arguments
 from roamtui.document.build import build_library
 from roamtui.locations import config_path
+from roamtui.run_app import _choose_reader, _make_options
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.raw_text import RawText
 from roamtui.sources.read import read_source
 from tests.fakes.tags_server import FakeTagsServer
-
-NAMED = ModelArguments(model="openai/gpt-4.1", api_base=None)
-UNNAMED = ModelArguments(model=None, api_base=None)
 
 
 def test_a_model_that_was_named_needs_no_consent_and_one_whose_key_was_found_does(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    offers = offer_models(Settings(), NAMED)
+    offers = offer_models(Settings(model="openai/gpt-4.1"))
     assert [(offer.name.split("/")[0], offer.provider) for offer in offers] == [
         ("openai", ""),
         ("anthropic", "Anthropic"),
@@ -35,13 +33,13 @@ def test_a_model_that_was_named_needs_no_consent_and_one_whose_key_was_found_doe
 
 
 def test_without_a_name_the_one_of_the_settings_is_the_named_one() -> None:
-    assert [offer.name for offer in offer_models(Settings(), UNNAMED)] == ["offline"]
-    first, *_ = offer_models(Settings(model="ollama_chat/qwen3"), UNNAMED)
+    assert [offer.name for offer in offer_models(Settings())] == ["offline"]
+    first, *_ = offer_models(Settings(model="ollama_chat/qwen3"))
     assert (first.name, first.provider, first.choose().name) == ("ollama_chat/qwen3", "", "ollama_chat/qwen3")
 
 
 def test_choices_go_to_the_settings(home_dir: Path) -> None:
-    options = make_tui_options(Settings(), UNNAMED, ())
+    options = _make_options(AppArguments(), Settings(), ())
     assert options.save_setting is not None
     options.save_setting("theme", "dawn")
     assert config_path().is_relative_to(home_dir)
@@ -49,27 +47,27 @@ def test_choices_go_to_the_settings(home_dir: Path) -> None:
 
 
 def test_a_model_is_not_kept_where_an_address_in_the_settings_belongs_to_another() -> None:
-    assert make_tui_options(Settings(), UNNAMED, ()).may_save_model
-    assert not make_tui_options(Settings(api_base="http://127.0.0.1:1"), UNNAMED, ()).may_save_model
+    assert _make_options(AppArguments(), Settings(), ()).may_save_model
+    assert not _make_options(AppArguments(), Settings(api_base="http://127.0.0.1:1"), ()).may_save_model
 
 
 def test_only_what_came_from_a_file_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "a.md"
     file.write_text("# A\n", "utf-8")
     library = build_library(read_source(str(file)))
-    read = choose_reader(library, lambda: library)
+    read = _choose_reader(library, lambda: library)
     assert read is not None
     assert read() is library
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for source in ("-", str(pipe)):
         piped = build_library(RawText(text="# A\n", source=source, name="a"))
-        assert choose_reader(piped, lambda: library) is None
+        assert _choose_reader(piped, lambda: library) is None
 
 
 def test_watching_is_asked_for() -> None:
     for given, is_watching in ((["a.md"], False), (["a.md", "--watch"], True), (["--watch", "a.md"], True)):
-        arguments = parse_arguments(given)
+        arguments = read_arguments(given)
         assert isinstance(arguments, AppArguments)
         assert arguments.is_watching is is_watching
 

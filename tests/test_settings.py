@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 import tomllib
 from pathlib import Path
@@ -11,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.errors import RoamtuiError
-from roamtui.setting_file import _change, save_setting
-from roamtui.settings import load_settings
+from roamtui.settings import load_settings, save_setting
 
 MINE = """# My settings
 theme = "dusk"  # dark at night
@@ -46,49 +46,51 @@ def test_only_the_value_is_replaced(path: Path) -> None:
     save_setting(path, "theme", "dawn")
     save_setting(path, "model", "openai/gpt-4.1-mini")
     assert read(path) == MINE.replace('"dusk"', '"dawn"').replace("'offline'", '"openai/gpt-4.1-mini"')
-    assert load_settings(path).theme == "dawn"
-
-
-def test_a_new_key_stands_after_the_last_one_outside_tables(path: Path) -> None:
-    text = MINE.replace('theme = "dusk"  # dark at night\n', "")
-    write(path, text)
-    save_setting(path, "theme", "dawn")
-    assert read(path) == text.replace("'offline'\n", "'offline'\ntheme = \"dawn\"\n")
+    assert load_settings(path=path).theme == "dawn"
 
 
 @pytest.mark.parametrize(
     ("text", "after"),
     [
         ("", 'theme = "dawn"\n'),
-        ("# nothing yet", 'theme = "dawn"\n# nothing yet'),
+        ("# mine\n[keys]\n# below\n", 'theme = "dawn"\n# mine\n[keys]\n# below\n'),
         ('[keys]\ntheme = "not this"\n', 'theme = "dawn"\n[keys]\ntheme = "not this"\n'),
-        ("model = 'a'", "model = 'a'\ntheme = \"dawn\"\n"),
-        ('model = "a"\r\n[keys]\r\n', 'model = "a"\r\ntheme = "dawn"\r\n[keys]\r\n'),
-        ('"theme" = "a\\"b"\n', 'theme = "dawn"\n'),
-        ('x = """\ntheme = "a"\n"""\n', None),
-        ("theme = 3\n", None),
-        ('model = [\n"a",\n]\n', 'theme = "dawn"\nmodel = [\n"a",\n]\n'),
-        ('theme = """a\nb"""\n', None),
-        ("theme = broken\n", None),
+        ('model = "a"\r\n[keys]\r\n', 'theme = "dawn"\r\nmodel = "a"\r\n[keys]\r\n'),
+        ('"theme" = "a\\"b"\n', '"theme" = "dawn"\n'),
+        ('theme = """a\nb""" # why\n', 'theme = "dawn" # why\n'),
     ],
 )
-def test_odd_files_are_changed_safely_or_not_at_all(text: str, after: str | None) -> None:
-    assert _change(text, "theme", "dawn", 'theme = "dawn"') == after
+def test_only_one_line_changes(path: Path, text: str, after: str) -> None:
+    write(path, text)
+    save_setting(path, "theme", "dawn")
+    assert read(path) == after
 
 
 @given(
     st.lists(
         st.sampled_from(
-            ['theme = "a"', "model = 'b'", "# c", "", "[keys]", '"x" = "theme"', 'y = """', '"""', "z = [", "]"]
+            [
+                *('theme = "a"', "model = 'b'", "# c", "", "[keys]", '"x" = "theme"', 'y = """', '"""', "z = [", "]"),
+                *("a.b = 1", "[a.c]", "[[t]]", " theme = 'x' # d", '[models."o/x"]'),
+            ]
         ),
         max_size=8,
     )
 )
-def test_whatever_stands_there_nothing_else_changes(lines: list[str]) -> None:
+def test_whatever_stands_there_nothing_else_changes(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     text = "\n".join(lines)
-    changed = _change(text, "theme", "dawn", 'theme = "dawn"')
-    if changed is not None:
-        assert tomllib.loads(changed) == {**tomllib.loads(text), "theme": "dawn"}
+    path = tmp_path_factory.mktemp("config") / "config.toml"
+    path.write_text(text, "utf-8")
+    try:
+        before = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        with pytest.raises(RoamtuiError, match="left as it is"):
+            save_setting(path, "theme", "dawn")
+        assert read(path) == text
+        return
+    save_setting(path, "theme", "dawn")
+    assert tomllib.loads(read(path)) == {**before, "theme": "dawn"}
+    assert re.findall("# [cd]", read(path)) == re.findall("# [cd]", text)
 
 
 def test_the_file_is_made_and_is_its_owners_alone(path: Path) -> None:

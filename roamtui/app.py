@@ -1,87 +1,81 @@
-"""Makes what a command works with, from arguments and settings: model, store, session, agent."""
+"""Makes what answers questions about a document, as a person set it up: model, store, session, searcher, agent."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.tracing import TracedAgent
+from roamtui.arguments import ConversationArguments
 from roamtui.conversation.session import Session
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store, identify_source, is_gone
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader
 from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.headless.output import write_note
+from roamtui.headless.output import EmbeddingProgress, warn
+from roamtui.headless.preferences import load_preferences
 from roamtui.locations import data_path, preferences_path
-from roamtui.models.choose import make_model
+from roamtui.models.base import Model
+from roamtui.models.choose import ModelOffer, find_usable_models, make_model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.trace import TraceWriter
 from roamtui.retrieval import prepare_search
+from roamtui.settings import Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from roamtui.app_arguments import ConversationArguments, ModelArguments
-    from roamtui.conversation.state import ConversationState
-    from roamtui.document.library import Library
-    from roamtui.document.loader import Loader
-    from roamtui.models.base import Model
-    from roamtui.search.base import Progress
-    from roamtui.settings import Settings
-
+_OLLAMA = "ollama_chat"
+"""What litellm calls it."""
 _EXAMPLES_MAX = 3
 """Questions of a recording that the empty screen proposes."""
 
 
-def warn(text: str) -> None:
-    """Write a sentence about what the program goes on without."""
-    write_note(f"roamtui: {text}")
+def open_model(settings: Settings) -> Model:
+    """Return the model that was chosen; nothing is started or asked yet."""
+    return make_model(settings.model, api_base=settings.api_base, options=settings.model_options(settings.model))
 
 
-def make_model_for(arguments: ModelArguments, settings: Settings) -> Model:
-    """Return the model that was named on the command line, else in the settings, else `offline`."""
-    name = arguments.model or settings.model
-    has_cap = settings.cost_cap(arguments.max_cost_usd) is not None
-    return make_model(
-        name,
-        api_base=arguments.api_base or settings.api_base,
-        options=settings.model_options(name, has_spending_cap=has_cap),
-    )
-
-
-def make_agent(
-    session: Session,
-    model: Model,
-    arguments: ModelArguments,
+def open_agent(
+    first: ConversationState,
+    loader: Loader | None,
     settings: Settings,
-    tell: Callable[[str], None] | None = None,
-    progress: Progress | None = None,
+    conversation: ConversationArguments,
+    tell: Callable[[str], None] = warn,
+    progress: EmbeddingProgress | None = None,
 ) -> Agent:
-    """Return what answers questions in a session, and writes a trace where the person wants one.
+    """Return what answers questions about a document, in a conversation that is saved.
 
     Args:
-        session: The conversation.
-        model: Who answers.
-        arguments: What was said about the model, and where a trace goes.
-        settings: The person's.
-        tell: Is told in a sentence what search does without.
+        first: The conversation where it is a new one.
+        loader: Loads what of the library is not there yet.
+        settings: Which model answers, what it may cost, and how is searched.
+        conversation: Which one goes on, and where a trace of it is written.
+        tell: Is told in a sentence what a person should know, such as what search does without.
         progress: Is told while search embeds sections.
 
     Raises:
-        UsageError: The file of the trace cannot be written, or holds something else.
+        UsageError: What was chosen is not available, or there is nothing to go on with.
+        StoreError: The conversation cannot be read.
     """
+    model = open_model(settings)
+    for note in (*check_recording(model, first.library), *check_preferences()):
+        tell(note)
+    session = open_session(first, open_store(tell), conversation, loader)
+    searcher = prepare_search(settings, tell, progress)(session.state.library)
     options = AgentOptions(
-        cost_usd_max=settings.cost_cap(arguments.max_cost_usd),
+        cost_usd_max=settings.max_cost_usd,
         confident_start=settings.confident_start,
         read_preferences=read_preferences,
     )
-    searcher = prepare_search(settings, arguments, tell, progress)(session.state.library)
-    if arguments.trace is None:
+    if conversation.trace is None:
         return Agent(session, model, searcher, options)
-    writer = TraceWriter(Path(arguments.trace), os.environ)
+    writer = TraceWriter(Path(conversation.trace), os.environ)
     return TracedAgent(session, model, searcher, options, writer=writer)
 
 
@@ -153,8 +147,6 @@ def check_recording(model: Model, library: Library) -> tuple[str, ...]:
 
 def read_preferences() -> str:
     """Return what the person wrote of how they want to be answered, nothing where that cannot be read."""
-    from roamtui.headless.preferences import load_preferences  # noqa: PLC0415 - not for every command
-
     try:
         return load_preferences(preferences_path()).text
     except RoamtuiError:
@@ -163,10 +155,46 @@ def read_preferences() -> str:
 
 def check_preferences() -> tuple[str, ...]:
     """Return what a person should know of their preferences before they count."""
-    from roamtui.headless.preferences import load_preferences  # noqa: PLC0415 - not for every command
-
     try:
         note = load_preferences(preferences_path()).note
     except RoamtuiError as error:
         note = str(error)
     return (note,) if note else ()
+
+
+def offer_models(settings: Settings) -> tuple[ModelOffer, ...]:
+    """Return the model that the person named, then those that could be used here once they have said yes."""
+    named = ModelOffer(name=settings.model, note="you named it", choose=partial(open_model, settings))
+    found = find_usable_models(choose_options=settings.model_options)
+    return (named, *(offer for offer in found if offer.name != settings.model))
+
+
+def find_local_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], str]:
+    """Return the models of an Ollama on this machine, and in a few words what was found; no other machine is asked."""
+    from roamtui.models.inspecting import find_ollama_address, look_up_ollama
+
+    address = find_ollama_address(os.environ)
+    if not _is_here(address):
+        return (), "Ollama is set to another machine; name its model with --model"
+    report = look_up_ollama(address)
+    if report.problem:
+        return (), f"Ollama at {report.address}: {report.problem}"
+    offers = tuple(
+        ModelOffer(
+            name=name,
+            note="runs on this machine, no text leaves it",
+            choose=partial(make_model, name, api_base=report.address, options=settings.model_options(name)),
+        )
+        for name in (f"{_OLLAMA}/{model}" for model in report.models if "embed" not in model)
+    )
+    count = "1 model" if len(offers) == 1 else f"{len(offers)} models"
+    return offers, f"Ollama at {report.address}: {count}"
+
+
+def _is_here(address: str) -> bool:
+    """Return whether an address is on this machine, whatever its port."""
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    return host in ("localhost", "::1") or host.startswith("127.")

@@ -1,0 +1,460 @@
+"""The commands beside the app: a class for each, whose fields are its arguments and whose docstring is its help.
+
+What a command needs is imported when it runs, so that a quick one stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from roamtui.arguments import FILES_HELP, SEARCH, SOURCE_HELP, ConversationArguments, WebArguments
+from roamtui.document.library import Library
+from roamtui.document.loader import Loader
+from roamtui.errors import UsageError
+from roamtui.evaluation.options import EvalOptions
+from roamtui.headless.output import warn, write_notes
+from roamtui.libraries import attach_remote_summaries, open_library, open_pages, open_partly
+from roamtui.locations import (
+    cache_path,
+    config_path,
+    conversions_path,
+    data_path,
+    indexes_path,
+    pages_path,
+    preferences_path,
+)
+from roamtui.options import option, part, settings_given
+from roamtui.settings import Settings, load_settings
+
+_LIMIT_DEFAULT = 10
+"""Hits that `search` prints."""
+_MCP_PORT = 8001
+_PORT_MAX = 65_535
+_JSON_HELP = "as JSON, for other programs"
+
+
+class Command(Protocol):
+    """What the command line can be asked for."""
+
+    def run(self) -> int:
+        """Carry it out and return the exit status.
+
+        Raises:
+            RoamtuiError: It failed; the message is for the person.
+        """
+        ...
+
+
+def _load_settings(given: Mapping[str, Any] | None = None) -> Settings:
+    """Return the settings, and tell what of the file was passed over."""
+    settings = load_settings(given)
+    write_notes(settings.notes)
+    return settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlineCommand:
+    """Print the outline: the very text that the model reads, or every section as JSON."""
+
+    sources: tuple[str, ...] = option(..., f"{FILES_HELP}, or - for standard input", name="SOURCE", many="+")
+    web: WebArguments = part(WebArguments)
+    as_json: bool = option(False, "every section, with ids and lines", name="--json")
+    budget_tokens: int | None = option(
+        None, "tokens that the text may have (default 12000)", name="--budget", kind=int, low=1
+    )
+
+    def run(self) -> int:
+        from roamtui.headless.sections import print_outline, print_outline_json
+        from roamtui.outline.budget import OUTLINE_TOKENS_MAX
+
+        library = open_library(self.sources, self.web)
+        library = attach_remote_summaries(library, _load_settings().retrieval.index)
+        write_notes(library.notes)
+        if self.as_json:
+            print_outline_json(library)
+        else:
+            print_outline(library, budget_tokens=self.budget_tokens or OUTLINE_TOKENS_MAX)
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowCommand:
+    """Print the raw text of sections, with all below them."""
+
+    source: str = option(..., SOURCE_HELP, name="SOURCE")
+    web: WebArguments = part(WebArguments)
+    section_ids: tuple[str, ...] = option(
+        ...,
+        "from the outline: of a section, of its page 2 (07f3277d:2), of a range below it (07f3277d:c2)",
+        name="ID",
+        many="+",
+    )
+
+    def run(self) -> int:
+        from roamtui.headless.sections import print_sections
+        from roamtui.outline.ranges import parse_reference
+
+        library, loader = open_partly((self.source,), is_whole=True, web=self.web)
+        write_notes(library.notes)
+        if loader is not None:
+            told = library.notes
+            references = filter(None, map(parse_reference, self.section_ids))
+            library = open_pages(library, loader, [reference.section_id for reference in references])
+            write_notes(note for page in library.documents for note in page.notes if note not in told)
+        print_sections(library, self.section_ids)
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskCommand:
+    """Ask one question and print a cited answer."""
+
+    source: str = option(..., SOURCE_HELP, name="SOURCE")
+    question: str = option(..., "in your own words, as one argument", name="QUESTION")
+    web: WebArguments = part(WebArguments)
+    given: Mapping[str, Any] = settings_given("model", "api_base", "max_cost_usd", "keep_open", SEARCH)
+    conversation: ConversationArguments = part(ConversationArguments)
+    within: str | None = option(
+        None, "ask about this section and what lies below it alone", name="--within", metavar="ID"
+    )
+    as_json: bool = option(False, "the answer with all about it as JSON", name="--json", instead="form")
+    as_events: bool = option(
+        False, "what happens as JSON lines, as it happens; the last one is the answer", name="--events", instead="form"
+    )
+
+    def run(self) -> int:
+        import asyncio
+
+        from roamtui.app import open_agent
+        from roamtui.conversation.state import begin_conversation
+        from roamtui.headless.ask import ask_question, find_exit_code, print_answer, print_answer_json
+
+        settings = _load_settings(self.given)
+        question = _read_words(self.question)
+        if not question.strip():
+            raise UsageError("the question is empty.")
+        library, loader = open_partly((self.source,), is_whole=True, web=self.web)
+        library = attach_remote_summaries(library, settings.retrieval.index)
+        write_notes(library.notes)
+        agent = open_agent(begin_conversation(library, settings.keep_options()), loader, settings, self.conversation)
+        within = self.within.strip("[]") if self.within is not None else None
+        is_quiet = self.as_events or not sys.stderr.isatty()
+
+        async def ask() -> int:
+            try:
+                record = await ask_question(agent, question, within=within, is_quiet=is_quiet, as_events=self.as_events)
+            finally:
+                await agent.model.close()
+            if self.as_json or self.as_events:
+                print_answer_json(agent, record, as_events=self.as_events)
+            else:
+                print_answer(agent, record)
+            if record.final is not None and record.final.error:
+                warn(record.final.error)
+            return find_exit_code(record)
+
+        return asyncio.run(ask())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchCommand:
+    """Print the sections that fit a query best."""
+
+    source: str = option(..., SOURCE_HELP, name="SOURCE")
+    query: str = option(..., "words to find, as one argument", name="QUERY")
+    web: WebArguments = part(WebArguments)
+    as_json: bool = option(False, _JSON_HELP, name="--json")
+    given: Mapping[str, Any] = settings_given("model", "api_base", SEARCH)
+
+    def run(self) -> int:
+        from roamtui.headless.sections import print_hits, print_hits_json
+        from roamtui.retrieval import prepare_search
+        from roamtui.search.options import SearchMode
+
+        settings = _load_settings(self.given)
+        options = settings.retrieval
+        if options.mode is SearchMode.OFF:
+            raise UsageError("search is off. Choose a mode with --mode: keyword, vector or hybrid.")
+        make = prepare_search(settings)
+        library = open_library((self.source,), self.web)
+        searcher = make(library)
+        assert searcher is not None
+        write_notes(library.notes)
+        hits = searcher.search(_read_words(self.query), limit=options.limit or _LIMIT_DEFAULT)
+        if self.as_json:
+            print_hits_json(library, hits, options.mode)
+        else:
+            print_hits(library, hits)
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexCommand:
+    """Keep the search index of a source on disk; only what changed is written."""
+
+    sources: tuple[str, ...] = option(..., FILES_HELP, name="SOURCE", many="+")
+    web: WebArguments = part(WebArguments)
+    is_deleted: bool = option(False, "delete it", name="--delete")
+    uri: str | None = option(
+        None,
+        "keep it in a LanceDB database: a folder, s3://… or db://…; the same as --index elsewhere",
+        name="--to",
+        metavar="URI",
+    )
+    summaries: str | None = option(
+        None,
+        "let the model describe each document, or each longer section too; it says first what that costs",
+        name="--summaries",
+        choices=("documents", "sections"),
+        many="?",
+    )
+    is_agreed: bool = option(False, "do not ask before the model is asked", name="--yes")
+    given: Mapping[str, Any] = settings_given("model", "api_base", SEARCH)
+
+    def run(self) -> int:
+        from roamtui.headless.index import keep_database, keep_index
+        from roamtui.retrieval import find_index_place, make_parts
+        from roamtui.search.choosing import make_searcher
+
+        named = {} if self.uri is None else {"index": self.uri}
+        settings = _load_settings({**self.given, SEARCH: {**self.given.get(SEARCH, {}), **named}})
+        library = open_library(self.sources, self.web)
+        if self.summaries is not None and not self.is_deleted:
+            library = self._add_summaries(library, settings)
+        options, place = settings.retrieval, find_index_place(warn)
+        parts = replace(make_parts(settings, warn), needs_vectors=True)
+        if options.index is not None:
+            keep_database(library, options, parts, is_deleted=self.is_deleted)
+            return 0
+        keep_index(library, place, is_deleted=self.is_deleted)
+        if options.needs_vectors and not self.is_deleted:
+            searcher = make_searcher(library, options, parts, place)
+            assert searcher is not None
+            searcher.search("")  # embeds what is new
+        return 0
+
+    def _add_summaries(self, library: Library, settings: Settings) -> Library:
+        from roamtui.app import open_model
+        from roamtui.headless.index import SummaryOptions, add_summaries
+        from roamtui.search.catalogue.summary_file import SummaryFile
+        from roamtui.search.index_name import SUMMARIES, name_index
+
+        wanted = SummaryOptions(with_sections=self.summaries == "sections", is_agreed=self.is_agreed)
+        file = SummaryFile(indexes_path() / f"{name_index(library.source)}{SUMMARIES}")
+        return add_summaries(library, open_model(settings), file, wanted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationsCommand:
+    """List, show, export or delete saved conversations."""
+
+    action: str = option(
+        "list",
+        "list (default) all; show, export or delete the one with ID",
+        name="{list,show,export,delete}",
+        choices=("list", "show", "export", "delete"),
+        many="?",
+    )
+    conversation_id: str | None = option(None, "from the list", name="ID", many="?")
+    form: str = option("md", "Markdown (default), or JSON for other programs", name="--format", choices=("md", "json"))
+
+    def run(self) -> int:
+        from roamtui.conversation.store import Store
+        from roamtui.headless.conversations import print_conversation, print_list
+
+        if (self.conversation_id is None) != (self.action == "list"):
+            raise UsageError(f"{self.action} takes {'no' if self.action == 'list' else 'the'} ID of a conversation.")
+        as_json = self.form == "json"
+        store = Store(data_path())
+        write_notes(store.take_reports())
+        if self.conversation_id is None:
+            print_list(store, as_json=as_json)
+        elif self.action == "delete":
+            store.delete(self.conversation_id)
+            write_notes((f"Deleted {self.conversation_id}.", *store.take_reports()))
+        else:
+            print_conversation(store, self.conversation_id, as_json=as_json)
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheCommand:
+    """Say how much is kept that can be had again, such as pages of the web, or drop it."""
+
+    action: str = option(
+        "show", "show (default) how much is kept, or clear it", name="{show,clear}", choices=("show", "clear"), many="?"
+    )
+    as_json: bool = option(False, _JSON_HELP, name="--json")
+
+    def run(self) -> int:
+        from roamtui.headless.cache import CacheFolders, run_cache
+
+        folders = CacheFolders(pages=pages_path(), converted=conversions_path(), indexes=indexes_path())
+        return run_cache(folders, self.action, as_json=self.as_json)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreferencesCommand:
+    """Print what the model is told of how you want to be answered."""
+
+    is_editing: bool = option(False, "open it in $EDITOR", name="--edit")
+
+    def run(self) -> int:
+        from roamtui.headless.preferences import edit_preferences, print_preferences
+
+        if self.is_editing:
+            edit_preferences(preferences_path())
+        else:
+            print_preferences(preferences_path())
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorCommand:
+    """Say what is installed, where files lie, and which models are usable and why not."""
+
+    given: Mapping[str, Any] = settings_given("model", "api_base")
+    as_json: bool = option(False, _JSON_HELP, name="--json")
+
+    def run(self) -> int:
+        from roamtui.headless.doctor import diagnose, print_diagnosis, print_diagnosis_json
+
+        model, options = self.given.get("model"), None
+        try:
+            settings = load_settings()
+            problem = " ".join(settings.notes)
+            options = settings.model_options(model or "")
+        except UsageError as error:
+            problem = str(error)
+        places = {"settings": config_path(), "conversations": data_path(), "cache": cache_path()}
+        diagnosis = diagnose(places, problem, model, api_base=self.given.get("api_base"), model_options=options)
+        if self.as_json:
+            print_diagnosis_json(diagnosis)
+        else:
+            print_diagnosis(diagnosis)
+        return 0 if diagnosis.is_fine else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalCommand:
+    """Measure search, or with --model the whole agent, on questions with known sections."""
+
+    options: EvalOptions = part(EvalOptions)
+    given: Mapping[str, Any] = settings_given("model", "api_base", SEARCH)
+
+    def run(self) -> int:
+        from roamtui.agent.options import AgentOptions
+        from roamtui.app import open_model
+        from roamtui.headless.evaluate import run_evaluation
+        from roamtui.retrieval import prepare_search
+
+        settings = _load_settings(self.given)
+        if self.options.questions is not None and settings.retrieval.index is not None and self.options.scope != "all":
+            raise UsageError("an index by URI holds one library, so questions are asked of all of it: add --scope all.")
+        make_model = partial(open_model, settings) if "model" in self.given else None
+        make_searcher = prepare_search(settings, needs_vectors=True)
+        options = AgentOptions(confident_start=settings.confident_start)
+        return run_evaluation(self.options, make_searcher, settings.retrieval.mode, make_model, options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeCommand:
+    """Show the app in a browser on this machine, and nowhere else."""
+
+    source: str = option(..., "a document, a folder or a zip of documents, or an https:// address", name="SOURCE")
+    web: WebArguments = part(WebArguments)
+    port: int = option(8000, "port (default 8000)", name="--port", low=1, high=_PORT_MAX)
+    given: Mapping[str, Any] = settings_given("model", "api_base")
+
+    def run(self) -> int:
+        from roamtui.app import open_model
+        from roamtui.tui.serving import serve_app
+
+        if self.source == "-":
+            raise UsageError("name a file to serve: each page in the browser reads it anew.")
+        write_notes(open_library((self.source,), self.web).notes)
+        open_model(load_settings(self.given))
+        flags = {"model": "--model", "api_base": "--api-base"}
+        words = [f"{flags[name]}={value}" for name, value in self.given.items()]
+        words += ["--no-network"] * self.web.is_offline
+        words += [f"--allow-origin={address}" for address in self.web.allowed]
+        serve_app([*words, "--", self.source], port=self.port, title=Path(self.source).name)
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpCommand:
+    """Give other programs the tools that the model has, by the Model Context Protocol."""
+
+    sources: tuple[str, ...] = option(..., FILES_HELP, name="SOURCE", many="+")
+    web: WebArguments = part(WebArguments)
+    is_http: bool = option(False, "serve HTTP on this machine in place of stdin and stdout", name="--http")
+    port: int | None = option(
+        None, f"port for --http (default {_MCP_PORT})", name="--port", kind=int, low=1, high=_PORT_MAX
+    )
+    given: Mapping[str, Any] = settings_given(SEARCH)
+
+    def run(self) -> int:
+        from roamtui.headless.mcp.serving import check_extra, serve_http, serve_stdio
+        from roamtui.headless.mcp.shared_library import SharedLibrary
+        from roamtui.retrieval import prepare_search
+        from roamtui.search.base import Searcher
+        from roamtui.search.options import SearchMode
+        from roamtui.sources.stamp import stamp_sources
+
+        if self.port is not None and not self.is_http:
+            raise UsageError("--port needs --http.")
+        if "-" in self.sources and not self.is_http:
+            raise UsageError("- cannot be read, because standard input is the client's. Name a file, or choose --http.")
+        settings = _load_settings(self.given)
+        check_extra()
+        make_searcher = prepare_search(settings)
+
+        def make(whole: Library) -> Searcher:
+            searcher = make_searcher(whole)
+            assert searcher is not None
+            return searcher
+
+        def read() -> tuple[Library, Loader | None]:
+            library, loader = open_partly(self.sources, web=self.web)
+            return attach_remote_summaries(library, settings.retrieval.index), loader
+
+        shared = SharedLibrary(
+            read,
+            options=settings.keep_options(),
+            make_searcher=None if settings.retrieval.mode is SearchMode.OFF else make,
+            look=partial(stamp_sources, self.sources),
+        )
+        write_notes(shared.library.notes)
+        if self.is_http:
+            serve_http(shared, port=self.port or _MCP_PORT, title=shared.library.title)
+        else:
+            serve_stdio(shared)
+        return 0
+
+
+COMMANDS: Mapping[str, type[Command]] = {
+    "outline": OutlineCommand,
+    "show": ShowCommand,
+    "ask": AskCommand,
+    "search": SearchCommand,
+    "index": IndexCommand,
+    "conversations": ConversationsCommand,
+    "cache": CacheCommand,
+    "preferences": PreferencesCommand,
+    "doctor": DoctorCommand,
+    "eval": EvalCommand,
+    "serve": ServeCommand,
+    "mcp": McpCommand,
+}
+
+
+def _read_words(text: str) -> str:
+    """Return words that a person typed; what the locale cannot read is UTF-8, or is replaced."""
+    return os.fsencode(text).decode("utf-8", "replace")

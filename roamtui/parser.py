@@ -1,0 +1,134 @@
+"""Reads the command line of one command, whose class says by its fields which arguments there are."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from typing_extensions import override
+
+from roamtui.arguments import SEARCH
+from roamtui.errors import UsageError
+from roamtui.headless.output import write_text
+from roamtui.options import Option, OptionError, list_options
+from roamtui.search.options import RetrievalOptions
+from roamtui.settings import Settings
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+_T = TypeVar("_T")
+_SEARCH_HELP = "Each is also a key of the table [retrieval] in config.toml, which has more of them: docs/search.md."
+_SETTINGS = list_options(Settings)
+_SEARCH_FLAGS = {name: declared for name, declared in list_options(RetrievalOptions).items() if declared.name}
+
+
+def parse_arguments(kind: type[_T], program: str, words: Sequence[str]) -> _T:
+    """Return what the person asked of a command.
+
+    Args:
+        kind: The command's class: its fields are its arguments, its docstring is its help.
+        program: What was typed before the arguments.
+        words: The arguments.
+
+    Raises:
+        UsageError: They do not fit.
+    """
+    parser = _Parser(prog=program, description=kind.__doc__, allow_abbrev=False)
+    _Declaring(parser).declare(kind)
+    return _take(vars(parser.parse_intermixed_args(list(words))), kind)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells of wrong use by an exception, in one sentence."""
+
+    @override
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}. See `{self.prog} --help`.")
+
+    @override
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        write_text(message)  # which tells where it cannot be written: argparse would drop it
+
+
+class _Declaring:
+    """Adds the fields of a class to a parser."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._parser = parser
+        self._instead: dict[str, argparse._MutuallyExclusiveGroup] = {}
+
+    def declare(self, kind: type[Any]) -> None:
+        for one in fields(kind):
+            if "part" in one.metadata:
+                self.declare(one.metadata["part"])
+            elif "option" in one.metadata:
+                self._add(one.name, one.metadata["option"])
+            for name in one.metadata.get("settings", ()):
+                if name == SEARCH:
+                    group = self._parser.add_argument_group("search", _SEARCH_HELP)
+                    for key, setting in _SEARCH_FLAGS.items():
+                        _add_argument(group, f"{SEARCH}.{key}", setting, is_setting=True)
+                else:
+                    _add_argument(self._parser, f"setting.{name}", _SETTINGS[name], is_setting=True)
+
+    def _add(self, dest: str, declared: Option) -> None:
+        place: argparse._ActionsContainer = self._parser
+        if declared.instead:
+            place = self._instead.get(declared.instead) or self._parser.add_mutually_exclusive_group()
+            self._instead[declared.instead] = place
+        _add_argument(place, dest, declared)
+
+
+def _add_argument(place: argparse._ActionsContainer, dest: str, declared: Option, *, is_setting: bool = False) -> None:
+    """Add an argument; a setting's is None where it is not given, since the file may say something."""
+    options: dict[str, Any] = {"help": declared.help, "default": None if is_setting else declared.default}
+    names = [declared.name] if declared.name.startswith("-") else []
+    if names and declared.kind is bool:
+        switch = "store_false" if declared.default else "store_true"
+        place.add_argument(
+            *names, dest=dest, action=argparse.BooleanOptionalAction if is_setting else switch, **options
+        )
+        return
+    options["metavar"] = ("|".join(declared.choices) or declared.metavar) if names else declared.name
+    if declared.many:
+        options["nargs"] = int(declared.many) if declared.many.isdigit() else declared.many
+    elif declared.kind is tuple:
+        options |= {"action": "append", "default": list(declared.default)}
+    if names and declared.many == "?":
+        options["const"] = declared.choices[0]
+    place.add_argument(*names, dest=dest, type=_read_by(declared), **options)
+
+
+def _read_by(declared: Option) -> Callable[[str], object]:
+    def read(text: str) -> object:
+        try:
+            return declared.parse(text)
+        except OptionError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
+
+
+def _take(values: Mapping[str, Any], kind: type[_T]) -> _T:
+    """Return the value of a class, or of one that is part of it, from what was parsed."""
+    taken: dict[str, Any] = {}
+    for one in fields(kind):  # type: ignore[arg-type]
+        if "part" in one.metadata:
+            taken[one.name] = _take(values, one.metadata["part"])
+        elif "settings" in one.metadata:
+            taken[one.name] = _take_settings(values, one.metadata["settings"])
+        elif "option" in one.metadata:
+            value = values[one.name]
+            taken[one.name] = tuple(value) if isinstance(value, list) else value
+    return kind(**taken)
+
+
+def _take_settings(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    given = {name: values[f"setting.{name}"] for name in names if name != SEARCH}
+    given = {name: value for name, value in given.items() if value is not None}
+    search = {name: values[f"{SEARCH}.{name}"] for name in _SEARCH_FLAGS} if SEARCH in names else {}
+    search = {name: value for name, value in search.items() if value is not None}
+    return {**given, SEARCH: search} if search else given
