@@ -242,8 +242,8 @@ class IndexCommand:
     def _add_summaries(self, library: Library, settings: Settings) -> Library:
         from roamtui.app import open_model
         from roamtui.headless.index import SummaryOptions, add_summaries
-        from roamtui.search.catalogue.summary_file import SummaryFile
         from roamtui.search.index_name import SUMMARIES, name_index
+        from roamtui.search.summary_file import SummaryFile
 
         wanted = SummaryOptions(with_sections=self.summaries == "sections", is_agreed=self.is_agreed)
         file = SummaryFile(indexes_path() / f"{name_index(library.source)}{SUMMARIES}")

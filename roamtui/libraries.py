@@ -154,7 +154,7 @@ def _attach_summaries(library: Library) -> Library:
     path = indexes_path() / f"{name_index(library.source)}{SUMMARIES}"
     if not path.exists():
         return library
-    from roamtui.search.catalogue.summary_file import SummaryFile  # noqa: PLC0415 - few sources have summaries
+    from roamtui.search.summary_file import SummaryFile  # noqa: PLC0415 - few sources have summaries
 
     try:
         return replace(library, summaries=SummaryFile(path).load())

@@ -21,7 +21,7 @@ from roamtui.search.base import Embedder, Progress, Searcher, SearchParts
 from roamtui.search.choosing import make_searcher
 from roamtui.search.lance.database import Database
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
-from roamtui.search.store.opening import IndexPlace
+from roamtui.search.section_store import IndexPlace
 from roamtui.settings import Settings
 
 _BEST_COUNT = 10

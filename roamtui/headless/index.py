@@ -18,15 +18,14 @@ from roamtui.models.base import Model
 from roamtui.models.choose import OFFLINE
 from roamtui.models.worker.jobs import Description
 from roamtui.search.base import SearchParts
-from roamtui.search.catalogue.summary_file import SummaryFile
 from roamtui.search.documents import list_files
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance.database import Database
-from roamtui.search.lance.passages import drop_tables
-from roamtui.search.lance.searcher import LanceSearcher
+from roamtui.search.lance.searcher import LanceSearcher, drop_tables
 from roamtui.search.lance.summaries import load_summaries, save_summaries
 from roamtui.search.options import RetrievalOptions
-from roamtui.search.store.opening import IndexPlace, delete_index
+from roamtui.search.section_store import IndexPlace, delete_index
+from roamtui.search.summary_file import SummaryFile
 
 _AT_ONCE = 4
 """Texts that are summarised side by side."""

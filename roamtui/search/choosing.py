@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from roamtui.document.library import Library
-from roamtui.search.assisted import AssistedSearcher
+from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit, Searcher, SearchParts
-from roamtui.search.fused import FusedSearcher
+from roamtui.search.fused import FusedSearcher, find_rival
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance.searcher import LanceSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
-from roamtui.search.store.opening import IndexPlace
+from roamtui.search.section_store import IndexPlace
+from roamtui.search.sentences import read_own_text
+
+_JUDGED_LENGTH = 800
+"""Characters of a section that a model is shown to judge it."""
 
 
 def make_searcher(
@@ -85,3 +90,73 @@ class LimitedSearcher:
                 break
             kept.append(hit)
         return tuple(kept)
+
+
+class AssistedSearcher:
+    """Gives what another searcher finds, as a model asks for it and orders it; where it fails, as it was.
+
+    Args:
+        searcher: Finds.
+        library: What it searches.
+        options: Whether and how many sections the model orders.
+        parts: The model's two parts, and whom to tell where one failed.
+    """
+
+    def __init__(self, searcher: Searcher, library: Library, options: RetrievalOptions, parts: SearchParts) -> None:
+        self._searcher = searcher
+        self._library = library
+        self._count = options.rerank_count if options.rerank is not Rerank.OFF else 0
+        self._parts = parts
+
+    def refresh(self, library: Library) -> None:
+        """Search `library` from now on."""
+        self._library = library
+        self._searcher.refresh(library)
+
+    def search(
+        self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
+    ) -> tuple[Hit, ...]:
+        """Return up to `limit` hits, the best first; for no words nobody is asked. See `Searcher`."""
+        library = self._library
+        asked = self._rewrite(query, earlier) if query.strip() else None
+        if asked is not None:
+            query, earlier = asked, ()
+        hits = self._searcher.search(query, limit=max(limit, self._count), within=within, earlier=earlier)
+        return self._rerank(library, query, hits)[:limit]
+
+    def _rewrite(self, query: str, earlier: Sequence[str]) -> str | None:
+        rewriter = self._parts.rewriter
+        if rewriter is None or not earlier:
+            return None
+        try:
+            return rewriter.rewrite(query, earlier)
+        except RoamtuiError as error:
+            self._parts.say(f"The question was not rewritten: {error}")
+            return None
+
+    def _rerank(self, library: Library, query: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        """Return hits as the model orders them, with the scores of their new places."""
+        reranker = self._parts.reranker
+        if reranker is None or not self._count or len(hits) < 2:
+            return hits
+        texts = [_show(library, hit.section_id) for hit in hits[: self._count]]
+        try:
+            named = reranker.rerank(query, texts)
+        except RoamtuiError as error:
+            self._parts.say(f"The model did not rerank: {error}")
+            return hits
+        order = [*named, *(place for place in range(len(hits)) if place not in named)]
+        judged = []
+        for rank, place in enumerate(order, start=1):
+            hit = hits[place]
+            why = f"{hit.why} · model rank {rank}" if rank <= len(named) else hit.why
+            rival = find_rival(hits, hit.section_id) if hit.rival is None else hit.rival
+            judged.append(replace(hit, score=hits[rank - 1].score, why=why, rival=rival))
+        return tuple(judged)
+
+
+def _show(library: Library, section_id: str) -> str:
+    """Return what a model is shown of a section."""
+    document, row = library.locate(section_id)
+    path = " > ".join(filter(None, (document.key, *document.columns.path(row))))
+    return f"{path}\n{read_own_text(library, section_id)[:_JUDGED_LENGTH]}".strip()

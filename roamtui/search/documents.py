@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from roamtui.document.library import Library
-    from roamtui.search.base import Hit
+from roamtui.search.base import Hit
 
 SECTIONS_PER_DOCUMENT = 10
 """Sections to look for where one document is wanted: many often stand in the same one."""

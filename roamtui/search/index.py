@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from roamtui.document.document import Document
+from roamtui.document.library import Library
 from roamtui.search.languages import STOP_WORDS
 from roamtui.search.layout import Layout
+from roamtui.search.parts import Part, find_parts, find_titles_above, join_context, telling_title_of
+from roamtui.search.section_store import SectionStore
 from roamtui.search.stem import stem
-from roamtui.search.store.parts import Part, find_parts, find_titles_above, join_context, telling_title_of
-from roamtui.search.store.sections import SectionStore
 from roamtui.search.terms import find_names, normalise, split_words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from roamtui.document.document import Document
-    from roamtui.document.library import Library
 
 _ALL = 1 << 40
 

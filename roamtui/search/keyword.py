@@ -1,33 +1,31 @@
-"""Keyword search: BM25 over titles, paths and texts, with titles for mistyped words, fused by reciprocal rank."""
+"""`KeywordSearcher`: search by words, BM25 over titles, paths, texts, with titles for mistyped words."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, RankedSection, Ranking
-from roamtui.search.families import demote_bare, merge_families
-from roamtui.search.forms import list_compounds
 from roamtui.search.index import SectionIndex
 from roamtui.search.languages import Language
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.query import Query, complete_query, correct_query, make_piece, make_start, parse_query
 from roamtui.search.ranking import rank_by_text
-from roamtui.search.snippets import make_snippet
+from roamtui.search.section_store import IndexPlace, StoreChooser
+from roamtui.search.sentences import find_opening, make_snippet
 from roamtui.search.stem import stem
-from roamtui.search.store.opening import IndexPlace, StoreChooser
-from roamtui.search.terms import is_unspaced, split_pair
+from roamtui.search.terms import find_terms, is_unspaced, list_compounds, split_pair
 from roamtui.search.titles import TitleWords
 from roamtui.search.topics import TopicTitles
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from roamtui.document.library import Library
-
 _QUERY_LENGTH_MAX = 10_000
+_BARE_LENGTH_MAX = 1_000
+"""Characters; longer than that no bare heading is."""
+_MATCHED_LENGTH = 20_000
+"""Characters; a longer text is taken to hold a term, rather than read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,3 +226,55 @@ def _descend(scores: Sequence[float]) -> list[float]:
     for score in scores:
         lowered.append(min(score, lowered[-1]) if lowered else score)
     return lowered
+
+
+def is_bare(index: SectionIndex, number: int) -> bool:
+    """Whether a node's own text is nothing but its heading."""
+    text = index.own_text(number)
+    return len(text) <= _BARE_LENGTH_MAX and find_opening(text) is None
+
+
+def demote_bare(index: SectionIndex, numbers: Sequence[int], query: Query) -> list[int]:
+    """Let the first section whose own text matches go before bare headings, unless these hold all that is asked for."""
+    for place, number in enumerate(numbers):
+        has_text = not is_bare(index, number)
+        if (has_text and place == 0) or (not has_text and _is_title_asked(index, number, query)):
+            break
+        if has_text and _has_own_match(index, number, query):
+            return [number, *numbers[:place], *numbers[place + 1 :]]
+    return list(numbers)
+
+
+def merge_families(index: SectionIndex, numbers: Sequence[int], query: Query, limit: int) -> list[int]:
+    """Return the first `limit` numbers without those that say nothing beside a better parent or child.
+
+    That is a child that only its parents' titles brought, and a bare heading whose child is there already.
+    """
+    kept: list[int] = []
+    for number in numbers:
+        if len(kept) == limit:
+            break
+        has_child = any(other in index.subtree(number) for other in kept)
+        if has_child and is_bare(index, number):
+            continue
+        if _has_ancestor(index, number, kept) and not _has_own_match(index, number, query):
+            continue
+        kept.append(number)
+    return kept
+
+
+def _has_ancestor(index: SectionIndex, number: int, others: Sequence[int]) -> bool:
+    return any(number != other and number in index.subtree(other) for other in others)
+
+
+def _has_own_match(index: SectionIndex, number: int, query: Query) -> bool:
+    text = index.own_text(number)
+    if not index.title_stems(number).isdisjoint(query.stems) or len(text) > _MATCHED_LENGTH:
+        return True
+    return bool(find_terms(text, [*query.terms, *query.words]))
+
+
+def _is_title_asked(index: SectionIndex, number: int, query: Query) -> bool:
+    """Whether a title holds every word of the query."""
+    title = index.title_stems(number)
+    return all(not title.isdisjoint(group) for group in query.groups)

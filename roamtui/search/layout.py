@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from roamtui.document.document import Document
-    from roamtui.document.library import Library
+from roamtui.document.document import Document
+from roamtui.document.library import Library
 
 
 class Layout:

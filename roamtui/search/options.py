@@ -1,4 +1,4 @@
-"""What a person may set about search: one class, from which the table of the settings and the flags are read."""
+"""What a person may set about search: the keys of the settings' table `[retrieval]`, six of them flags."""
 
 from __future__ import annotations
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from roamtui.search.answer_forms import list_implied
-from roamtui.search.forms import list_starts
 from roamtui.search.languages import FOLLOW_UP_STARTS, POINTING_WORDS, STOP_WORDS, Language, find_language
 from roamtui.search.stem import stem
 from roamtui.search.terms import (
@@ -17,14 +16,12 @@ from roamtui.search.terms import (
     find_words,
     fold,
     is_unspaced,
+    list_starts,
     normalise,
     query_terms,
     space_out,
     split_camel_case,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _PHRASE = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _PREFIX = re.compile(r"(?<!\w)([^\W_]{2,})\*")

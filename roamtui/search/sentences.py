@@ -1,21 +1,20 @@
-"""Sentences of a Markdown text as exact spans, and those among them that answer a question best."""
+"""Sentences of a Markdown text as exact spans: which there are, which answer a question best, which one is shown."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from roamtui.document.library import Library
+from roamtui.document.plain import plain_line, shorten
 from roamtui.search.answer_forms import MONTHS
 from roamtui.search.terms import find_terms
 from roamtui.search.units import Unit, UnitKind, find_units
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
 _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")
@@ -65,6 +64,11 @@ _EARLY_BONUS = 0.15
 _WORDS_MIN, _WORDS_MAX = 5, 80
 _HEADINGS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 _FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
+SNIPPET_LENGTH = 240
+_SOURCE_LENGTH = 20_000
+"""Characters of a very long section that are looked through."""
+_TERM_START = 5
+"""Letters of a term by which the part of a long section is chosen; what follows may be inflected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,3 +292,34 @@ def _rate_form(text: str, sentence: Sentence) -> float:
 
 def _count_words(text: str, sentence: Sentence) -> int:
     return len(_WORD.findall(text, sentence.start, sentence.end))
+
+
+def make_snippet(text: str, terms: Sequence[str]) -> str:
+    """Return the best sentence of a section's own text, else its first, on one line that is safe to display.
+
+    Args:
+        text: Markdown.
+        terms: As `roamtui.search.terms.query_terms` gives them.
+    """
+    text = narrow_text(text, terms)
+    best = best_sentences(text, terms, limit=1)
+    sentence = best[0] if best else find_opening(text)
+    if sentence is None:
+        return ""
+    return shorten(plain_line(text[sentence.start : sentence.end].replace("\n>", "\n")), SNIPPET_LENGTH)
+
+
+def read_own_text(library: Library, section_id: str) -> str:
+    """Return the text of a section from its heading to the next heading."""
+    document, row = library.locate(section_id)
+    starts = document.columns.starts
+    return document.text[starts[row] : starts[row + 1]]
+
+
+def narrow_text(text: str, terms: Sequence[str]) -> str:
+    """Return a long text's part that holds most of the terms."""
+    if len(text) <= _SOURCE_LENGTH:
+        return text
+    starts = [term[:_TERM_START] for term in terms]
+    parts = (text[start : start + _SOURCE_LENGTH] for start in range(0, len(text), _SOURCE_LENGTH))
+    return max(parts, key=lambda part: sum(start in part.lower() for start in starts))

@@ -1,4 +1,4 @@
-"""Porter's stemmer (1980), in the form that SQLite's FTS5 has, so that Python and the index agree on every word."""
+"""Porter's stemmer (1980), in the form that SQLite's FTS5 has: Python must agree with the index on every word."""
 
 from __future__ import annotations
 

@@ -6,13 +6,10 @@ Words of trade, law and daily life alone. Technical terms have one exact name ea
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
 
 from roamtui.search.stem import stem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _GROUPS = """
 acquisition merger takeover

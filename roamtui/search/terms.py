@@ -1,4 +1,4 @@
-"""Words of a text and terms of a query, the same for the index and for the sentences quoted from a section.
+"""Terms: what a query looks for in a text, the same for the index as for the sentences quoted from a section.
 
 A term is a folded word (``gradient``), a whole identifier (``max_tokens``, ``--flag-name``, ``c++``, ``4.2``) or, in
 writing without spaces between words, a pair of neighbouring characters.
@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from roamtui.search.asking import strip_asking
-from roamtui.search.languages import find_language, list_stop_words
+from roamtui.search.languages import Language, find_language, find_root, list_stop_words, strip_asking
 from roamtui.search.stem import stem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 TERMS_MAX = 64
 """A longer query is a pasted text; its first terms say enough, and each term costs time."""
@@ -47,6 +43,10 @@ _IDENTIFIER = re.compile(
 )
 _ACCENT = re.compile("[\u0300-\u036f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ROOT_MIN = 4
+_PART_MIN = 4
+_JOINTS = ("", "s", "n", "es", "en")
+"""What German puts between the parts of a compound."""
 
 
 def normalise(text: str) -> str:
@@ -217,3 +217,41 @@ def _find_stems_folded(text: str, words: dict[str, str]) -> Iterator[tuple[int, 
             if term is not None:
                 yield match.start(), term
                 break
+
+
+def find_forms(text: str, terms: Iterable[str], language: Language) -> dict[str, str]:
+    """Return the words of a text that are other forms of a term, each with its term; none in English.
+
+    Args:
+        text: Any text.
+        terms: As `roamtui.search.terms.query_terms` gives them.
+        language: Of the question.
+    """
+    if language is Language.ENGLISH:
+        return {}
+    roots = {find_root(term, language): term for term in terms if term.isalpha() and not is_unspaced(term)}
+    found = {word: roots.get(find_root(word, language)) for word in set(find_words(text))}
+    return {word: term for word, term in found.items() if term is not None and word != term}
+
+
+def list_starts(words: Iterable[str], language: Language) -> list[str]:
+    """Return how other forms of words, and compounds that begin with them, begin; none for English."""
+    if language is Language.ENGLISH:
+        return []
+    starts: dict[str, None] = {}
+    for word in words:
+        root = find_root(word, language)
+        if len(root) < _ROOT_MIN or not root.isalpha():
+            continue
+        starts[root] = None
+        if language is Language.GERMAN:
+            starts[f"ge{root}"] = None
+    return list(starts)
+
+
+def list_compounds(word: str) -> Iterator[tuple[str, str]]:
+    """Yield the two words that a German compound may be made of, the longer first part first."""
+    for end in range(len(word) - _PART_MIN, _PART_MIN - 1, -1):
+        for joint in _JOINTS:
+            if word[:end].endswith(joint) and end - len(joint) >= _PART_MIN:
+                yield word[: end - len(joint)], word[end:]

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from roamtui.search.index import SectionIndex
 from roamtui.search.stem import stem
 from roamtui.search.terms import find_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from roamtui.search.index import SectionIndex
 
 _ENDINGS = frozenset({"s", "es", "y", "ies", "d", "ed", "er", "ers", "or", "ors", "ee", "ees", "ing", "ings", "ion"})
 _LENGTH_MIN = 4

@@ -1,23 +1,18 @@
-"""What a conversation is about: the sections whose titles it named, and how strongly they carry over to a follow-up."""
+"""What a conversation is about: the sections whose titles it named, as they carry over to a follow-up."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from roamtui.search.index import stem_title
+from roamtui.document.document import Document
+from roamtui.search.index import SectionIndex, stem_title
+from roamtui.search.parts import title_of
+from roamtui.search.query import Query
 from roamtui.search.stem import stem
-from roamtui.search.store.parts import title_of
 from roamtui.search.terms import normalise, split_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from roamtui.document.document import Document
-    from roamtui.search.index import SectionIndex
-    from roamtui.search.query import Query
 
 _TURNS_MAX = 40
 """Turns that are looked back upon."""

@@ -6,15 +6,12 @@ A reading by lines, forgiving and fast; what is a section is decided elsewhere, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from roamtui.document.lines import normalise_line_ends
 from roamtui.document.parse import measure_front_matter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class UnitKind(StrEnum):

@@ -37,7 +37,7 @@ from roamtui.search.choosing import make_searcher
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance.searcher import LanceSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
-from roamtui.search.store.opening import IndexPlace
+from roamtui.search.section_store import IndexPlace
 from tests.real_documents import find_data_dir
 
 _DIMENSIONS = 384

@@ -24,7 +24,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.store.opening import IndexPlace
+from roamtui.search.section_store import IndexPlace
 from tests.benchmarks.findings import FINDINGS_HEAD, Finding, format_finding
 from tests.real_documents import find_data_dir
 

@@ -11,10 +11,10 @@ import pytest
 
 from roamtui.document.document import hash_text
 from roamtui.locations import config_path, indexes_path
-from roamtui.search.catalogue.summary_file import SummaryFile
 from roamtui.search.index_name import SUMMARIES, name_index
 from roamtui.search.lance.database import Database
 from roamtui.search.lance.summaries import save_summaries
+from roamtui.search.summary_file import SummaryFile
 from tests.fakes.http_server import FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer
 

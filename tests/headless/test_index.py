@@ -12,7 +12,7 @@ from typing_extensions import override
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.index import SummaryOptions, add_summaries
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.search.catalogue.summary_file import SummaryFile
+from roamtui.search.summary_file import SummaryFile
 from tests.search.libraries import make_folder
 
 LIBRARY = make_folder(

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from roamtui.search.assisted import AssistedSearcher
-from roamtui.search.choosing import LimitedSearcher, make_searcher
+from roamtui.search.choosing import AssistedSearcher, LimitedSearcher, make_searcher
 from roamtui.search.fused import FusedSearcher
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode

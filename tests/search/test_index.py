@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 
 from roamtui.search.index import SectionIndex
-from roamtui.search.store.sections import SectionStore
+from roamtui.search.section_store import SectionStore
 from tests.search.libraries import id_of, make_folder, make_library
 
 _WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.search.languages import Language, find_language, find_root
-from roamtui.search.terms import find_words
+from roamtui.search.terms import find_words, query_terms
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,24 @@ def test_english_words_stay_as_they_are() -> None:
 def test_a_short_word_keeps_its_ending() -> None:
     assert find_root("alten", Language.GERMAN) == "alte"
     assert find_root("amt", Language.GERMAN) == "amt"
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("How old must a senator be?", ("must", "senator")),
+        ("Wie hoch ist die Gebühr?", ("gebuhr",)),
+        ("Ab wann gilt das Gesetz?", ("ab", "gilt", "gesetz")),
+        ("Combien de temps dure le lavage ?", ("dure", "lavage")),
+        ("¿Cuánto tiempo se cuece el arroz?", ("cuece", "arroz")),
+        ("借期是多少天？", ("借期", "天")),
+        ("打印机在哪里？", ("打印", "印机")),
+        ("门票多少钱？", ("门票", "钱")),
+        ("門限は何時ですか", ("門限", "時")),
+        ("朝食はどこで食べますか？", ("朝食", "で食", "食べ")),
+        ("多少？", ("多少",)),
+        ("どこですか", ("どこ", "こで", "です", "すか")),
+    ],
+)
+def test_words_that_only_ask_are_not_looked_for(question: str, terms: tuple[str, ...]) -> None:
+    assert query_terms(question) == terms

@@ -6,12 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.search.languages import Language
 from roamtui.search.terms import (
     TERMS_MAX,
+    find_forms,
     find_identifiers,
     find_names,
     find_terms,
     fold,
+    list_compounds,
+    list_starts,
     query_terms,
     space_out,
     split_camel_case,
@@ -141,3 +145,28 @@ def test_a_question_in_another_language_loses_its_own_small_words() -> None:
     assert query_terms("¿Cuál es el plazo de entrega?") == ("plazo", "entrega")
     assert query_terms("Who was the man in the war?") == ("man", "war")
     assert query_terms("When do the heirs die?") == ("heirs", "die")
+
+
+def test_a_text_holds_other_forms_of_a_word() -> None:
+    text = "Er wird auf fünf Jahre gewählt; wählbar ist jeder. Die Wahl wählt."
+    assert find_forms(text, ("wahlt",), Language.GERMAN) == {"gewahlt": "wahlt", "wahlbar": "wahlt", "wahl": "wahlt"}
+
+
+def test_english_has_a_stemmer_for_that() -> None:
+    assert find_forms("elections elect", ("elected",), Language.ENGLISH) == {}
+    assert list_starts(("elected",), Language.ENGLISH) == []
+
+
+def test_pairs_of_characters_and_identifiers_have_no_forms() -> None:
+    assert find_forms("借期 max_tokens", ("借期", "max_token"), Language.GERMAN) == {}
+
+
+def test_starts_are_roots_and_participles() -> None:
+    assert list_starts(("wahlt", "amt"), Language.GERMAN) == ["wahl", "gewahl"]
+    assert list_starts(("congelar",), Language.SPANISH) == ["congel"]
+
+
+def test_a_compound_is_divided_between_its_words() -> None:
+    assert ("liegeplatz", "gebuhr") in list_compounds("liegeplatzgebuhr")
+    assert ("zahlung", "frist") in list_compounds("zahlungsfrist")
+    assert list(list_compounds("kurz")) == []

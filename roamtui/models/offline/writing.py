@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from roamtui.models.offline.choosing import is_follow_up
 from roamtui.models.offline.reading import Given, Reading
 from roamtui.search.answer_forms import find_answer_form, list_implied
-from roamtui.search.forms import find_forms
 from roamtui.search.languages import find_language
 from roamtui.search.sentences import best_sentences, find_opening
 from roamtui.search.synonyms import find_synonyms
-from roamtui.search.terms import find_terms, find_words, is_unspaced, query_terms
+from roamtui.search.terms import find_forms, find_terms, find_words, is_unspaced, query_terms
 from roamtui.search.titles import find_similar
 
 _QUOTES_MAX = 3

@@ -14,7 +14,7 @@ from roamtui.search.choosing import make_searcher
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance.searcher import LanceSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
-from roamtui.search.store.opening import IndexPlace
+from roamtui.search.section_store import IndexPlace
 from tests.fakes.hashed_embedder import HashedEmbedder
 
 _LANCE = pytest.param(

@@ -10,8 +10,7 @@ import pytest
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.search.base import SearchParts
 from roamtui.search.lance.database import Database, check_extra, quote
-from roamtui.search.lance.passages import drop_tables
-from roamtui.search.lance.searcher import LanceSearcher
+from roamtui.search.lance.searcher import LanceSearcher, drop_tables
 from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.backends.conftest import Backend
@@ -101,7 +100,7 @@ def test_an_index_far_behind_is_tidied(lance: Backend, monkeypatch: pytest.Monke
 
 
 def test_many_passages_get_an_index_that_finds_them(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.search.lance.passages._INDEXED_MIN", 300)
+    monkeypatch.setattr("roamtui.search.lance.searcher._INDEXED_MIN", 300)
     text = "".join(f"# Title {number}\n\n{chr(97 + number % 26) * 9} stands at {number}.\n\n" for number in range(400))
     library = make_folder({"a.md": text})
     searcher = lance.open(library, SearchMode.VECTOR)

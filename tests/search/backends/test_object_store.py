@@ -11,7 +11,7 @@ import pytest
 
 from roamtui.errors import RoamtuiError
 from roamtui.search.lance.database import Database, explain_failure
-from roamtui.search.lance.passages import drop_tables
+from roamtui.search.lance.searcher import drop_tables
 from roamtui.search.lance.summaries import load_summaries, save_summaries
 from roamtui.search.options import SearchMode
 from tests.fakes.object_store import FakeObjectStore

@@ -1,4 +1,4 @@
-"""An index on disk is the person's alone, survives what happens to files, and gives way to memory with a word."""
+"""A store writes what is new, takes out what is gone, and then answers as one that was filled at once."""
 
 from __future__ import annotations
 
@@ -8,30 +8,181 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from roamtui.document.library import Library
+from roamtui.search import parts, section_store
+from roamtui.search.base import IndexLostError
+from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.store.opening import IndexPlace, is_large
-from roamtui.search.store.sections import SectionStore
+from roamtui.search.query import code_identifier
+from roamtui.search.section_store import IndexPlace, SectionStore, is_large
 from tests.search.libraries import make_folder, make_library
 
-if TYPE_CHECKING:
-    from roamtui.document.library import Library
+WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
+FILES = {
+    "a.md": "# Apples\n\nRed and round. getApple\n\n## Kinds\n\nBoskoop\n",
+    "b/c.md": "# Cherries\n\nRed and small.\n",
+    "d.md": "# Dates\n\nBrown.\n",
+}
 
-FILES = {"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Dates\n\nBrown and sweet.\n"}
-LIBRARY = make_folder(FILES)
+
+def rank_titles(index: SectionIndex, expression: str) -> list[str]:
+    """Return the titles that an expression finds, the best first."""
+    return [index.title(number) for number, _ in index.rank(expression, WEIGHTS, range(len(index)), 20)]
+
+
+def rank_scores(index: SectionIndex, expression: str) -> dict[str, float]:
+    """Return scores by id."""
+    found = index.rank(expression, WEIGHTS, range(len(index)), 20)
+    return {index.id_of(number): round(score, 9) for number, score in found}
+
+
+class _Telling:
+    """Remembers how much was to be written."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        assert done <= total
+        self.total = total
+
+
+def _change(library: Library, **texts: str) -> Library:
+    """Return a library whose unchanged files are the very same documents."""
+    names = {"c": "b/c.md"}
+    changed = make_folder({**FILES, **{names.get(name, f"{name}.md"): text for name, text in texts.items()}})
+    old = {document.key: document for document in library.documents}
+    grafts = {
+        node: old[new.key] if old.get(new.key) is not None and old[new.key].text == new.text else new
+        for node, new in changed.grafts.items()
+    }
+    return Library(source=library.source, root=changed.root, grafts=grafts)
+
+
+def test_only_a_changed_file_is_written() -> None:
+    library = make_folder(FILES)
+    before = SectionIndex(library)
+    telling = _Telling()
+    after = SectionIndex(_change(library, d="# Dates\n\nBrown and sweet.\n"), before.store, before=before, tell=telling)
+
+    assert telling.total == 1
+    assert rank_titles(after, '"sweet"') == ["Dates"]
+    assert rank_titles(after, '"red"') == rank_titles(before, '"red"')
+
+
+def test_a_text_that_is_written_in_pieces_is_found_and_taken_out_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = make_library('# Pumps\n\nA "pump_valve" \\ or a pumpGauge,\tin \u2028caf\xe9s.\n')
+    whole = SectionIndex(library)
+    for module in (parts, section_store):
+        monkeypatch.setattr(module, "_PIECE_LENGTH", 3)
+    index = SectionIndex(library, SectionStore(tmp_path / "index.sqlite3"))
+    expressions = ('"pump"', '"gauge"', '"cafes"', f"names : {code_identifier('pump_valve')}")
+    for expression in expressions:
+        assert rank_scores(index, expression) == rank_scores(whole, expression) != {}
+
+    after = SectionIndex(make_library("# Dates\n"), index.store, before=index)
+    assert [rank_titles(after, expression) for expression in expressions] == [[]] * len(expressions)
+    assert not after.store.has_stem("gaug")
+
+
+def test_runs_are_remembered_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "_RUNS_MAX", 2)
+    names = parts.NamesByRun()
+    before = [names[run] for run in ("a_b", "plain", "getApple")]
+    assert [names[run] for run in ("a_b", "plain", "getApple")] == before
+    assert before[1] is None
+    assert len(names) <= 2
+
+
+def test_after_changes_it_answers_like_a_new_one() -> None:
+    library = make_folder(FILES)
+    index = SectionIndex(library)
+    for texts in ({"d": "# Dates\n\nRed too.\n"}, {"c": "# Currants\n\nRed.\n"}, {"e": "# Elder\n\nRed? Black.\n"}, {}):
+        library = _change(library, **texts)
+        index = SectionIndex(library, index.store, before=index)
+        for expression in ('"red"', '"red" OR "brown" OR "small"', 'names : "x"', '"appl"'):
+            assert rank_scores(index, expression) == rank_scores(SectionIndex(library), expression)
+        assert list(index.store.list_title_words()) == list(SectionIndex(library).store.list_title_words())
+
+
+def test_a_file_that_is_gone_is_found_no_more() -> None:
+    before = SectionIndex(make_folder(FILES))
+    after = SectionIndex(make_folder({"a.md": FILES["a.md"]}), before.store, before=before)
+
+    assert rank_titles(after, '"brown" OR "cherri" OR "red"') == ["Apples"]
+    assert list(after.store.list_title_words()) == ["apples", "kinds"]
+
+
+def test_a_loaded_file_is_no_longer_a_line_of_the_listing() -> None:
+    whole = make_folder(FILES)
+    listing = Library(source=whole.source, root=whole.root)
+    before = SectionIndex(listing)
+    assert rank_titles(before, '"d"') == ["d.md"]
+
+    after = SectionIndex(whole, before.store, before=before)
+    assert rank_titles(after, '"d"') == ["Dates"]
+
+
+def test_an_index_of_an_earlier_library_finds_nothing_of_the_later_one() -> None:
+    library = make_folder(FILES)
+    before = SectionIndex(library)
+    SectionIndex(_change(library, d="# Dates\n\nRed now.\n"), before.store, before=before)
+
+    assert "Dates" not in rank_titles(before, '"red"')
+    assert rank_titles(before, '"small"') == ["Cherries"]
+
+
+def test_a_long_document_is_written_in_parts() -> None:
+    text = "".join(f"# Title {number}\n\nWord{number}.\n\n" for number in range(6_000))
+    before = SectionIndex(make_library(text))
+    telling = _Telling()
+    after = SectionIndex(make_library(text.replace("Word5999.", "Other.")), before.store, tell=telling)
+
+    assert telling.total == 1_000
+    assert rank_titles(after, '"other"') == ["Title 5999"]
+    assert rank_titles(after, '"word1"') == ["Title 1"]
+
+
+def test_the_same_text_under_two_names_is_found_twice() -> None:
+    index = SectionIndex(make_folder({"a.md": "# One\n\nZebra.\n", "b.md": "# One\n\nZebra.\n"}))
+    found = index.rank('"zebra"', WEIGHTS, range(len(index)), 5)
+    assert {index.document(number).key for number, _ in found} == {"a.md", "b.md"}
+
+
+def test_a_broken_expression_is_told_and_nothing_is_lost() -> None:
+    index = SectionIndex(make_folder(FILES))
+    with pytest.raises(IndexLostError):
+        index.rank('"red" AND', WEIGHTS, range(len(index)), 5)
+    assert rank_titles(index, '"brown"') == ["Dates"]
+
+
+def test_counts_follow_what_is_written() -> None:
+    store = SectionStore()
+    library = make_folder(FILES)
+    index = SectionIndex(library, store)
+    assert store.count('"red"', 10) == 2
+    assert store.count('"red"', 1) == 1
+    SectionIndex(_change(library, d="# Dates\n\nRed too.\n"), store, before=index)
+    assert store.count('"red"', 10) == 3
+
+
+_FRUIT = {"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Dates\n\nBrown and sweet.\n"}
+_FRUIT_LIBRARY = make_folder(_FRUIT)
 _FILL = """
 import sys
 from pathlib import Path
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.store import sections
-from roamtui.search.store.opening import IndexPlace
+from roamtui.search import section_store
+from roamtui.search.section_store import IndexPlace
 
-sections._BATCH_ROWS = 5_000
+section_store._BATCH_ROWS = 5_000
 def tell(done, total):
     if done:
         print(done, flush=True)
@@ -49,12 +200,12 @@ class _Place:
         self.told: list[str] = []
         self.place = IndexPlace(folder=folder / "indexes", tell=self.told.append, is_wanted=True)
 
-    def open(self, library: Library = LIBRARY) -> KeywordSearcher:
+    def open(self, library: Library = _FRUIT_LIBRARY) -> KeywordSearcher:
         return KeywordSearcher(library, place=self.place)
 
     @property
     def path(self) -> Path:
-        path = self.place.find_path(LIBRARY)
+        path = self.place.find_path(_FRUIT_LIBRARY)
         assert path is not None
         return path
 
@@ -85,7 +236,7 @@ def test_a_second_run_writes_nothing(place: _Place) -> None:
 
 def test_only_what_changed_is_written_and_what_is_gone_is_taken_out(place: _Place) -> None:
     place.open().prepare()
-    changed = make_folder({"a.md": FILES["a.md"], "c.md": "# Currants\n\nRed and small.\n"})
+    changed = make_folder({"a.md": _FRUIT["a.md"], "c.md": "# Currants\n\nRed and small.\n"})
 
     assert _count_new(place.open(changed)) == 1
     assert sorted(_finds(place.open(changed), "red sweet")) == ["Apples", "Currants"]
@@ -134,7 +285,7 @@ def test_without_a_folder_it_is_kept_in_memory_and_said_once(tmp_path: Path) -> 
     searcher = place.open()
 
     assert _finds(searcher, "sweet") == ["Dates"]
-    searcher.refresh(make_folder({**FILES, "c.md": "# Currants\n"}))
+    searcher.refresh(make_folder({**_FRUIT, "c.md": "# Currants\n"}))
     assert _finds(searcher, "currants") == ["Currants"]
     assert searcher.prepare().store.path is None
     assert len(place.told) == 1
@@ -148,14 +299,14 @@ def test_a_full_disk_means_memory(place: _Place) -> None:
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
     text = "".join(f"# Title {number}\n\n" + "words of a long text " * 50 + "\n\n" for number in range(200))
-    searcher.refresh(make_folder({**FILES, "c.md": text}))
+    searcher.refresh(make_folder({**_FRUIT, "c.md": text}))
 
     assert "Title 7" in _finds(searcher, "title 7")
     assert ["full" in text for text in place.told] == [True]
 
 
 def test_what_another_program_is_writing_is_searched_in_memory(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.search.store.sections._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("roamtui.search.section_store._BUSY_SECONDS", 0.05)
     place.open().prepare()
     with closing(sqlite3.connect(place.path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -176,7 +327,7 @@ def test_two_programs_over_two_texts_of_a_source_both_find_theirs(place: _Place)
 
 
 def test_two_programs_may_index_the_same_text_at_once(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.search.store.sections._BATCH_ROWS", 1)
+    monkeypatch.setattr("roamtui.search.section_store._BATCH_ROWS", 1)
     first, second = place.open(), place.open()
 
     def index_too(done: int, total: int) -> None:
@@ -193,7 +344,7 @@ def test_two_programs_may_index_the_same_text_at_once(place: _Place, monkeypatch
 def test_a_text_that_another_program_takes_out_meanwhile_is_indexed_in_memory(
     place: _Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("roamtui.search.store.sections._BATCH_ROWS", 1)
+    monkeypatch.setattr("roamtui.search.section_store._BATCH_ROWS", 1)
     other = make_folder({"a.md": "# Apples\n\nGreen.\n"})
     first = place.open()
 
@@ -224,11 +375,11 @@ def test_a_program_that_is_killed_leaves_a_file_to_go_on_with(tmp_path: Path) ->
 
 def test_a_pipe_and_a_small_library_stay_in_memory(tmp_path: Path) -> None:
     place = IndexPlace(folder=tmp_path)
-    assert KeywordSearcher(LIBRARY, place=place).prepare().store.path is None
+    assert KeywordSearcher(_FRUIT_LIBRARY, place=place).prepare().store.path is None
     piped = make_library("# One\n")
     vars(piped)["source"] = "-"
     assert place.find_path(piped) is None
     assert list(tmp_path.iterdir()) == []
-    assert not is_large(LIBRARY)
+    assert not is_large(_FRUIT_LIBRARY)
     assert is_large(make_library("# One\n" * 5_000))
     assert is_large(make_library("# One\n\n" + "x" * 2_000_000))

@@ -1,4 +1,4 @@
-"""`SummaryFile`: what a model wrote of documents and sections, in a file beside their index."""
+"""`SummaryFile`: what a model wrote of the texts of a library, in a file beside their index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Part`: what is written to an index, and taken out of it, as one: a document, or one line of a folder's listing."""
+"""`Part`: what is written to an index as one, or taken out of it: a document, or one line of a folder's listing."""
 
 from __future__ import annotations
 
