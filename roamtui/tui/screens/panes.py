@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -26,7 +25,6 @@ from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_box import QuestionBox
 from roamtui.tui.screens.pane_switch import PaneSwitch
-from roamtui.tui.sparing_compositor import SparingCompositor
 from roamtui.tui.status_line import ActionLine, HintLine, Status, StatusLine
 
 if TYPE_CHECKING:
@@ -36,9 +34,6 @@ if TYPE_CHECKING:
     from roamtui.conversation.session import Session
     from roamtui.tui.context import AppContext, FirstContext
     from roamtui.tui.keys import Keys
-
-_ROUNDS = 4
-"""Of the event loop, from a widget that changes by a key to the last one that it tells of that."""
 
 
 class PanesScreen(Screen[None], inherit_bindings=False):
@@ -73,7 +68,6 @@ class PanesScreen(Screen[None], inherit_bindings=False):
 
     def __init__(self, first: FirstContext, keys: Keys) -> None:
         super().__init__(classes="-tall")  # as most terminals are: a change of class styles every widget anew
-        self._compositor = SparingCompositor()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (HEADER_ROWS, "-tall")]
         self._bindings = keys.bindings(Scope.GLOBAL)
         self._first = first
@@ -92,12 +86,6 @@ class PanesScreen(Screen[None], inherit_bindings=False):
         self._right = Vertical(id="right")
         self.switch = PaneSwitch(self.tree_pane, self.chat_pane, self.reader_pane, self.question_box, self._right)
         """Where the person is among the panes."""
-
-    async def on_idle(self) -> None:
-        """Wait for all that one key changes before any of it is painted: widgets tell of it a few rounds apart."""
-        if self._dirty_widgets or self._layout_required:
-            for _ in range(_ROUNDS):
-                await asyncio.sleep(0)
 
     @property
     def app_context(self) -> AppContext:

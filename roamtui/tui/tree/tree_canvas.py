@@ -11,13 +11,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.tui.scrollbar_picture import give_scrollbar, move_scrollbar
 from roamtui.tui.tree.line_finish import LineFinish
 from roamtui.tui.tree.line_render import ASCII, UNICODE, Palette, render_line
 
 if TYPE_CHECKING:
     from textual.geometry import Region
-    from textual.scrollbar import ScrollBar
 
     from roamtui.tui.tree.line_look import LineLook
 
@@ -157,19 +155,6 @@ class TreeCanvas(ScrollView):
         self._drawn.pop(y, None)
         super().refresh_line(y)
 
-    @property
-    @override
-    def vertical_scrollbar(self) -> ScrollBar:
-        if self._vertical_scrollbar is None:
-            self._vertical_scrollbar = give_scrollbar(self)
-        return self._vertical_scrollbar
-
-    @override
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        move_scrollbar(self, new_value)
-        if round(old_value) != round(new_value):
-            self.refresh(self.size.region)
-
     @override
     def notify_style_update(self) -> None:
         self._palette = None
@@ -193,11 +178,13 @@ class TreeCanvas(ScrollView):
     def fit_lines(self) -> None:
         """Take on the number of lines; the screen is laid out again only where a scrollbar comes or goes by that."""
         size = Size(self.scrollable_content_region.width, self.line_count)
-        if not self.container_size:
-            self.virtual_size = size
-        elif size != self.virtual_size:
+        is_scrolling = size.height > self.container_size.height
+        if is_scrolling and self.show_vertical_scrollbar:
             self.set_reactive(Widget.virtual_size, size)
-            self._scroll_update(size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+            self.scroll_to_line(min(round(self.scroll_target_y), self.max_scroll_y))
+        else:
+            self.virtual_size = size
 
     def scroll_to_line(self, line: int) -> None:
         """Bring a line to the top of the view at once, as far as there are lines below it."""
