@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 class RoamApp(BaseApp[None]):
     """Asks one document, in one conversation."""
 
-    ENABLE_COMMAND_PALETTE = True
-
     def __init__(self, context: AppContext | FirstContext) -> None:
         self._first = context if isinstance(context, FirstContext) else FirstContext.of(context)
         super().__init__(self._first.options)
+        self.use_command_palette = True
         self.main = MainScreen(self._first, self._keys, self.problems)
         """The screen that all else lies over."""
 
@@ -56,9 +55,8 @@ class RoamApp(BaseApp[None]):
         """Look at the document on disk, which may have been edited meanwhile."""
         self.main.look_at_source()
 
-    @override
     async def on_unmount(self) -> None:
-        """Let go of what the model holds; Textual calls the base's method of this name itself."""
+        """Let go of what the model holds."""
         if self._first.is_whole:
             await self.app_context.agent.model.close()
 
@@ -73,7 +71,7 @@ def run_app(first: FirstContext) -> int:
     """Show the app until the person leaves it, and return the exit status."""
     app = RoamApp(first)
     gc.freeze()  # a large document is never garbage: without it each full collection would take as long as a keypress
-    app.run()
+    app.run_to_end()
     if first.is_whole:
         first.whole.agent.session.save_now()
     return app.return_code or 0

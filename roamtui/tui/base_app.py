@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from typing import TYPE_CHECKING
 
-from rich.text import Text
+from rich.console import Console
 from textual import events, on
 from textual.app import App, ReturnType
 from textual.theme import BUILTIN_THEMES
@@ -14,29 +16,29 @@ from typing_extensions import override
 from roamtui.document.plain import plain_text
 from roamtui.locations import find_resource_dir
 from roamtui.tui.actions import Scope
-from roamtui.tui.idle_collector import IdleCollector
 from roamtui.tui.key_order import KeyOrder
-from roamtui.tui.keys import build_keys
+from roamtui.tui.keys import bind, build_keys
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from textual.binding import BindingsMap
     from textual.theme import Theme
 
     from roamtui.tui.context import TuiOptions
 
 _DEFECT = (
     "roamtui: a defect in roamtui stopped it. The conversation is kept: `--continue` goes on with it. Run it again with"
-    " ROAMTUI_DEBUG=1 and report what it says."
+    " ROAMTUI_DEBUG=1 and report what it says.\n"
 )
 
 
-class BaseApp(App[ReturnType]):
+class BaseApp(App[ReturnType], inherit_bindings=False):
     """Wears a theme of ours, and takes keys one at a time."""
 
     TITLE = "roamtui"
+    ENABLE_COMMAND_PALETTE = False  # its key is one of ours
+    BINDINGS = bind(Scope.GLOBAL, only={"global.quit"})
     CSS = """
     ToastRack { dock: top; align: right top; margin: 2 0 0 0; }
     """
@@ -47,10 +49,10 @@ class BaseApp(App[ReturnType]):
         name, unknown = _choose_theme(options.theme, self._own_themes)
         self.set_reactive(App.theme, name)  # before the style sheet is made: a change later would parse it again
         super().__init__()
+        if not _is_debugging():
+            self.error_console = Console(file=io.StringIO())  # for a traceback, which nobody can use
         self._keys = build_keys(options.keys)
-        self._bindings: BindingsMap = self._keys.bindings(Scope.GLOBAL, only={"global.quit"})
         self._key_order = KeyOrder(self, super().on_event)
-        self._collector = IdleCollector()
         self.problems = (*self._keys.problems, *loaded.problems, *unknown)
         """What of the configuration could not be used, in sentences."""
 
@@ -66,10 +68,11 @@ class BaseApp(App[ReturnType]):
     @override
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            self._collector.note_key()
             await self._key_order.add(event)
-        else:
-            await super().on_event(event)
+            return
+        await super().on_event(event)
+        if isinstance(event, events.Key):
+            await self._key_order.note_arrival(event)
 
     @on(KeyOrder.Passed)
     async def _follow_key(self, event: KeyOrder.Passed) -> None:
@@ -79,28 +82,25 @@ class BaseApp(App[ReturnType]):
     def copy_to_clipboard(self, text: str) -> None:
         super().copy_to_clipboard(plain_text(text))
 
-    @override
-    def _fatal_error(self) -> None:
-        """End with a sentence: a traceback is nothing that a person can use, unless they ask for it."""
-        if os.environ.get("ROAMTUI_DEBUG"):
-            super()._fatal_error()
-            return
-        self.bell()
-        self._exit_renderables.append(Text(_DEFECT))
-        self._close_messages_no_wait()
-
     def on_mount(self) -> None:
-        """Keep collections of garbage out of keypresses."""
-        self._collector.start(self)
+        """Put a person's own keys in force."""
+        self.set_keymap(self._keys.keymap)
 
-    async def on_unmount(self) -> None:
-        """Leave garbage to Python again."""
-        self._collector.stop()
+    def run_to_end(self) -> ReturnType | None:
+        """Show the app until the person leaves it; where a defect stopped it, say so in a sentence."""
+        result = self.run()
+        if self.return_code and not _is_debugging():
+            sys.stderr.write(_DEFECT)
+        return result
 
     @override
     async def action_quit(self) -> None:
         """Leave the program."""
         self.exit()
+
+
+def _is_debugging() -> bool:
+    return bool(os.environ.get("ROAMTUI_DEBUG"))
 
 
 def _choose_theme(wanted: str | None, own: Mapping[str, Theme]) -> tuple[str, tuple[str, ...]]:

@@ -49,38 +49,52 @@ class KeyOrder:
         self._waiting: deque[TypedEvent] = deque()
         self._number = 0
         self._rounds_left = 0
+        self._is_marked = False
+        self._taken: TypedEvent | None = None
         self._marked: MessagePump = app
         self._looks = 0
         self._timer: Timer | None = None
 
     async def add(self, event: TypedEvent) -> None:
         """Take an event at once, or when the ones before it are done with."""
-        if self._rounds_left:
-            self._waiting.append(event)
-            if self._timer is None:
-                self._watch()
-        else:
+        if not self._rounds_left:
             await self._begin(event)
+            return
+        self._waiting.append(event)
+        if self._timer is None:
+            self._watch()
+        if not (self._is_marked or self._send_mark()):
+            await self._go_on()
 
     async def follow(self, passed: Passed) -> None:
         """Go on where a mark has arrived."""
-        if passed.number != self._number or not self._rounds_left:
-            return
+        if passed.number == self._number and self._rounds_left:
+            await self._end_round()
+
+    async def note_arrival(self, event: TypedEvent) -> None:
+        """Take a key that has come up to the app for its own mark."""
+        if event is self._taken and self._rounds_left == _ROUNDS and not self._is_marked:
+            await self._end_round()
+
+    async def _begin(self, event: TypedEvent) -> None:
+        """Take an event; where others wait, its mark is right behind it."""
+        self._rounds_left = _ROUNDS
+        self._number += 1
+        self._is_marked = False
+        self._marked = self._target
+        self._taken = event
+        await self._take(event)
+        if self._waiting and not self._send_mark():
+            await self._go_on()
+
+    async def _end_round(self) -> None:
         self._rounds_left -= 1
         self._marked = self._target
         if not (self._rounds_left and self._send_mark()):
             await self._go_on()
 
-    async def _begin(self, event: TypedEvent) -> None:
-        """Take an event, its mark right behind it."""
-        self._rounds_left = _ROUNDS
-        self._number += 1
-        self._marked = self._target
-        await self._take(event)
-        if not self._send_mark():
-            await self._go_on()
-
     def _send_mark(self) -> bool:
+        self._is_marked = True
         return self._marked.post_message(self.Passed(self._number))
 
     def _watch(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from textual.binding import Binding, BindingsMap
+from textual.binding import Binding, BindingType
 from textual.keys import KEY_NAME_REPLACEMENTS, key_to_character
 from textual.keys import Keys as TerminalKeys
 
@@ -14,7 +14,8 @@ from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Action, Scope, show_key
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
-
+_NO_KEY = "unbound"
+"""No terminal sends such a key; an action without any key is bound to it."""
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
 _NAMED_KEYS = frozenset(key.value.rpartition("+")[2] for key in TerminalKeys) | set(KEY_NAME_REPLACEMENTS.values())
 
@@ -31,32 +32,39 @@ class Keys:
         """Yield the actions of a scope."""
         return (action for action in self.actions if action.scope is scope)
 
-    def bindings(self, scope: Scope, *, only: Container[str] | None = None) -> BindingsMap:
-        """Return the bindings for the widget that owns a scope; with `only`, those of the actions with these ids."""
-        return BindingsMap(
-            Binding(
-                ",".join(action.keys),
-                action.method,
-                action.label,
-                show=False,
-                priority=action.is_priority,
-                tooltip=action.help,
-                id=action.id,
-            )
-            for action in self.within(scope)
-            if action.keys and (only is None or action.id in only)
-        )
-
-    def put_before(self, inherited: BindingsMap, scope: Scope) -> None:
-        """Have the keys of a scope act before those that a widget has from its class, whose lists stay as they are."""
-        bindings = inherited.key_to_bindings
-        for key, binding in self.bindings(scope):
-            bindings[key] = [binding, *bindings.get(key, [])]
+    @property
+    def keymap(self) -> dict[str, str]:
+        """The keys of actions that do not have their own, as Textual takes them."""
+        defaults = {action.id: action.keys for action in ACTIONS}
+        changed = (action for action in self.actions if action.keys != defaults[action.id])
+        return {action.id: ",".join(action.keys) or _NO_KEY for action in changed}
 
     def show_first(self, action_id: str) -> str:
         """Return the first key of an action as it is written on the screen, a dash where it has none."""
         action = next(action for action in self.actions if action.id == action_id)
         return show_key(action.keys[0]) if action.keys else "–"
+
+
+def bind(scope: Scope, *, only: Container[str] | None = None) -> list[BindingType]:
+    """Return the bindings of the widget that owns a scope, with the keys of the table; the app's keymap changes them.
+
+    Args:
+        scope: Where they work.
+        only: The ids of the actions to bind, None for all of the scope.
+    """
+    return [
+        Binding(
+            ",".join(action.keys),
+            action.method,
+            action.label,
+            show=False,
+            priority=action.is_priority,
+            tooltip=action.help,
+            id=action.id,
+        )
+        for action in ACTIONS
+        if action.scope is scope and (only is None or action.id in only)
+    ]
 
 
 def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:

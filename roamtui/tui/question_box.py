@@ -12,13 +12,13 @@ from typing_extensions import override
 
 from roamtui.document.plain import plain_text
 from roamtui.tui.actions import Scope
+from roamtui.tui.keys import bind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from textual import events
 
-    from roamtui.tui.keys import Keys
 
 PASTE_LENGTH_MAX = 50_000
 """Characters; what is longer is no question, and would be laid out again at each key."""
@@ -28,6 +28,7 @@ _PANE_KEYS = ("1", "3", "question_mark")
 class QuestionBox(TextArea):
     """Takes a question. Keys that mean panes or help go to the app while the box is empty."""
 
+    BINDINGS = bind(Scope.INPUT)
     DEFAULT_CSS = """
     QuestionBox {
         height: auto;
@@ -65,11 +66,10 @@ class QuestionBox(TextArea):
             super().__init__()
             self.direction = direction
 
-    def __init__(self, keys: Keys, history: Iterable[str] = ()) -> None:
+    def __init__(self, history: Iterable[str] = ()) -> None:
         """Make an empty box.
 
         Args:
-            keys: Keys in force.
             history: Earlier questions, oldest first.
         """
         super().__init__(
@@ -78,7 +78,6 @@ class QuestionBox(TextArea):
             highlight_cursor_line=False,
             placeholder=Content("Ask this document…"),
         )
-        keys.put_before(self._bindings, Scope.INPUT)
         self._history = list(history)
         self._place = len(self._history)
         self._draft = ""
@@ -151,13 +150,16 @@ class QuestionBox(TextArea):
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         return not self._is_for_panes(key) and super().check_consume_key(key, character)
 
-    @override
-    async def _on_key(self, event: events.Key) -> None:
+    def on_key(self, event: events.Key) -> None:
+        """Leave keys for panes to the app; move by those that the history did not want, which it took from Textual."""
         if self._is_for_panes(event.key):
             event.prevent_default()  # else Textual goes on with the text area's own method
+        elif move := _MOVES.get(event.key):
+            event.stop()
+            move(self)
 
-    @override
-    async def _on_paste(self, event: events.Paste) -> None:
+    def on_paste(self, event: events.Paste) -> None:
+        """Take a paste that can be a question, without control sequences."""
         event.prevent_default()
         event.stop()
         if len(event.text) > PASTE_LENGTH_MAX:
@@ -168,3 +170,11 @@ class QuestionBox(TextArea):
 
     def _is_for_panes(self, key: str) -> bool:
         return key in _PANE_KEYS and not self.text
+
+
+_MOVES: Mapping[str, Callable[[QuestionBox], None]] = {
+    "up": QuestionBox.action_cursor_up,
+    "down": QuestionBox.action_cursor_down,
+    "pageup": QuestionBox.action_cursor_page_up,
+    "pagedown": QuestionBox.action_cursor_page_down,
+}

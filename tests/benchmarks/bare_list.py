@@ -29,8 +29,8 @@ class BareList(ScrollView, can_focus=True, inherit_bindings=False):
         self._line_count = line_count
         self._cursor = 0
 
+    @override
     def on_mount(self) -> None:
-        """Take on the number of lines."""
         self.virtual_size = Size(0, self._line_count)
 
     @override

@@ -32,7 +32,6 @@ from roamtui.libraries import open_library
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.idle_collector import collect
 from tests.conversation.conversations import check_messages
 from tests.real_documents import PROJECT_DIR
 from tests.soak.faulty_model import FaultyModel
@@ -41,7 +40,7 @@ from tests.tui.driving import screen_text
 
 QUESTIONS_PER_CONVERSATION = 15
 _QUESTIONS_PER_REST = 3
-"""The app collects garbage when no key came for a second: here so often, in place of the second."""
+"""So often garbage is collected, lest what is only not collected yet looks like what is held."""
 _KEPT_CONVERSATIONS = 12
 _SIZES = ((120, 35), (60, 20), (40, 12), (200, 60), (90, 24), (150, 40))
 _TREE_KEYS = (*"jkaxpECzulh.", "right_curly_bracket", "space", "enter")
@@ -119,7 +118,7 @@ class Living:
             await self._wander()
             number += 1
             if number % _QUESTIONS_PER_REST == 0:
-                collect()
+                gc.collect()
         await self._begin_anew(number)
         self.day.faults = self._model.faults
 
@@ -201,7 +200,7 @@ class Living:
             store.delete(summary.id)
         await self._settle()
         await self._hands.until(_has_cleared_away)
-        collect()
+        gc.collect()
         self.day.holdings.append(measure(number))
         self._tell(self.day.holdings[-1])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roamtui.tui.actions import ACTIONS, Scope
+from roamtui.tui.actions import ACTIONS
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.keys import build_keys
 from tests.tui.driving import make_app
@@ -17,9 +17,7 @@ def test_without_overrides_the_table_is_in_force() -> None:
 def test_an_override_replaces_all_keys_of_an_action() -> None:
     keys = build_keys({"tree.read": ("v", "f5")})
     assert keys.show_first("tree.read") == "v"
-    bindings = keys.bindings(Scope.TREE).key_to_bindings
-    assert [binding.action for binding in bindings["f5"]] == ["read"]
-    assert "enter" not in bindings
+    assert keys.keymap == {"tree.read": "v,f5", "global.reload": "unbound"}
 
 
 def test_a_key_taken_from_another_action_is_told() -> None:

@@ -6,7 +6,6 @@ from textual import events, on
 from textual.app import App, ComposeResult
 from typing_extensions import override
 
-from roamtui.tui.keys import build_keys
 from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
 from roamtui.tui.themes import derive_defaults
 
@@ -14,7 +13,7 @@ from roamtui.tui.themes import derive_defaults
 class BoxApp(App[None]):
     def __init__(self, *history: str) -> None:
         super().__init__()
-        self.box = QuestionBox(build_keys(), history)
+        self.box = QuestionBox(history)
         self.sent: list[str] = []
         self.refused: list[int] = []
 

@@ -18,7 +18,7 @@ from roamtui.tui.chat.content_view import ContentView, TargetChosen
 from roamtui.tui.chat.messages import Messages, NoticeKind
 from roamtui.tui.context import FirstContext
 from roamtui.tui.copying import CopyWanted, write_answer
-from roamtui.tui.keys import Keys
+from roamtui.tui.keys import bind
 
 if TYPE_CHECKING:
     from roamtui.tui.chat.exchange_view import ExchangeView
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class ChatLog(VerticalScroll, inherit_bindings=False):
     """Shows exchanges and notices, the newest in view unless a person scrolled away; of a long answer its beginning."""
 
+    BINDINGS = bind(Scope.CHAT)
     DEFAULT_CSS = """
     ChatLog {
         height: 1fr;
@@ -53,10 +54,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             super().__init__()
             self.number = number
 
-    def __init__(self, keys: Keys, first: FirstContext, welcome: Widget) -> None:
+    def __init__(self, first: FirstContext, welcome: Widget) -> None:
         """Show `welcome` until the first question."""
         super().__init__(id="chat-log")
-        self._bindings = keys.bindings(Scope.CHAT)
         self._messages = Messages(first, welcome)
         self._selected: tuple[ContentView, int] | None = None
         self._keeper = EndKeeper(self, self._find_answer)

@@ -24,11 +24,11 @@ from roamtui.tui.commands import (
     undo_batch,
     unfold_subtree,
 )
+from roamtui.tui.keys import bind
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
     from roamtui.conversation.state import ConversationState
-    from roamtui.tui.keys import Keys
 
 
 class KeylessTree(OutlineTree, inherit_bindings=False):
@@ -38,9 +38,10 @@ class KeylessTree(OutlineTree, inherit_bindings=False):
 class OutlineKeys(Vertical):
     """Holds the outline; keys become commands or movements of its cursor."""
 
-    def __init__(self, state: ConversationState, keys: Keys, *, id: str) -> None:  # noqa: A002 (Textual's own name)
+    BINDINGS = bind(Scope.TREE)
+
+    def __init__(self, state: ConversationState, *, id: str) -> None:  # noqa: A002 (Textual's own name)
         super().__init__(id=id)
-        self._bindings = keys.bindings(Scope.TREE)
         self._state = state
         self.outline = KeylessTree(state, id="tree")
         """The lines themselves."""

@@ -22,6 +22,7 @@ from roamtui.tui.commands import (
 )
 from roamtui.tui.copying import CopyWanted
 from roamtui.tui.hints import draw_hint
+from roamtui.tui.keys import Keys, bind
 from roamtui.tui.layout import Pane
 from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane_title import PaneTitle
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from roamtui.document.library import Library
     from roamtui.document.node import Span
-    from roamtui.tui.keys import Keys
     from roamtui.tui.panes.keyless_reader import KeylessReader
 
 _BACK_MAX = 100
@@ -43,6 +43,7 @@ _BACK_MAX = 100
 class ReaderPane(ReaderKeys):
     """Shows a section's text."""
 
+    BINDINGS = bind(Scope.READER)
     DEFAULT_CSS = """
     ReaderPane {
         background: $surface;
@@ -63,7 +64,6 @@ class ReaderPane(ReaderKeys):
 
     def __init__(self, keys: Keys) -> None:
         super().__init__(id="reader-pane")
-        self._bindings = keys.bindings(Scope.READER)
         self.title_line = PaneTitle(Pane.READER)
         """Its first line."""
         self._search = FieldLine("search", enter="back to the text")

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from roamtui.conversation.state import ConversationState
-    from roamtui.tui.keys import Keys
     from roamtui.tui.tree.title_filter import Steps
 
 _FILTERING = "filtering"
@@ -75,8 +74,8 @@ class TreePane(OutlineKeys):
             super().__init__()
             self.section_id = section_id
 
-    def __init__(self, state: ConversationState, keys: Keys) -> None:
-        super().__init__(state, keys, id="tree-pane")
+    def __init__(self, state: ConversationState) -> None:
+        super().__init__(state, id="tree-pane")
         self._wanted_id: str | None = None
         self.title_line = PaneTitle(Pane.TREE)
         """Its first line."""

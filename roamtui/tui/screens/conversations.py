@@ -29,6 +29,7 @@ from roamtui.tui.conversation_list import (
 from roamtui.tui.exporting import export_conversation, find_path
 from roamtui.tui.failure import describe_failure
 from roamtui.tui.hints import ScreenHints
+from roamtui.tui.keys import Keys, bind
 from roamtui.tui.screens.confirm import ConfirmScreen
 from roamtui.tui.screens.overlay import ListOverlay
 from roamtui.tui.screens.prompt import PromptScreen
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
     from roamtui.conversation.session import Session
     from roamtui.conversation.store import ConversationSummary, Store
-    from roamtui.tui.keys import Keys
 
 
 _STEP = 200
@@ -57,6 +57,7 @@ class ConversationsScreen(ListOverlay[ConversationChosen | None]):
     """Lists what is saved; what is deleted here can be brought back until it is left."""
 
     AUTO_FOCUS = "OptionList"
+    BINDINGS = bind(Scope.CONVERSATIONS)
     DEFAULT_CSS = """
     ConversationsScreen {
         & > Vertical { width: 96; max-width: 96%; height: 90%; max-height: 90%; padding: 0 1; }
@@ -67,7 +68,6 @@ class ConversationsScreen(ListOverlay[ConversationChosen | None]):
 
     def __init__(self, session: Session, store: Store, keys: Keys) -> None:
         super().__init__()
-        keys.put_before(self._bindings, Scope.CONVERSATIONS)
         self._session = session
         self._store = store
         self._keys = keys

@@ -17,6 +17,7 @@ from roamtui.document.plain import plain_line
 from roamtui.tui.actions import Scope
 from roamtui.tui.failure import describe_failure
 from roamtui.tui.hints import ScreenHints
+from roamtui.tui.keys import Keys, bind
 from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
 from roamtui.tui.screens.overlay import ListOverlay
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from roamtui.search.base import Hit
-    from roamtui.tui.keys import Keys
 
 HITS_MAX = 20
 _SNIPPET_LINES = 2
@@ -50,6 +50,7 @@ class FindScreen(ListOverlay["Hit | None"]):
     """Searches as typed; the result is the hit to read, None where there is none."""
 
     AUTO_FOCUS = "Input"
+    BINDINGS = bind(Scope.FIND)
     DEFAULT_CSS = """
     FindScreen {
         & > Vertical { width: 100; max-width: 96%; height: 90%; max-height: 90%; padding: 0 1; }
@@ -67,7 +68,6 @@ class FindScreen(ListOverlay["Hit | None"]):
             before: Of the last time.
         """
         super().__init__()
-        keys.put_before(self._bindings, Scope.FIND)
         self._find = find
         self._open_hit = open_hit
         self._keys = keys

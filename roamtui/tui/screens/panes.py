@@ -16,6 +16,7 @@ from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.welcome import Welcome
 from roamtui.tui.commands import NothingDone
 from roamtui.tui.header_line import HeaderLine
+from roamtui.tui.keys import Keys, bind
 from roamtui.tui.layout import HEADER_ROWS, Pane
 from roamtui.tui.model_label import label_model
 from roamtui.tui.panes.chat_pane import ChatPane
@@ -33,13 +34,17 @@ if TYPE_CHECKING:
 
     from roamtui.conversation.session import Session
     from roamtui.tui.context import AppContext, FirstContext
-    from roamtui.tui.keys import Keys
+
+
+_ROUNDS = 4
+"""Of the event loop, from a widget that changes by a key to the last one that it tells of that."""
 
 
 class PanesScreen(Screen[None], inherit_bindings=False):
     """Holds the panes, follows the focus, and shows what fits."""
 
     AUTO_FOCUS = "#question-box"
+    BINDINGS = bind(Scope.GLOBAL)
     DEFAULT_CSS = """
     PanesScreen {
         background: $background;
@@ -69,18 +74,17 @@ class PanesScreen(Screen[None], inherit_bindings=False):
     def __init__(self, first: FirstContext, keys: Keys) -> None:
         super().__init__(classes="-tall")  # as most terminals are: a change of class styles every widget anew
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (HEADER_ROWS, "-tall")]
-        self._bindings = keys.bindings(Scope.GLOBAL)
         self._first = first
         self._keys = keys
         state = first.state
         label = label_model(first.model_name)
         self._welcome = Welcome(state.library.title, first.options.examples, label, keys)
-        self.chat_log = ChatLog(keys, first, self._welcome)
-        self.tree_pane = TreePane(state, keys)
+        self.chat_log = ChatLog(first, self._welcome)
+        self.tree_pane = TreePane(state)
         self.chat_pane = ChatPane(self.chat_log)
         self.reader_pane = ReaderPane(keys)
         asked = [exchange.question for exchange in state.transcript.exchanges]
-        self.question_box = QuestionBox(keys, [*reversed(first.options.examples), *asked])
+        self.question_box = QuestionBox([*reversed(first.options.examples), *asked])
         self.status_line = StatusLine(Status(model=label.name, model_note=label.short_note), keys)
         self._hints = HintLine(keys)
         self._right = Vertical(id="right")

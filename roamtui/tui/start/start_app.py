@@ -57,4 +57,4 @@ class StartApp(BaseApp["Started[Opened] | None"], Generic[Opened]):
 
 def choose_start(actions: StartActions[Opened], options: TuiOptions) -> Started[Opened] | None:
     """Show the start screen until something is opened; return None where the person left."""
-    return StartApp(actions, options).run()
+    return StartApp(actions, options).run_to_end()

@@ -19,6 +19,7 @@ from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError
 from roamtui.tui.actions import Scope, show_key
 from roamtui.tui.failure import describe_failure
+from roamtui.tui.keys import Keys, bind
 from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
 from roamtui.tui.screens.confirm import ConfirmScreen
 from roamtui.tui.start.offers import OfferGroup, StartOffer, filter_offers
@@ -26,7 +27,6 @@ from roamtui.tui.start.offers import OfferGroup, StartOffer, filter_offers
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-    from roamtui.tui.keys import Keys
     from roamtui.tui.start.start_app import StartActions
 
 Opened = TypeVar("Opened")
@@ -41,6 +41,7 @@ class StartScreen(Screen[None], Generic[Opened]):
     """Ends the app with what was opened."""
 
     AUTO_FOCUS = "Input"
+    BINDINGS = bind(Scope.START)
     DEFAULT_CSS = """
     StartScreen {
         align: center top;
@@ -81,7 +82,6 @@ class StartScreen(Screen[None], Generic[Opened]):
         """
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
-        keys.put_before(self._bindings, Scope.START)
         self._actions = actions
         self._keys = keys
         self._problem = " ".join(problems)

@@ -206,9 +206,8 @@ class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
         self._looks = LineLooks(self.lines, self._state, marked)
         self.redraw()
 
-    @override
-    def _on_resize(self, event: events.Resize) -> None:
-        super()._on_resize(event)
+    @on(events.Resize)
+    def _show_revealed(self) -> None:
         if self._revealed_id is not None:
             revealed_id, self._revealed_id = self._revealed_id, None
             self.reveal(revealed_id)

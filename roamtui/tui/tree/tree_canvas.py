@@ -11,12 +11,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.tui.tree.line_finish import LineFinish
 from roamtui.tui.tree.line_render import ASCII, UNICODE, Palette, render_line
 
 if TYPE_CHECKING:
-    from textual.geometry import Region
-
     from roamtui.tui.tree.line_look import LineLook
 
 _STRIPS_MAX = 1024
@@ -85,8 +82,6 @@ class TreeCanvas(ScrollView):
         super().__init__(id=id, classes=classes)
         self.glyphs = ASCII if ascii_only else UNICODE
         self._strips: dict[LineLook, Strip] = {}
-        self._drawn: dict[int, Strip] = {}
-        self._finish: LineFinish | None = None
         self._palette: Palette | None = None
 
     @property
@@ -100,66 +95,21 @@ class TreeCanvas(ScrollView):
 
     @override
     def render_line(self, y: int) -> Strip:
-        finish = self._note_finish()
-        return self.draw_line(y + self.scroll_offset.y).crop(finish.left, finish.left + finish.content_width)
-
-    @override
-    def render_lines(self, crop: Region) -> list[Strip]:
-        # Textual's own way draws each line that came into view as if it had borders, titles and tints, and asks anew
-        # how each line looks; with a screen of lines that is most of what a key costs.
-        finish = self._note_finish()
-        if len(self._drawn) > _STRIPS_MAX:
-            self._drawn.clear()
-        drawn, top = self._drawn, self.scroll_offset.y
-        strips = []
-        for line in range(top + crop.y, top + crop.bottom):
-            strip = drawn.get(line)
-            if strip is None:
-                strip = drawn[line] = self.draw_line(line)
-            strips.append(strip)
-        if crop.column_span != (0, finish.right):
-            strips = [finish.fit(strip, *crop.column_span) for strip in strips]
-        return strips
-
-    def draw_line(self, line: int) -> Strip:
-        """Return a line from the left edge of the widget on."""
-        finish = self._note_finish() if self._finish is None else self._finish
+        line, width = y + self.scroll_offset.y, self.scrollable_content_region.width
         if not 0 <= line < self.line_count:
-            return finish.apply(Strip.blank(finish.content_width, self.palette.base))
+            return Strip.blank(width, self.palette.base)
         look = self.look_at(line)
         strip = self._strips.get(look)
-        if strip is None:
+        if strip is None or strip.cell_length != width:
             if len(self._strips) > _STRIPS_MAX:
                 self._strips.clear()
-            strip = finish.apply(render_line(look, finish.content_width, self.palette, self.glyphs))
-            self._strips[look] = strip
+            strip = self._strips[look] = render_line(look, width, self.palette, self.glyphs)
         return strip
-
-    def _note_finish(self) -> LineFinish:
-        """Return what every line gets; where that is not what it was, draw all lines anew."""
-        finish = LineFinish(
-            left=self.styles.gutter.left,
-            content_width=self.scrollable_content_region.width,
-            base=self.palette.base,
-            background=self.background_colors[1],
-            filters=tuple(self.get_line_filters()),
-        )
-        if finish != self._finish:
-            self._finish = finish
-            self._drawn.clear()
-            self._strips.clear()
-        return finish
-
-    @override
-    def refresh_line(self, y: int) -> None:
-        self._drawn.pop(y, None)
-        super().refresh_line(y)
 
     @override
     def notify_style_update(self) -> None:
         self._palette = None
         self._strips.clear()
-        self._drawn.clear()
         super().notify_style_update()
 
     @property
@@ -171,7 +121,6 @@ class TreeCanvas(ScrollView):
 
     def redraw(self) -> None:
         """Draw all lines in view again, after any change to what they are."""
-        self._drawn.clear()
         self.fit_lines()
         self.refresh()
 

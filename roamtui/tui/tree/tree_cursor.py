@@ -10,8 +10,6 @@ from typing_extensions import override
 from roamtui.tui.tree.tree_canvas import TreeCanvas
 
 if TYPE_CHECKING:
-    from textual import events
-
     from roamtui.tui.tree.visible_lines import VisibleLines
 
 
@@ -122,19 +120,17 @@ class TreeCursor(TreeCanvas):
     def _id_at(self, line: int) -> str | None:
         return self.lines.id_at(line) if 0 <= line < len(self.lines) else None
 
-    def _on_resize(self, event: events.Resize) -> None:
-        del event
+    def on_resize(self) -> None:
+        """Fit the lines into another size."""
         self.fit_lines()
         if self._must_show_cursor:
             self._must_show_cursor = False
             self.show_line(self.cursor_line)
 
-    @override
-    def _on_focus(self, event: events.Focus) -> None:
-        super()._on_focus(event)
+    def on_focus(self) -> None:
+        """Show that keys go to the cursor."""
         self.refresh_line(self.cursor_line)
 
-    @override
-    def _on_blur(self, event: events.Blur) -> None:
-        super()._on_blur(event)
+    def on_blur(self) -> None:
+        """Show that keys go elsewhere."""
         self.refresh_line(self.cursor_line)

@@ -35,9 +35,8 @@ async def test_a_short_answer_shows_its_question_and_its_end() -> None:
     async with app.run_test(size=SIZE) as pilot:
         await ask(pilot, "What?")
         await ask(pilot, "And then?")
-        text = screen_text(app)
-        assert "❯ And then?" in text
-        assert "Short." in text
+        await wait_until(pilot, lambda: "❯ And then?" in screen_text(app))
+        assert "Short." in screen_text(app)
         log = app_of(pilot).main.chat_log
         assert log.scroll_y == log.max_scroll_y
 

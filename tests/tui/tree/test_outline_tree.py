@@ -15,7 +15,6 @@ from typing_extensions import override
 from roamtui.conversation.commands import Origin
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.outline_tree import OutlineTree
-from roamtui.tui.tree.tree_canvas import TreeCanvas
 from tests.real_documents import list_documents, read_document
 from tests.tui.reader.sections import UNSAFE
 from tests.tui.tree.outlines import (
@@ -46,9 +45,9 @@ class CountingTree(OutlineTree):
     lines_drawn = 0
 
     @override
-    def draw_line(self, line: int) -> Strip:
+    def render_line(self, y: int) -> Strip:
         self.lines_drawn += 1
-        return super().draw_line(line)
+        return super().render_line(y)
 
 
 class TreeApp(App[None]):
@@ -435,40 +434,3 @@ async def test_a_parsed_document_of_a_hundred_thousand_sections_opens(shape: str
         await pilot.pause()
         assert "Section 99999" in "".join(_lines(tree))
         assert tree.lines_drawn <= 6 * tree.size.height
-
-
-async def test_a_line_looks_as_textual_would_draw_it() -> None:
-    opened = (open_section(_LIBRARY, "Vacation"), open_section(_LIBRARY, "Security", Origin.PERSON))
-    state = replace(make_state(_LIBRARY, opened=opened), unfolded=frozenset(_LIBRARY.walk()))
-    async with _run(state) as (app, tree, pilot):
-        for padding in ((0, 0, 0, 0), (0, 2, 0, 1)):
-            tree.styles.padding = padding
-            await pilot.pause()
-            for row in (0, 3):
-                tree.scroll_to_line(row)
-                await pilot.pause()
-                own = tree.render_lines(tree.region.reset_offset)
-                theirs = super(TreeCanvas, tree).render_lines(tree.region.reset_offset)
-                assert [_cells(strip) for strip in own] == [_cells(strip) for strip in theirs]
-        dark = _cells(tree.render_lines(tree.region.reset_offset)[2])
-        app.theme = "textual-light"
-        await pilot.pause()
-        assert _cells(tree.render_lines(tree.region.reset_offset)[2]) != dark
-
-
-def _cells(strip: Strip) -> list[tuple[str, str]]:
-    """Return each cell of a strip with how it is drawn."""
-    return [(character, str(segment.style)) for segment in strip for character in segment.text]
-
-
-async def test_scrolling_by_a_line_draws_the_lines_that_are_new() -> None:
-    library = make_wide_library(1_000)
-    async with _run(make_state(library)) as (_, tree, pilot):
-        tree.scroll_to_line(100)
-        await pilot.pause()
-        tree.lines_drawn = 0
-        tree.scroll_to_line(101)
-        await pilot.pause()
-        assert 0 < tree.lines_drawn <= 2
-        tree.show(replace(make_state(library), reading=tree.lines.id_at(104)))
-        assert "¶" in tree.render_lines(tree.region.reset_offset)[3].text
