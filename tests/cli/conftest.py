@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from roamtui.cli import main
+from roamtui.locations import config_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +36,11 @@ Compost is turned every second Saturday by the plot holders in turn.
 
 Tools are lent for three days. A late spade costs 50 cents a day.
 """
+
+
+def write_settings(text: str) -> None:
+    config_path().parent.mkdir(parents=True, exist_ok=True)
+    config_path().write_text(text, "utf-8")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import signal
 import sqlite3
 import stat
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from roamtui.agent.loop import Agent
+from roamtui.app import open_agent
+from roamtui.arguments import ConversationArguments
+from roamtui.conversation.state import begin_conversation
+from roamtui.document.build import build_library
 from roamtui.locations import config_path, data_path
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import RunCommand
+from roamtui.models.trace import TracedModel
+from roamtui.settings import Settings, load_settings
+from roamtui.sources.read import read_source
+from tests.cli.conftest import RunCommand, write_settings
+from tests.fakes.http_server import Ending, FakeReply
+from tests.fakes.openai_server import FakeOpenAIServer
+from tests.real_documents import PROJECT_DIR
 
 KEYS = {"conversation", "model", "answer", "stopped", "citations", "opened", "open", "steps", "usage"}
 CITATION_KEYS = {"section_id", "doc", "path", "quote", "state", "verified", "start_line", "end_line"}
@@ -156,3 +171,203 @@ def test_a_config_beside_the_document_is_never_read(
     (garden.parent / "config.toml").write_text('model = "openai/evil"\napi_base = "http://127.0.0.1:9"\n', "utf-8")
     monkeypatch.chdir(garden.parent)
     assert run("ask", garden, "How long is a plot?", "--json").json["model"] == "offline"
+
+
+QUESTION = "How much does a late spade cost?"
+WAIT_SECONDS = 60
+EVENTS_PAGE = PROJECT_DIR / "docs" / "events.md"
+
+
+@contextmanager
+def start_program(*arguments: str | Path) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "roamtui", *map(str, arguments)]
+    with subprocess.Popen(command, cwd=PROJECT_DIR, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read_events(output: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def test_events_come_line_by_line_and_the_answer_last(run: RunCommand, garden: Path) -> None:
+    with start_program("ask", garden, QUESTION, "--events") as process:
+        out, err = process.communicate(timeout=WAIT_SECONDS)
+    events = read_events(out)
+    assert (process.returncode, err) == (0, b"")
+    assert {event["v"] for event in events} == {1}
+    names = [event["event"] for event in events]
+    assert names[0] == "question_asked"
+    assert names.count("answer") == 1
+    streamed = "".join(event["text"] for event in events if event["event"] == "answer_streamed")
+    answer = events[-1]
+    assert answer["event"] == "answer"
+    assert streamed.strip() == answer["answer"]
+    row = re.search(r"^\| `answer` \|.*\| ([^|]*) \|$", EVENTS_PAGE.read_text("utf-8"), re.MULTILINE)
+    assert row is not None
+    assert set(re.findall(r"`(\w+)`", row[1])) == set(answer) - {"v", "event"}
+    told = set(re.findall(r"`(\w+)`", EVENTS_PAGE.read_text("utf-8").rpartition("\n\n")[2]))
+    assert {*answer["citations"][0], *answer["usage"]} <= told
+    steps = [{**event} for event in events if event["event"] == "tool_finished"]
+    assert [{key: step[key] for key in step if key not in ("v", "event")} for step in steps] == answer["steps"]
+    whole = run("ask", garden, QUESTION, "--json").json
+    assert {key: answer[key] for key in answer if key not in ("v", "event", "conversation")} == {
+        key: whole[key] for key in whole if key != "conversation"
+    }
+
+
+def test_a_reader_that_leaves_ends_it_without_a_word(garden: Path) -> None:
+    with start_program("ask", garden, QUESTION, "--events") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        first = process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.wait(timeout=WAIT_SECONDS)
+    assert json.loads(first)["event"] == "question_asked"
+
+
+def test_what_a_saved_conversation_lost_is_an_event(run: RunCommand, garden: Path) -> None:
+    run("ask", garden, QUESTION)
+    garden.write_text("# Garden manual\n\n## Plots\n\nA plot costs 24 euros.\n", "utf-8")
+    result = run("ask", garden, "What does a plot cost?", "--continue", "--events")
+    events = read_events(result.out.encode())
+    assert (events[0]["event"], events[0]["reason"]) == ("sections_closed", "gone")
+    assert events[-1]["event"] == "answer"
+
+
+def test_events_and_json_are_two_forms_of_one_answer(run: RunCommand, garden: Path) -> None:
+    result = run("ask", garden, QUESTION, "--events", "--json")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.count("\n") == 1
+    assert "not allowed" in result.err
+
+
+@pytest.mark.slow
+def test_a_question_that_is_interrupted_ends_with_what_was_answered_so_far(
+    garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    with FakeOpenAIServer() as server:
+        server.reset(FakeReply(text="A late spade costs some cents.", ending=Ending.HANG))
+        model = ("--model", "openai/some-model", "--api-base", server.url)
+        with start_program("ask", garden, QUESTION, "--events", *model) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if json.loads(line)["event"] == "answer_streamed":
+                    break
+            process.send_signal(signal.SIGINT)
+            *_, answer = read_events(process.communicate(timeout=WAIT_SECONDS)[0])
+    assert process.returncode == 130
+    assert (answer["event"], answer["stopped"]) == ("answer", "cancelled")
+    assert answer["answer"]
+    assert "A late spade costs some cents.".startswith(answer["answer"])
+
+
+@pytest.mark.parametrize("form", ["{}", "[{}]"])
+def test_only_the_section_is_searched(run: RunCommand, garden: Path, form: str) -> None:
+    sections = {s["title"]: s["id"] for s in run("outline", garden, "--json").json["sections"]}
+    question = "What costs something?"
+    everywhere = run("ask", garden, question, "--json").json
+    assert sections["Tools"] in everywhere["opened"]
+    within = run("ask", garden, question, "--within", form.format(sections["Plots"]), "--json").json
+    assert {result["id"] for result in within["steps"][0]["results"]} <= {
+        sections["Plots"],
+        sections["Watering"],
+        sections["Compost"],
+    }
+    assert within["steps"][0]["results"]
+    exchange = run("conversations", "show", within["conversation"], "--format", "json").json["exchanges"][0]
+    assert exchange["within"] == sections["Plots"]
+
+
+def test_an_unknown_section_is_told_and_nothing_is_kept(run: RunCommand, garden: Path) -> None:
+    result = run("ask", garden, "What costs something?", "--within", "00000000")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == 'roamtui: There is no section "00000000". `roamtui outline SOURCE` lists the ids.\n'
+    assert run("conversations").out == "No conversations yet.\n"
+
+
+SPADE = "What does a late spade cost?"
+
+
+def test_what_search_opened_counts_as_opened(run: RunCommand, garden: Path) -> None:
+    write_settings('[agent]\nconfident_start = "always"\n')
+    answer = run("ask", garden, SPADE, "--json").json
+    assert answer["steps"] == []
+    assert answer["opened"] == answer["open"]
+    assert [citation["section_id"] in answer["opened"] for citation in answer["citations"]] == [True]
+
+
+def test_the_offline_model_searches_itself(run: RunCommand, garden: Path) -> None:
+    write_settings('[agent]\nconfident_start = "remote"\n')
+    steps = run("ask", garden, SPADE, "--json").json["steps"]
+    assert [step["tool"] for step in steps] == ["search_sections", "expand_sections"]
+
+
+def test_an_unknown_start_is_refused(run: RunCommand, garden: Path) -> None:
+    write_settings('[agent]\nconfident_start = "maybe"\n')
+    result = run("ask", garden, SPADE)
+    assert result.code == 2
+    assert result.err.endswith("agent.confident_start must be one of remote, always, off.\n")
+
+
+def make(garden: Path, settings: Settings, trace: str | None = None) -> Agent:
+    first = begin_conversation(build_library(read_source(str(garden))), settings.keep_options())
+    return open_agent(first, None, settings, ConversationArguments(trace=trace))
+
+
+@pytest.mark.parametrize(
+    ("text", "cap"),
+    [("", None), ("[limits]\nmax_cost_usd = 2\n", 2.0), ("[limits]\nmax_cost_usd = 0.25\n", 0.25)],
+)
+def test_the_settings_hold_a_cap(text: str, cap: float | None, garden: Path) -> None:
+    write_settings(text)
+    assert load_settings().max_cost_usd == cap
+    assert make(garden, load_settings()).options.cost_usd_max == cap
+
+
+def test_the_flag_goes_before_the_file() -> None:
+    write_settings("[limits]\nmax_cost_usd = 2\n")
+    assert load_settings({"max_cost_usd": 0.5}).max_cost_usd == 0.5
+
+
+def test_an_agent_that_is_traced_has_the_cap_too(garden: Path, tmp_path: Path) -> None:
+    agent = make(garden, Settings(max_cost_usd=0.5), str(tmp_path / "t.jsonl"))
+    assert agent.options.cost_usd_max == 0.5
+    assert isinstance(agent.model, TracedModel)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "'2'", "true", "inf", "nan"])
+def test_a_cap_without_sense_is_refused(run: RunCommand, garden: Path, value: str) -> None:
+    write_settings(f"[limits]\nmax_cost_usd = {value}\n")
+    result = run("ask", garden, "Why?")
+    assert result.code == 2
+    assert result.err == f"roamtui: {config_path()}: limits.max_cost_usd must be a number above 0.\n"
+
+
+@pytest.mark.parametrize("value", ["0", "-2", "much", "inf", "nan", "1e999"])
+def test_an_option_without_sense_is_refused(run: RunCommand, garden: Path, value: str) -> None:
+    result = run("ask", garden, "Why?", f"--max-cost={value}")
+    assert result.code == 2
+    assert result.err.startswith("roamtui: argument --max-cost: must be a number above 0")
+    assert result.err.count("\n") == 1
+
+
+def test_a_model_that_costs_nothing_is_never_stopped(run: RunCommand, garden: Path) -> None:
+    result = run("ask", garden, "When is the tap locked?", "--max-cost", "0.000001", "--json")
+    assert (result.code, result.json["stopped"]) == (0, "answered")
+
+
+def test_past_the_cap_the_question_is_not_sent(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+    """A replayed answer costs what it cost; with a cap below that, the next question is stopped."""
+    trace = tmp_path / "dear.jsonl"
+    run("ask", garden, "When is the tap locked?", "--trace", trace)
+    trace.write_text(trace.read_text("ascii").replace('"cost_usd": 0.0', '"cost_usd": 0.4'), "ascii")
+    first = run("ask", garden, "When is the tap locked?", "--model", f"recorded:{trace}", "--json")
+    assert first.json["usage"]["cost_usd"] == pytest.approx(1.2)
+    result = run("ask", garden, "And then?", "--continue", "--max-cost", "1", "--json")
+    assert (result.code, result.json["stopped"]) == (1, "cost")
+    assert "spending cap" in result.err

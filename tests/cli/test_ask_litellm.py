@@ -1,4 +1,4 @@
-"""`roamtui ask` with a model through litellm, against a server on loopback: the whole way, as a person would."""
+"""`roamtui ask` with a model through litellm, against a server on loopback, as `config.toml` says how it is asked."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import RunCommand
-from tests.fakes.http_server import FakeReply
-from tests.fakes.openai_server import FakeOpenAIServer
+from roamtui.app import open_model
+from roamtui.locations import config_path
+from roamtui.settings import load_settings
+from tests.cli.conftest import Run, RunCommand, write_settings
+from tests.fakes.http_server import Ending, FakeReply
+from tests.fakes.openai_server import FakeOpenAIServer, openai_error
 
 MODEL = "openai/some-model"
 
@@ -72,3 +75,99 @@ def test_a_dead_server_is_one_sentence_and_nothing_is_lost(
     assert result.err.count("\n") == 1
     shown = run("conversations", "show", result.json["conversation"], "--format", "json").json
     assert shown["exchanges"][0]["question"] == "What costs what?"
+
+
+UNKNOWN = 'modell = "x"\n[retrieval]\nmode = "keyword"\nmodus = 3\n[limits]\nmax_cost = 2\n[panes]\nleft = 1\n'
+
+
+def ask(run: RunCommand, document: Path, server: FakeOpenAIServer, *replies: FakeReply) -> Run:
+    server.reset(*replies)
+    return run("ask", document, "What is here?", "--model", MODEL, "--api-base", server.url, "--json")
+
+
+def test_what_is_set_for_one_model_goes_before_what_is_set_for_all(home_dir: Path) -> None:
+    write_settings(f'window_tokens = 9000\nretries = 1\n[models."{MODEL}"]\nwindow_tokens = 4000\ntemperature = 0\n')
+    assert config_path().is_relative_to(home_dir)
+    settings = load_settings()
+    one, other = settings.model_options(MODEL), settings.model_options("openai/other")
+    assert (one.window_tokens, one.retries, one.temperature) == (4_000, 1, 0)
+    assert (other.window_tokens, other.retries, other.temperature) == (9_000, 1, None)
+    assert open_model(load_settings({"model": MODEL})).window_tokens == 4_000
+
+
+@pytest.mark.slow
+def test_settings_reach_the_provider_and_steer_the_outline(
+    run: RunCommand, tmp_path: Path, server: FakeOpenAIServer
+) -> None:
+    document = tmp_path / "long.md"
+    parts = (f"## Part {n % 9} of chapter {n // 9}\n\n{'Words of it. ' * 40}\n\n" for n in range(270))
+    document.write_text("".join(f"# Chapter {n // 9}\n\n{part}" * (n % 9 == 0) or part for n, part in enumerate(parts)))
+    ask(run, document, server, FakeReply(text="Nothing."), FakeReply(text="Nothing."))
+    wide = server.bodies[0]
+    write_settings(f'temperature = 0.5\n[models."{MODEL}"]\nwindow_tokens = 4000\noutput_tokens = 300\n')
+    ask(run, document, server, FakeReply(text="Nothing."), FakeReply(text="Nothing."))
+    narrow = server.bodies[0]
+    assert (narrow["temperature"], narrow["max_tokens"]) == (0.5, 300)
+    assert not {"temperature", "max_tokens"} & wide.keys()
+    assert 2 * len(str(narrow["messages"])) < len(str(wide["messages"]))
+
+
+@pytest.mark.slow
+def test_patience_reaches_the_process_that_waits(run: RunCommand, garden: Path, server: FakeOpenAIServer) -> None:
+    write_settings("first_token_seconds = 1\nretries = 0\n")
+    result = ask(run, garden, server, FakeReply(text="Late.", ending=Ending.HANG, pieces_max=0))
+    assert (result.code, result.json["stopped"]) == (1, "error")
+    assert "sent nothing for 1 seconds" in result.err
+
+
+@pytest.mark.slow
+def test_no_retries_is_one_request(run: RunCommand, garden: Path, server: FakeOpenAIServer) -> None:
+    write_settings("retries = 0\n")
+    limit = FakeReply(status=429, error=openai_error("Rate limit reached", code="rate_limit_exceeded"))
+    assert ask(run, garden, server, limit, FakeReply(text="Too late.")).code == 1
+    assert len(server.requests) == 1
+
+
+def test_what_only_another_version_knows_is_told_once_and_passed_over(run: RunCommand, garden: Path) -> None:
+    write_settings(UNKNOWN)
+    result = run("ask", garden, "What does a plot cost?", "--json")
+    assert result.json["stopped"] == "answered"
+    assert result.err.count(str(config_path())) == 1
+    for name in ("modell", "retrieval.modus", "limits.max_cost", "panes"):
+        assert f'"{name}"' in result.err
+    assert run("search", garden, "plot").code == 0
+    assert run("outline", garden).code == 0
+
+
+@pytest.mark.slow
+def test_a_model_without_tool_calls_opens_sections_in_words(
+    run: RunCommand, garden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "deepseek/deepseek-reasoner"
+    monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-0123456789abcdef")
+    write_settings('[agent]\nconfident_start = "off"\n')
+    trace = tmp_path / "words.jsonl"
+    tools = next(s["id"] for s in run("outline", garden, "--json").json["sections"] if s["title"] == "Tools")
+    quote = "A late spade costs 50 cents a day."
+    with FakeOpenAIServer() as server:
+        server.reset(
+            FakeReply(text="I search.\n```search\nlate spade\n```"),
+            FakeReply(text=f"```open\n[{tools}]\n```\nResult: it costs nothing."),
+            FakeReply(text=f'"{quote}" [{tools}]'),
+        )
+        asked = ("ask", garden, "What does a late spade cost?", "--json")
+        result = run(*asked, "--model", name, "--api-base", server.url, "--trace", trace)
+        assert len(server.requests) == 3
+        assert all("tools" not in body for body in server.bodies)
+        assert quote in server.bodies[2]["messages"][-1]["content"]
+    assert result.code == 0
+    note = f"{name} has no tool calls, so it is told in words how to open sections. Expect more wrong turns."
+    assert result.err == f"{note}\n"
+    assert [step["tool"] for step in result.json["steps"]] == ["search_sections", "expand_sections"]
+    assert result.json["answer"] == f'"{quote}" [{tools}]'
+    assert result.json["citations"][0]["verified"]
+    monkeypatch.delenv("DEEPSEEK_API_KEY")
+    replayed = run(*asked, "--model", f"recorded:{trace}")
+    assert (replayed.code, replayed.err) == (0, "")
+    assert replayed.json["steps"] == result.json["steps"]
+    assert replayed.json["answer"] == result.json["answer"]

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
 
-from roamtui.locations import cache_path
+import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import RunCommand
+from roamtui.document.document import hash_text
+from roamtui.locations import cache_path, config_path, indexes_path
+from roamtui.search.index_name import SUMMARIES, name_index
+from roamtui.search.lance.database import Database
+from roamtui.search.lance.summaries import save_summaries
+from roamtui.search.summary_file import SummaryFile
+from tests.cli.conftest import RunCommand
+from tests.fakes.embedding_server import FakeEmbeddingServer
+from tests.fakes.http_server import FakeReply
+from tests.fakes.openai_server import FakeOpenAIServer
 
 
 def _list_indexes() -> list[Path]:
@@ -60,3 +68,97 @@ def test_where_none_can_be_kept_it_is_said(run: RunCommand, garden: Path) -> Non
     result = run("index", garden)
     assert result.code == 1
     assert "The index cannot be kept in " in result.err
+
+
+@pytest.mark.slow
+def test_sections_are_embedded_with_the_index(run: RunCommand, garden: Path) -> None:
+    with FakeEmbeddingServer() as server:
+        config_path().parent.mkdir(parents=True)
+        config_path().write_text(f'[retrieval]\nembedder_api_base = "{server.url}"\n', "utf-8")
+        result = run("index", garden, "--mode", "hybrid", "--embedder", "ollama/arctic")
+        assert result.code == 0
+        assert "embedded 5 of 5 chunks" in result.err
+        assert len(server.texts) == 5
+    assert (cache_path() / "vectors.sqlite3").is_file()
+
+
+FILES = {name: f"# {name.title()}\n\nAll of {name}.\n" for name in ("apples", "bees", "cherries")}
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAIServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    with FakeOpenAIServer() as fake:
+        yield fake
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    for name, text in FILES.items():
+        (folder / f"{name}.md").write_text(text, "utf-8")
+    return folder
+
+
+@pytest.mark.slow
+def test_summaries_are_written_after_what_they_cost_was_said(
+    run: RunCommand, shelf: Path, server: FakeOpenAIServer
+) -> None:
+    server.reset(*(FakeReply(text=f"Zymurgy volume {number}.") for number in range(3)))
+    command = ["index", shelf, "--summaries", "--model", "openai/gpt-4.1-mini", "--api-base", server.url, "--yes"]
+    written = run(*command)
+    assert written.code == 0
+    assert written.err.startswith("3 summaries by openai/gpt-4.1-mini: 3 requests, about ")
+    assert ", about $0.00.\n" in written.err
+    assert "3 of 3 summaries\n" in written.err
+    assert len(server.bodies) == 3
+    assert "tools" not in server.bodies[0]
+    assert "are there." in run(*command).err
+    assert len(server.bodies) == 3
+    assert len(run("search", shelf, "zymurgy", "--json").json["hits"]) == 3
+    assert "Zymurgy volume" in run("outline", shelf).out
+
+
+def test_the_offline_model_writes_none(run: RunCommand, shelf: Path) -> None:
+    result = run("index", shelf, "--summaries")
+    assert result.code == 2
+    assert "offline writes no summaries" in result.err
+
+
+def test_a_broken_file_of_summaries_stops_nobody(run: RunCommand, shelf: Path) -> None:
+    path = indexes_path() / f"{name_index(str(shelf))}{SUMMARIES}"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no database " * 100)
+    result = run("search", shelf, "bees", "--json")
+    assert result.code == 0
+    assert "cannot be used" in result.err
+
+
+@pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
+def test_summaries_go_to_a_database_and_are_found_without_the_file(
+    run: RunCommand, shelf: Path, tmp_path: Path
+) -> None:
+    file = SummaryFile(indexes_path() / f"{name_index(str(shelf))}{SUMMARIES}")
+    file.save({hash_text(FILES["bees"]): "Zymurgy."}, "some/model")
+    assert "3 of them new" in run("index", shelf, "--to", tmp_path / "database").out
+    file.path.unlink()
+    assert "0 of them new" in run("index", shelf, "--to", tmp_path / "database").out
+    hits = run("search", shelf, "zymurgy", "--index", tmp_path / "database", "--json").json["hits"]
+    assert [hit["path"] for hit in hits] == [["Bees"]]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
+def test_summaries_in_a_database_are_read_by_machines_that_have_none(
+    run: RunCommand, shelf: Path, tmp_path: Path
+) -> None:
+    uri = str(tmp_path / "database")
+    assert run("index", shelf, "--to", uri).code == 0
+    save_summaries(Database(uri), {hash_text(FILES["bees"]): "Zymurgy of bees."})
+    assert "Zymurgy" not in run("outline", shelf).out
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text(f'[retrieval]\nindex = "{uri}"\n', "utf-8")
+    assert "Zymurgy of bees." in run("outline", shelf).out
+    trace = tmp_path / "trace.jsonl"
+    run("ask", shelf, "What is there?", "--trace", trace)
+    assert "Zymurgy of bees." in trace.read_text("utf-8")
