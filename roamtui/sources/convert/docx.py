@@ -76,7 +76,7 @@ def _declares(part: bytes) -> bool:
 
 def _read_title(part: bytes) -> str:
     is_title = False
-    for token in read_tokens(part.decode("utf-8", "replace"), is_xml=True):
+    for token in read_tokens(part.decode("utf-8", "replace")):
         if isinstance(token, Tag):
             is_title = token.name == "dc:title" and not token.is_end
         elif is_title and token.strip():

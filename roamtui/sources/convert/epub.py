@@ -68,7 +68,7 @@ def convert_epub(data: bytes, name: str) -> Converted:
             missing += 1
         else:
             here = points.get(chapter, [])
-            page = convert_html(mark_places(decode_html(content)[0], here), is_xml=True)
+            page = convert_html(mark_places(decode_html(content)[0], here))
             texts.append(leveller.level_chapter(page.text, here))
     text = "\n".join(filter(None, texts))
     if not has_words(text):
@@ -112,7 +112,7 @@ def _read_book(package: Package) -> _Book:
 
 def _read_title(source: str) -> str:
     is_title = False
-    for token in read_tokens(source, is_xml=True):
+    for token in read_tokens(source):
         if isinstance(token, Tag):
             is_title = token.name in ("dc:title", "title") and not token.is_end
         elif is_title and token.strip():

@@ -87,7 +87,7 @@ def _read_lists(source: str) -> Iterator[tuple[int, str, str]]:
 def _cut_to_contents(source: str) -> Iterator[Tag | str]:
     """Yield what stands in the first table of contents."""
     is_inside = False
-    for token in read_tokens(source, is_xml=True):
+    for token in read_tokens(source):
         if isinstance(token, Tag) and token.name == "nav":
             if is_inside:
                 return
@@ -101,7 +101,7 @@ def _read_ncx(source: str) -> Iterator[tuple[int, str, str]]:
     level = 0
     title: list[str] = []
     is_read = False
-    for token in read_tokens(source, is_xml=True):
+    for token in read_tokens(source):
         if isinstance(token, str):
             if is_read:
                 title.append(token)
@@ -124,6 +124,6 @@ def _join(title: list[str]) -> str:
 
 def find_tags(source: str, *names: str) -> Iterator[Tag]:
     """Yield the start tags of some names in XML, whatever their prefixes."""
-    for token in read_tokens(source, is_xml=True):
+    for token in read_tokens(source):
         if isinstance(token, Tag) and not token.is_end and token.name.rpartition(":")[2] in names:
             yield token

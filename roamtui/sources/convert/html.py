@@ -27,7 +27,7 @@ class ConvertedPage:
     """What the page calls itself, empty where it does not; not part of the text unless it is a heading too."""
 
 
-def convert_html(html: str, *, base_url: str | None = None, is_xml: bool = False) -> ConvertedPage:
+def convert_html(html: str, *, base_url: str | None = None) -> ConvertedPage:
     """Return the text of a page as Markdown.
 
     Its headings are the page's, of the same levels; code blocks keep their language, tables and lists their form,
@@ -36,14 +36,13 @@ def convert_html(html: str, *, base_url: str | None = None, is_xml: bool = False
     Args:
         html: Any HTML, however broken; the time that it takes grows with its length alone.
         base_url: Address of the page, to make links absolute; without it they stay as they are.
-        is_xml: Whether a slash at the end of a tag ends the element; taken for granted where the page begins as XML.
     """
     from bs4 import BeautifulSoup  # noqa: PLC0415 - takes 50 ms
 
     from roamtui.sources.convert.html_cleaning import clean_page  # noqa: PLC0415
     from roamtui.sources.convert.html_markdown import PageMarkdown  # noqa: PLC0415 - imports the above
 
-    page = clean_page(html, base_url, is_xml=is_xml or html[:200].lstrip("\ufeff \t\r\n").startswith("<?xml"))
+    page = clean_page(html, base_url)
     text = PageMarkdown().convert_soup(BeautifulSoup(f"<body>{page.body}</body>", "html.parser")).strip()
     if _is_shell(text, page.title):
         text = ""

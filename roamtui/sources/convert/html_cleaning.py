@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from roamtui.sources.convert.html_elements import (
     BLOCKS,
     CELLS,
-    ENDED_BY,
     HEADINGS,
     LISTS,
     VOID,
@@ -35,6 +34,7 @@ _TITLE_LENGTH_MAX = 300
 _ENDS_HEADING = frozenset({"p", "ul", "ol", "dl", "table", "pre", "blockquote"})
 _NESTING = LISTS | {"blockquote"}
 _BULLETED = LISTS - {"ol"}
+_ENDED_EARLY = HEADINGS | {"pre"}
 _REGIONS = frozenset({"main", "article"})
 
 
@@ -77,18 +77,17 @@ class _Region:
     end: int
 
 
-def clean_page(source: str, base_url: str | None, *, is_xml: bool = False) -> CleanPage:
+def clean_page(source: str, base_url: str | None) -> CleanPage:
     """Return the simple HTML of a page's main text.
 
     Args:
         source: The page.
         base_url: Its address, for links that are relative to it.
-        is_xml: Whether a slash at the end of a tag ends the element, as in XHTML.
     """
     cleaner = _Cleaner(LineWriter(base_url))
-    for token in read_tokens(source.replace("\0", ""), is_xml=is_xml):
+    for token in read_tokens(source.replace("\0", "")):
         cleaner.take(token)
-    cleaner.finish()
+    cleaner.lines.part()
     title = " ".join("".join(cleaner.title).split())[:_TITLE_LENGTH_MAX]
     return CleanPage(body=cleaner.choose_body(), title=title)
 
@@ -101,8 +100,8 @@ class _Cleaner:
     title: list[str] = field(default_factory=list)
     _blocks: list[_Block] = field(default_factory=list)
     _regions: list[_Region] = field(default_factory=list)
-    _overflow: dict[str, int] = field(default_factory=dict)
-    """Blocks that were too deep to note, by name."""
+    _overflow: int = 0
+    """Open blocks that are too deep to note."""
 
     def take(self, token: Tag | str) -> None:
         """Take the next token of the page."""
@@ -115,19 +114,13 @@ class _Cleaner:
             self._take_void(token)
         elif token.name in BLOCKS:
             if token.is_end:
-                self._end_block(token.name)
+                self._end_block()
             else:
                 self._start_block(token)
         elif token.is_end:
             self.lines.end_inline(token.name)
         else:
             self.lines.start_inline(token)
-
-    def finish(self) -> None:
-        """End all that is open."""
-        while self._blocks:
-            self._pop()
-        self.lines.part()
 
     def choose_body(self) -> str:
         """Return the main text: of the parts that say so, else of the only article, else all of it."""
@@ -165,7 +158,7 @@ class _Cleaner:
         self._end_implied(name)
         lines.part()
         if len(self._blocks) >= _BLOCKS_MAX:
-            self._overflow[name] = self._overflow.get(name, 0) + 1
+            self._overflow += 1
             return
         block = _Block(name, len(lines.pieces), language=find_code_language(tag.attributes))
         block.is_hidden = is_unseen(name, tag.attributes)
@@ -184,43 +177,21 @@ class _Cleaner:
             self._start_container(block, tag)
 
     def _end_implied(self, name: str) -> None:
-        """End the blocks that a start tag ends without saying so."""
-        if self._blocks and self._blocks[-1].name == "p":
-            self._pop()
-        if name in ENDED_BY:
-            ended, within = ENDED_BY[name]
-            self._pop_to(ended, within)
-        elif self.lines.is_code and name in HEADINGS:
-            self._pop_to(frozenset({"pre"}), frozenset())
-        elif self.lines.is_heading and (name in HEADINGS or name in _ENDS_HEADING):
-            heading = next(block for block in reversed(self._blocks) if block.written in HEADINGS)
-            if name in HEADINGS or self.lines.seen > heading.seen:
-                self._pop_to(HEADINGS, frozenset())
-
-    def _pop_to(self, ended: frozenset[str], within: frozenset[str]) -> None:
-        """End the outermost open block of some names, looking no further out than to a block of others."""
-        outermost = -1
-        for index in range(len(self._blocks) - 1, -1, -1):
-            if self._blocks[index].name in within:
-                break
-            if self._blocks[index].name in ended:
-                outermost = index
-        while 0 <= outermost < len(self._blocks):
-            self._pop()
-
-    def _end_block(self, name: str) -> None:
-        if self._overflow.get(name):
-            self._overflow[name] -= 1
-            self.lines.part()
+        """End, in what comes out, a heading or a code block that something begins in which does not belong there."""
+        ended = next((index for index, block in enumerate(self._blocks) if block.written in _ENDED_EARLY), -1)
+        if ended < 0:
             return
-        names = HEADINGS if name in HEADINGS else {name}
-        for index in range(len(self._blocks) - 1, -1, -1):
-            if self._blocks[index].name in names:
-                while len(self._blocks) > index:
-                    self._pop()
-                return
-            if self._blocks[index].name in CELLS and name not in ENDED_BY and name != "table":
-                return
+        is_text = self._blocks[ended].written != "pre" and self.lines.seen > self._blocks[ended].seen
+        if name in HEADINGS or (is_text and name in _ENDS_HEADING):
+            self.lines.part()
+            self._end_written(ended)
+
+    def _end_written(self, index: int) -> None:
+        """End, in what comes out, what stands for a block and all blocks in it; what follows in them stands free."""
+        for block in reversed(self._blocks[index:]):
+            if block.written:
+                self._write_end(block)
+            block.written = ""
 
     def _start_code_line(self) -> None:
         pieces = self.lines.pieces
@@ -294,12 +265,17 @@ class _Cleaner:
             self.lines.confined -= sum(block.written == "td" for block in dissolved)
             del pieces[dissolved[0].start :]
         for block in reversed(dissolved):
-            if pieces[block.start : block.start + 1]:
+            if block.written and pieces[block.start : block.start + 1]:
                 self._write_end(block)
             block.written = ""
             block.start = min(block.start, len(pieces))
 
-    def _pop(self) -> None:
+    def _end_block(self) -> None:
+        """End the innermost block."""
+        if self._overflow:
+            self._overflow -= 1
+            self.lines.part()
+            return
         block, lines = self._blocks.pop(), self.lines
         lines.depth = len(self._blocks)
         lines.part()

@@ -30,18 +30,6 @@ INLINE = frozenset(
     {"a", "b", "strong", "i", "em", "cite", "del", "s", "strike", "code", "kbd", "samp", "tt", "var", "q"}
 )
 """Inline elements that Markdown has a form for; all others are their text."""
-ENDED_BY = {
-    "li": (frozenset({"li"}), LISTS | CELLS),
-    "dt": (frozenset({"dt", "dd"}), frozenset({"dl"}) | CELLS),
-    "dd": (frozenset({"dt", "dd"}), frozenset({"dl"}) | CELLS),
-    "option": (frozenset({"option"}), frozenset({"select"})),
-    "tr": (frozenset({"tr"}), frozenset({"table"})),
-    "td": (CELLS, frozenset({"tr", "table"})),
-    "th": (CELLS, frozenset({"tr", "table"})),
-    "tbody": (frozenset({"thead", "tbody", "tfoot", "tr"}), frozenset({"table"})),
-    "tfoot": (frozenset({"thead", "tbody", "tfoot", "tr"}), frozenset({"table"})),
-}
-"""Elements whose start ends others that are open: which, and what these are looked for in."""
 _PERMALINK_CLASSES = frozenset(
     {
         "headerlink",

@@ -1,25 +1,27 @@
-"""HTML into tags and text, as browsers read it, in one pass whose time grows with the length alone."""
+"""HTML into tags and text, read by libxml2: each start has its end, in order, however broken the page is."""
 
 from __future__ import annotations
 
-import html
 import re
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from lxml.etree import HTMLParser, XMLSyntaxError
 
-_MARK = re.compile(r"<(?=/?[A-Za-z]|[!?])")
-_TAG_NAME = re.compile(r"/?([A-Za-z][^\s/>]*+)")
-_ATTRIBUTE = re.compile(r"[\s/]*+([^\s/>=]++)(?:\s*+=\s*+(\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?|[\s/=]++")
+from roamtui.sources.convert.escaping import replace_surrogates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_CHUNK_BYTES = 1 << 14
+_DEPTH_MAX = 2_000
+"""Open elements past which the next chunk is read as a page of its own: libxml2 looks through all for a stray end."""
 _ATTRIBUTES_MAX = 60
-_LONG_NUMBER = re.compile(r"&#(?:x[0-9A-Fa-f]{9,}|[0-9]{9,});?", re.IGNORECASE)
-"""Character references that no character has; long ones are refused by `int`."""
-_UNREAD = ("script", "style", "svg", "noscript", "iframe", "xmp", "noembed", "noframes")
-_READ_AS_TEXT = ("title", "textarea")
-_SWALLOWING = ("script", "style")
-"""What hides the rest of a page where it does not end."""
-_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in (*_UNREAD, *_READ_AS_TEXT)}
+_HEADING_TAG = re.compile(r"<(/?)(h[1-6])(?=[\s/>])", re.IGNORECASE)
+_HEADING_MARK = "as-"
+"""Before the names of headings while they are parsed: libxml2 ends a heading that it knows where a paragraph begins."""
+_UNREAD = frozenset({"script", "style", "svg", "noscript", "iframe", "xmp", "noembed", "noframes"})
 
 
 class Tag(NamedTuple):
@@ -32,80 +34,69 @@ class Tag(NamedTuple):
     is_end: bool
 
 
-def read_tokens(source: str, *, is_xml: bool = False) -> Iterator[Tag | str]:
-    """Yield the tags and the text of an HTML source, character references decoded.
+class _Collector:
+    """Takes what the parser tells, without elements that are no text."""
 
-    Comments, declarations, scripts, styles and pictures drawn in SVG are left out; what never ends is, too.
+    def __init__(self) -> None:
+        self.tokens: list[Tag | str] = []
+        self.depth = 0
+        self._unread = 0
 
-    Args:
-        source: HTML, however broken.
-        is_xml: Whether a slash at the end of a tag ends the element.
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        self.depth += 1
+        if self._unread or name in _UNREAD:
+            self._unread += 1
+        else:
+            named = name.removeprefix(_HEADING_MARK)
+            self.tokens.append(Tag(named, dict(islice(attributes.items(), _ATTRIBUTES_MAX)), is_end=False))
+
+    def end(self, name: str) -> None:
+        self.depth -= 1
+        if self._unread:
+            self._unread -= 1
+        else:
+            self.tokens.append(Tag(name.removeprefix(_HEADING_MARK), {}, is_end=True))
+
+    def data(self, text: str) -> None:
+        if not self._unread:
+            self.tokens.append(text)
+
+    def close(self) -> None:
+        pass
+
+    def take(self) -> list[Tag | str]:
+        taken, self.tokens = self.tokens, []
+        return taken
+
+
+def read_tokens(source: str) -> Iterator[Tag | str]:
+    """Yield the tags and the text of HTML or XML, character references decoded.
+
+    Comments, declarations, scripts, styles and pictures drawn in SVG are left out; elements that a page leaves open are
+    ended where browsers end them.
     """
-    position, unended = 0, set[str]()
-    while position < len(source):
-        mark = _MARK.search(source, position)
-        start = mark.start() if mark else len(source)
-        if start > position:
-            yield decode_references(source[position:start])
-        tag, position = _read_tag(source, start)
-        if tag is None:
-            continue
-        yield tag
-        if tag.is_end or (tag.name not in _ENDS and not is_xml):
-            continue
-        if source[position - 2] == "/" and (is_xml or tag.name == "svg"):
-            yield Tag(tag.name, {}, is_end=True)
-        elif tag.name in _ENDS and tag.name not in unended:
-            end = _ENDS[tag.name].search(source, position)
-            if end is None:
-                unended.add(tag.name)
-                position = len(source) if tag.name in _SWALLOWING else position
-                continue
-            if tag.name in _READ_AS_TEXT:
-                yield decode_references(source[position : end.start()])
-            position = end.start()
+    marked = _HEADING_TAG.sub(rf"<\1{_HEADING_MARK}\2", replace_surrogates(source))
+    data = marked.encode()
+    collector = _Collector()
+    parser = _make_parser(collector)
+    start = 0
+    while start < len(data):
+        end = data.find(b"<", start + _CHUNK_BYTES)
+        end = len(data) if end < 0 else end
+        if collector.depth > _DEPTH_MAX:
+            _close(parser)
+            parser = _make_parser(collector)
+        parser.feed(data[start:end])
+        yield from collector.take()
+        start = end
+    _close(parser)
+    yield from collector.take()
 
 
-def _read_tag(source: str, start: int) -> tuple[Tag | None, int]:
-    """Return the tag at a position, None where there is none that counts, and where to read on."""
-    if source[start + 1 : start + 2] in ("!", "?"):
-        return None, _skip_declaration(source, start)
-    named = _TAG_NAME.match(source, start + 1)
-    if named is None:
-        return None, len(source)
-    attributes, position = _read_attributes(source, named.end())
-    if position > len(source):
-        return None, len(source)
-    is_end = source[start + 1] == "/"
-    return Tag(named[1].lower(), {} if is_end else attributes, is_end), position
+def _make_parser(collector: _Collector) -> HTMLParser:
+    return HTMLParser(target=collector, encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
 
 
-def decode_references(text: str) -> str:
-    """Return text with its character references decoded."""
-    if "&" not in text:
-        return text
-    return html.unescape(_LONG_NUMBER.sub("\N{REPLACEMENT CHARACTER}", text))
-
-
-def _skip_declaration(source: str, start: int) -> int:
-    """Return where a comment, a document type or an instruction ends."""
-    mark = "-->" if source.startswith("<!--", start) else ">"
-    end = source.find(mark, start + 2)
-    return len(source) if end < 0 else end + len(mark)
-
-
-def _read_attributes(source: str, position: int) -> tuple[dict[str, str], int]:
-    """Return the attributes of a tag and where it ends, past the source's end where it does not."""
-    attributes: dict[str, str] = {}
-    while position < len(source) and source[position] != ">":
-        found = _ATTRIBUTE.match(source, position)
-        if found is None:
-            position += 1
-            continue
-        position = found.end()
-        if found[1] and len(attributes) < _ATTRIBUTES_MAX:
-            value = found[2] or ""
-            if value[:1] in ('"', "'") and value[-1:] == value[:1] and len(value) > 1:
-                value = value[1:-1]
-            attributes.setdefault(found[1].lower(), decode_references(value))
-    return attributes, position + 1
+def _close(parser: HTMLParser) -> None:
+    with suppress(XMLSyntaxError):  # there was nothing to read
+        parser.close()

@@ -64,3 +64,8 @@ def _count_calls(page: str) -> int:
     finally:
         sys.setprofile(before)
     return calls
+
+
+def test_all_of_a_page_that_nests_deep_is_read() -> None:
+    page = "".join(f"<div><font>w{number} " for number in range(9_000))
+    assert convert_html(page).text.split() == [f"w{number}" for number in range(9_000)]
