@@ -355,7 +355,7 @@ class EvalCommand:
         from roamtui.retrieval import prepare_search
 
         settings = _load_settings(self.given)
-        if self.options.questions is not None and settings.retrieval.index is not None and self.options.scope != "all":
+        if settings.retrieval.index is not None and self.options.scope != "all":
             raise UsageError("an index by URI holds one library, so questions are asked of all of it: add --scope all.")
         make_model = partial(open_model, settings) if "model" in self.given else None
         make_searcher = prepare_search(settings, needs_vectors=True)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from roamtui.document.document import Document
 from roamtui.document.lines import line_number_at
 from roamtui.errors import RoamtuiError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from roamtui.document.document import Document
-    from roamtui.evaluation.questions import EvalQuestion, Gold
+from roamtui.evaluation.questions import EvalQuestion, Gold
 
 
 class GoldError(RoamtuiError):

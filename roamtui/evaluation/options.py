@@ -13,11 +13,10 @@ from roamtui.options import option
 class EvalOptions:
     """One call of `roamtui eval`."""
 
-    questions: Path | None = option(None, "a JSON object a line", kind=Path, name="QUESTIONS", many="?")
-    """None where files of earlier runs are compared or reported alone."""
+    questions: Path = option(..., "a JSON object a line", kind=Path, name="QUESTIONS")
     docs: Path | None = option(None, "folder of the documents", kind=Path, name="--docs", metavar="DIR")
     scope: str = option("doc", "the question's document, or the folder", name="--scope", choices=("doc", "all"))
-    name: str | None = option(None, "of the question set, in results and reports", name="--name", metavar="NAME")
+    name: str | None = option(None, "of the question set, in results", name="--name", metavar="NAME")
     """None for the name of its file or folder."""
     sample: int | None = option(None, "so many questions, chosen by chance", kind=int, name="--sample", low=1)
     seed: int = option(0, "of the sample and of the intervals", name="--seed", metavar="S", low=-math.inf)
@@ -29,17 +28,5 @@ class EvalOptions:
         kind=Path,
         name="--questions-out",
         metavar="FILE",
-    )
-    compare: tuple[Path, Path] | None = option(
-        None,
-        "what the second per-question file gains over the first",
-        kind=Path,
-        name="--compare",
-        metavar="FILE",
-        many="2",
-    )
-    report: Path | None = option(None, "tables and plots, .html or .md", kind=Path, name="--report", metavar="FILE")
-    rows: tuple[Path, ...] = option(
-        (), "per-question files for the report", kind=Path, name="--rows", metavar="FILE", many="+"
     )
     as_json: bool = option(False, "as JSON, for other programs", name="--json")

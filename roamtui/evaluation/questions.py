@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 _PATH_KEYS = ("gold_section_titles_path", "path", "heading")
 _LINE_KEYS = ("gold_line", "line")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from roamtui.errors import SourceError, UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,19 +89,6 @@ def read_rows(path: Path) -> tuple[dict[RunKey, dict[str, QuestionRow]], tuple[s
         else:
             runs.setdefault(key, {})[row.id] = row
     return runs, tuple(problems)
-
-
-def read_run(path: Path) -> tuple[RunKey, dict[str, QuestionRow]]:
-    """Return the only run of a file.
-
-    Raises:
-        SourceError: It cannot be read.
-        UsageError: It holds none, or several.
-    """
-    runs, _ = read_rows(path)
-    if len(runs) != 1:
-        raise UsageError(f"{path} holds {len(runs) or 'no'} runs; one that --questions-out wrote holds one.")
-    return next(iter(runs.items()))
 
 
 class RowFile:

@@ -4,34 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import MappingProxyType
 
-from roamtui.errors import ModelError, RoamtuiError
-from roamtui.evaluation.asking import ask_agent
-from roamtui.evaluation.golds import find_gold_ids, find_rank
-from roamtui.evaluation.libraries import build_document_library, build_folder_library
-from roamtui.evaluation.rows import QuestionRow
+from roamtui.agent.answer import count_verified
+from roamtui.agent.events import QuestionAnswered
+from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
+from roamtui.conversation.events import ExpandStatus, SectionsExpanded
+from roamtui.conversation.session import Session
+from roamtui.conversation.transcript import Exchange, Stopped, Transcript
+from roamtui.document.columns import Row, build_columns
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
+from roamtui.document.parse import parse_raw
+from roamtui.errors import ModelError, RoamtuiError, SourceError
+from roamtui.evaluation.golds import GoldIds, find_gold_ids, find_rank
+from roamtui.evaluation.questions import EvalQuestion, Turn
+from roamtui.evaluation.rows import AgentScore, QuestionRow, RowFile, RunKey
 from roamtui.evaluation.scoring import RANK_MAX
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from roamtui.agent.options import AgentOptions
-    from roamtui.document.document import Document
-    from roamtui.document.library import Library
-    from roamtui.evaluation.golds import GoldIds
-    from roamtui.evaluation.questions import EvalQuestion
-    from roamtui.evaluation.rows import RowFile, RunKey
-    from roamtui.models.base import Model
-    from roamtui.search.base import Searcher
+from roamtui.models.base import Model
+from roamtui.search.base import Searcher
+from roamtui.sources.read import read_file
 
 SCOPE_ALL = "all"
 _KEPT_DOCUMENTS = 64
 _FAILURES_MAX = 5
 """Failures of the model in a row after which it is given up."""
 _WARM_UP = "warm up"
+_OPENED = (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
+_SUFFIXES = frozenset({".md", ".markdown", ".txt"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +74,7 @@ class _Material:
     documents: Mapping[str, Document]
 
 
-class _Shelf:
+class _Libraries:
     """The libraries that questions are asked of, each made once and ready to search."""
 
     def __init__(self, plan: Plan) -> None:
@@ -113,13 +119,15 @@ async def run_plan(plan: Plan, file: RowFile | None = None, tell: Callable[[int,
         RoamtuiError: The documents cannot be read, or the model answers nothing.
     """
     course = Course()
-    shelf = _Shelf(plan)
+    libraries = _Libraries(plan)
     if plan.key.scope == SCOPE_ALL:
-        shelf.take("")
+        libraries.take("")
     waiting = iter(plan.questions)
     make_model = plan.make_model
     models = [None] if make_model is None else [make_model() for _ in range(plan.jobs)]
-    tasks = [asyncio.ensure_future(_work(waiting, _Desk(plan, shelf, course, file, model, tell))) for model in models]
+    tasks = [
+        asyncio.ensure_future(_work(waiting, _Worker(plan, libraries, course, file, model, tell))) for model in models
+    ]
     try:
         await asyncio.gather(*tasks)
     finally:
@@ -133,49 +141,49 @@ async def run_plan(plan: Plan, file: RowFile | None = None, tell: Callable[[int,
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
+class _Worker:
     """Where one of the questions asked side by side is worked on."""
 
     plan: Plan
-    shelf: _Shelf
+    libraries: _Libraries
     course: Course
     file: RowFile | None
     model: Model | None
     tell: Callable[[int, int], None] | None
 
 
-async def _work(waiting: Iterator[EvalQuestion], desk: _Desk) -> None:
-    course = desk.course
+async def _work(waiting: Iterator[EvalQuestion], worker: _Worker) -> None:
+    course = worker.course
     for question in waiting:
-        row = desk.file.done.get(question.id) if desk.file is not None else None
+        row = worker.file.done.get(question.id) if worker.file is not None else None
         if row is None or row.question != question.question:
-            row = await _score(question, desk)
-            if row is not None and desk.file is not None:
-                desk.file.add(row)
+            row = await _score(question, worker)
+            if row is not None and worker.file is not None:
+                worker.file.add(row)
         if row is not None:
             course.rows[question.id] = row
-        if desk.tell is not None:
-            desk.tell(len(course.rows) + len(course.problems), len(desk.plan.questions))
+        if worker.tell is not None:
+            worker.tell(len(course.rows) + len(course.problems), len(worker.plan.questions))
         await asyncio.sleep(0)
 
 
-async def _score(question: EvalQuestion, desk: _Desk) -> QuestionRow | None:
+async def _score(question: EvalQuestion, worker: _Worker) -> QuestionRow | None:
     """Return the result of a question, None where there is none; the reason is among the problems then."""
     try:
-        material = desk.shelf.take(question.doc)
+        material = worker.libraries.take(question.doc)
         golds = find_gold_ids(question, material.documents)
     except RoamtuiError as error:
-        desk.course.problems.append(f"question {question.id} (line {question.line_number}) is left out: {error}")
+        worker.course.problems.append(f"question {question.id} (line {question.line_number}) is left out: {error}")
         return None
-    asked = question if desk.plan.key.with_history else replace(question, history=())
+    asked = question if worker.plan.key.with_history else replace(question, history=())
     row = _search(asked, material.searcher, golds)
-    if desk.model is None:
+    if worker.model is None:
         return row
-    agent = await ask_agent(asked, material.library, material.searcher, desk.model, golds, desk.plan.agent_options)
+    agent = await ask_agent(asked, material.library, material.searcher, worker.model, golds, worker.plan.agent_options)
     if agent.error:
-        _count_failure(question, agent.error, desk.course)
+        _count_failure(question, agent.error, worker.course)
         return None
-    desk.course.failures = 0
+    worker.course.failures = 0
     return replace(row, agent=agent)
 
 
@@ -205,3 +213,108 @@ def _count_failure(question: EvalQuestion, error: str, course: Course) -> None:
     if not course.rows or course.failures >= _FAILURES_MAX:
         raise ModelError(error)
     course.problems.append(f"question {question.id} (line {question.line_number}) is left out: {error}")
+
+
+async def ask_agent(
+    question: EvalQuestion,
+    library: Library,
+    searcher: Searcher | None,
+    model: Model,
+    golds: GoldIds,
+    options: AgentOptions | None = None,
+) -> AgentScore:
+    """Ask a question, with what was said before it, and return what became of it."""
+    session = Session.start(library)
+    exchanges = make_exchanges(question.history)
+    if exchanges:
+        session = Session(replace(session.state, transcript=Transcript(exchanges=exchanges)))
+    agent = Agent(session, model, searcher, options)
+    opened: dict[str, None] = {}
+    tokens = 0
+    final: QuestionAnswered | None = None
+    started = time.perf_counter()
+    async with aclosing(agent.ask(question.question)) as events:  # type: ignore[type-var]
+        async for event in events:
+            if isinstance(event, SectionsExpanded):
+                opened |= dict.fromkeys(r.section_id for r in event.results if r.section_id and r.status in _OPENED)
+                tokens += sum(result.tokens for result in event.results)
+            elif isinstance(event, QuestionAnswered):
+                final = event
+    assert final is not None
+    cited = {citation.section_id for citation in final.citations}
+    verified, quotes = count_verified(final.citations)
+    return AgentScore(
+        gold_opened=not golds.strict.isdisjoint(opened),
+        gold_cited=not golds.strict.isdisjoint(cited),
+        relaxed_opened=not golds.relaxed.isdisjoint(opened),
+        relaxed_cited=not golds.relaxed.isdisjoint(cited),
+        quotes=quotes,
+        verified=verified,
+        opened=len(opened),
+        tokens=tokens,
+        steps=final.steps,
+        seconds=round(time.perf_counter() - started, 3),
+        stopped=final.stopped.value,
+        error=final.error if final.stopped in (Stopped.ERROR, Stopped.COST) else "",
+    )
+
+
+def make_exchanges(history: Sequence[Turn]) -> tuple[Exchange, ...]:
+    """Return what was said before as exchanges; several turns of one speaker become one."""
+    pairs: list[tuple[list[str], list[str]]] = []
+    for turn in history:
+        if (turn.is_user and (not pairs or pairs[-1][1])) or not pairs:
+            pairs.append(([], []))
+        pairs[-1][0 if turn.is_user else 1].append(turn.text)
+    return tuple(
+        Exchange(number=number, question="\n".join(said), answer="\n".join(answered), stopped=Stopped.ANSWERED)
+        for number, (said, answered) in enumerate(pairs, start=1)
+    )
+
+
+def build_folder_library(folder: Path) -> Library:
+    """Return all documents below a folder as one library; the key of each is its path below the folder.
+
+    Raises:
+        SourceError: There are none, or one cannot be read.
+    """
+    if not folder.is_dir():
+        raise SourceError(f"There is no folder {folder}. Name the folder of the documents with --docs.")
+    paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
+    if not paths:
+        raise SourceError(f"{folder} holds no Markdown or text files.")
+    documents = [_read_document(path, key=path.relative_to(folder).as_posix()) for path in paths]
+    rows = [Row(NodeKind.FILE, 1, document.key, 0) for document in documents]
+    root = Document(key="", title=folder.name, text="", columns=build_columns(rows, 0))
+    taken = set(root.ids)
+    grafts = {}
+    for row, document in enumerate(documents):
+        salted = _salt(document, taken)
+        taken.update(salted.ids)
+        grafts[root.ids[row]] = salted
+    return Library(source=str(folder), root=root, grafts=MappingProxyType(grafts))
+
+
+def build_document_library(folder: Path, doc: str) -> Library:
+    """Return one document below a folder as a library.
+
+    Raises:
+        SourceError: It cannot be read, or lies outside the folder.
+    """
+    path = folder / doc
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise SourceError(f"{doc} lies outside {folder}.")
+    return Library(source=str(path), root=_read_document(path, key=""))
+
+
+def _read_document(path: Path, *, key: str) -> Document:
+    return parse_raw(read_file(path), key=key)
+
+
+def _salt(document: Document, taken: set[str]) -> Document:
+    """Return a document none of whose ids is taken."""
+    salted, attempt = document, 0
+    while not taken.isdisjoint(salted.ids):
+        attempt += 1
+        salted = replace(document, salt=str(attempt))
+    return salted

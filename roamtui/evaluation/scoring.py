@@ -1,17 +1,17 @@
-"""Results of questions into the numbers of a run."""
+"""The numbers of a run, with how sure each is: 95 % intervals by bootstrap."""
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from statistics import median
+from typing import Any
 
-from roamtui.evaluation.intervals import Difference, Measure, compare_measures, find_intervals
+from roamtui.evaluation.rows import AgentScore, QuestionRow, RunKey
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from roamtui.evaluation.rows import AgentScore, QuestionRow, RunKey
-
+RESAMPLES = 1_000
+_LOW, _HIGH = 0.025, 0.975
 RANK_MAX = 10
 """How many hits are looked at."""
 _PLACES = (1, 5, 10)
@@ -27,6 +27,57 @@ AGENT_NAMES = (
     "steps_per_question",
 )
 """What is measured where a model answers, as the command line names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A number over all questions: the mean of `values`, their median, or the ratio of two sums."""
+
+    name: str
+    values: tuple[float, ...]
+    """One for each question."""
+    weights: tuple[float, ...] | None = None
+    """Where given, the measure is the sum of the values by that of the weights."""
+    is_median: bool = False
+
+    def compute(self, indexes: Sequence[int] | None = None) -> float | None:
+        """Return the measure over some questions, all by default; None where it means nothing."""
+        values = self.values if indexes is None else list(map(self.values.__getitem__, indexes))
+        if not values:
+            return None
+        if self.is_median:
+            return float(median(values))
+        if self.weights is None:
+            return sum(values) / len(values)
+        weights = self.weights if indexes is None else map(self.weights.__getitem__, indexes)
+        total = sum(weights)
+        return sum(values) / total if total else None
+
+
+def find_intervals(
+    measures: Sequence[Measure], *, seed: int = 0, resamples: int = RESAMPLES
+) -> dict[str, tuple[float, float]]:
+    """Return the 95 % percentile interval of each measure, all over the same resampled questions."""
+    draws = _draw(len(measures[0].values) if measures else 0, seed, resamples)
+    intervals = {}
+    for measure in measures:
+        found = sorted(value for draw in draws if (value := measure.compute(draw)) is not None)
+        if found:
+            intervals[measure.name] = (_take_quantile(found, _LOW), _take_quantile(found, _HIGH))
+    return intervals
+
+
+def _draw(count: int, seed: int, resamples: int) -> list[list[int]]:
+    generator = random.Random(seed)  # noqa: S311 - no secret
+    return [generator.choices(range(count), k=count) for _ in range(resamples)] if count else []
+
+
+def _take_quantile(ordered: Sequence[float], share: float) -> float:
+    """Return a quantile of values in order, between two of them where it falls there."""
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +100,6 @@ def score_run(key: RunKey, rows: Sequence[QuestionRow], *, seed: int = 0) -> Run
         values={measure.name: measure.compute() for measure in measures},
         intervals=find_intervals(measures, seed=seed),
     )
-
-
-def compare_runs(
-    before: Mapping[str, QuestionRow], after: Mapping[str, QuestionRow], keys: tuple[RunKey, RunKey], *, seed: int = 0
-) -> tuple[int, tuple[Difference, ...]]:
-    """Return how many questions two runs share, and what each measure gains over these."""
-    shared = [question_id for question_id in before if question_id in after]
-    first = list_measures(keys[0], [before[question_id] for question_id in shared])
-    second = list_measures(keys[1], [after[question_id] for question_id in shared])
-    return len(shared), compare_measures(first, second, seed=seed)
 
 
 def list_measures(key: RunKey, rows: Sequence[QuestionRow]) -> list[Measure]:

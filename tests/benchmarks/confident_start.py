@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.transcript import ToolCall
-from roamtui.evaluation.asking import ask_agent
 from roamtui.evaluation.golds import GoldIds, find_gold_ids
-from roamtui.evaluation.libraries import build_document_library
 from roamtui.evaluation.questions import read_questions
+from roamtui.evaluation.running import ask_agent, build_document_library
 from roamtui.models.base import CallMade, ModelStopped, TextDelta
 from roamtui.models.offline.model import OfflineModel
 from roamtui.models.offline.reading import read_messages

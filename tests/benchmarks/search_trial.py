@@ -14,8 +14,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from roamtui.evaluation.golds import find_gold_ids, find_rank
-from roamtui.evaluation.libraries import build_folder_library
 from roamtui.evaluation.questions import read_questions
+from roamtui.evaluation.running import build_folder_library
 from roamtui.search.keyword import KeywordSearcher
 from tests.real_documents import find_data_dir
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roamtui.errors import SourceError, UsageError
-from roamtui.evaluation.rows import QuestionRow, RowFile, RunKey, read_rows, read_run
+from roamtui.evaluation.rows import QuestionRow, RowFile, RunKey, read_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,6 @@ def _write(path: Path, key: RunKey = _KEY) -> Path:
 
 def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     path = _write(tmp_path / "rows.jsonl")
-    assert read_run(path) == (_KEY, {"a": _ROW})
     assert RowFile(path, _KEY).done == {"a": _ROW}
 
 
@@ -33,7 +32,7 @@ def test_a_cut_line_is_told_and_the_next_result_stands_on_its_own(tmp_path: Path
     file.add(_ROW)
 
     assert file.problems == ("rows.jsonl line 2 is no result of a question; it is left out.",)
-    assert read_run(path)[1] == {"a": _ROW}
+    assert read_rows(path)[0] == {_KEY: {"a": _ROW}}
     assert path.read_bytes().count(b"\n") == 3
 
 
@@ -59,9 +58,6 @@ def test_a_file_of_something_else_is_not_written_to(tmp_path: Path) -> None:
     assert path.read_text("utf-8") == "my notes\n"
 
 
-def test_a_file_without_results_is_no_run(tmp_path: Path) -> None:
-    (tmp_path / "rows.jsonl").touch()
-    with pytest.raises(UsageError, match="no runs"):
-        read_run(tmp_path / "rows.jsonl")
+def test_a_file_that_is_not_there_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="cannot be read"):
-        read_run(tmp_path / "none.jsonl")
+        read_rows(tmp_path / "none.jsonl")

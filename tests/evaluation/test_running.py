@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from roamtui.errors import ModelError
-from roamtui.evaluation.asking import make_exchanges
-from roamtui.evaluation.libraries import build_folder_library
 from roamtui.evaluation.questions import Turn, read_questions
 from roamtui.evaluation.rows import RowFile, RunKey
-from roamtui.evaluation.running import Plan, run_plan
+from roamtui.evaluation.running import Plan, build_folder_library, make_exchanges, run_plan
 from roamtui.models.base import Model
 from roamtui.models.offline.model import OfflineModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply

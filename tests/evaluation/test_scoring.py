@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.evaluation.rows import AgentScore, QuestionRow, RunKey
-from roamtui.evaluation.scoring import compare_runs, describe_score, score_run
+from roamtui.evaluation.scoring import Measure, describe_score, find_intervals, score_run
 
 KEY = RunKey(set="tiny", scope="doc", mode="keyword", model="", with_history=True)
 
@@ -95,11 +95,32 @@ def test_without_search_there_are_no_hits_to_count() -> None:
     assert described["gold_opened"] == 1.0
 
 
-def test_two_runs_are_compared_over_the_questions_that_both_have() -> None:
-    before = {row.id: row for row in _ROWS}
-    after = {"a": _row("a", 2, 2, 1.0), "b": _row("b", 1, 1, 1.0), "z": _row("z", 1, 1, 1.0)}
-    count, gains = compare_runs(before, after, (KEY, KEY))
-    by_name = {gain.name: gain for gain in gains}
-    assert count == 2
-    assert (by_name["hit_at_1"].before, by_name["hit_at_1"].after) == (0.5, 0.5)
-    assert by_name["mrr"].after - by_name["mrr"].before == pytest.approx((0.5 + 1 - 1 - 0.25) / 2)
+_HALF = Measure(name="hits", values=(1.0, 0.0) * 50)
+
+
+def test_a_mean_a_ratio_and_a_median_are_what_they_say() -> None:
+    assert Measure(name="m", values=(1.0, 2.0, 6.0)).compute() == 3.0
+    assert Measure(name="m", values=(1.0, 2.0), weights=(2.0, 2.0)).compute() == 0.75
+    assert Measure(name="m", values=(1.0, 2.0, 60.0), is_median=True).compute() == 2.0
+
+
+def test_what_means_nothing_has_no_value_and_no_interval() -> None:
+    empty = Measure(name="m", values=(0.0, 0.0), weights=(0.0, 0.0))
+    assert empty.compute() is None
+    assert find_intervals([empty]) == {}
+    assert find_intervals([Measure(name="m", values=())]) == {}
+
+
+def test_the_interval_of_a_share_is_that_of_the_binomial() -> None:
+    low, high = find_intervals([_HALF], seed=3)["hits"]
+    assert low == pytest.approx(0.4, abs=0.015)  # 1.96 standard errors of 0.05; at 90 % it would be 0.42
+    assert high == pytest.approx(0.6, abs=0.015)
+
+
+def test_the_same_seed_gives_the_same_interval() -> None:
+    assert find_intervals([_HALF], seed=3) == find_intervals([_HALF], seed=3)
+    assert find_intervals([_HALF], seed=3, resamples=50) != find_intervals([_HALF], seed=4, resamples=50)
+
+
+def test_what_never_varies_has_an_interval_of_no_width() -> None:
+    assert find_intervals([Measure(name="m", values=(2.0,) * 9)]) == {"m": (2.0, 2.0)}
