@@ -34,12 +34,12 @@ _LEVEL_MAX = 6
 class Anchors:
     """Places titles on pages, in their order."""
 
-    def __init__(self, pages: Sequence[PageText], skipped: set[int]) -> None:
+    def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
         """Begin.
 
         Args:
             pages: All of the file.
-            skipped: Contents pages, on which no title is looked for.
+            skipped: Pages and rows that list contents, where no title is looked for.
         """
         self._pages = pages
         self._skipped = skipped
@@ -64,7 +64,7 @@ class Anchors:
         best: tuple[float, int, int, int] | None = None
         for away in _NEAR_PAGES:
             page = entry.page + away
-            if not 0 <= page < len(self._pages) or page in self._skipped:
+            if not 0 <= page < len(self._pages):
                 continue
             for score, row, count in self._match(entry, page, taken):
                 total = score - _FAR * abs(away) - 0.02 * row
@@ -89,8 +89,6 @@ class Anchors:
             return None
         start = max(found[-1].page if found else 0, following - _GROUP_PAGES_MAX)
         for page in range(following, start - 1, -1):
-            if page in self._skipped:
-                continue
             matches = [match for match in self._match(entry, page, set()) if match[0] >= _EQUAL_BUT_NUMBER]
             if matches:
                 _, row, count = max(matches, key=lambda match: match[0])
@@ -111,7 +109,7 @@ class Anchors:
         for row, (own, own_bare) in enumerate(names):
             is_item = item is not None and len(rows[row].text) <= _RUN_IN_MAX and read_item(rows[row].text) == item
             is_alike = own[:2] in starts or own_bare[:2] in starts
-            if (page, row) in taken or not own or not (is_item or is_alike):
+            if (page, row) in taken or (page, row) in self._skipped or not own or not (is_item or is_alike):
                 continue
             score, count = self._compare(names, row, (whole, bare, number), rows)
             if is_item and score < _SAME_NUMBER and re.match(r"\W*(?:part|item)", rows[row].text, re.IGNORECASE):

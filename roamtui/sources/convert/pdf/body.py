@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from roamtui.sources.convert.pdf.outline import CONTINUED, Heading, PageText, join_rows, read_item, read_part
@@ -17,6 +17,9 @@ _ITEM_ROW = re.compile(
     re.IGNORECASE,
 )
 _FEW_ITEMS = 3
+_ITEMS_MAX = 16
+_PART_STARTS = {1: 1, 2: 5, 3: 10, 4: 15}
+"""The first Item of each Part of a yearly report."""
 _STATEMENT_ROWS = 7
 _STATEMENT_LENGTH_MAX = 130
 _STATEMENT = re.compile(
@@ -45,39 +48,53 @@ class _Found:
     weight: float
 
 
-def find_items(pages: Sequence[PageText], skipped: set[int], known: Sequence[Heading]) -> list[Heading]:
-    """Return the Items and Parts in their order, where the outline has few of them so far."""
-    if sum(read_item(heading.title) is not None for heading in known) >= _FEW_ITEMS:
-        return []
+def find_items(pages: Sequence[PageText], skipped: set[tuple[int, int]], known: Sequence[Heading]) -> list[Heading]:
+    """Return the Items and Parts in their order, but for those that are known or for which these leave no room."""
     found = []
     for page, row, each in _walk(pages, skipped, _ITEM_LENGTH_MAX):
         item = read_item(each.text)
         part = read_part(each.text)
-        if item is not None and item[0] <= 16 and _ITEM_ROW.match(each.text):
-            found.append(_Found(page, row, (item[0], ord(item[1] or "@")), 3 if _is_marked(each) else 1))
+        if item is not None and item[0] <= _ITEMS_MAX and _ITEM_ROW.match(each.text):
+            found.append(_Found(page, row, _make_key(item), 3 if _is_marked(each) else 1))
         elif part is not None and len(each.text) < 60:
-            found.append(_Found(page, row, ({1: 1, 2: 5, 3: 10, 4: 15}.get(part, 99), 0), 1.5))
+            found.append(_Found(page, row, (_PART_STARTS.get(part, 99), 0), 1.5))
+    places: dict[tuple[int, ...], tuple[int, int]] = {
+        _make_key(item): heading.place for heading in known if (item := read_item(heading.title)) is not None
+    }
+    if len(places) >= _FEW_ITEMS:
+        found = [each for each in found if each.weight == 3 and each.key not in places and _has_room(each, places)]
     chain = _find_rising(found)
-    if sum(each.key[1] > 0 for each in chain) < _FEW_ITEMS:
+    if len(places) < _FEW_ITEMS and sum(each.key[1] > 0 for each in chain) < _FEW_ITEMS:
         return []
     return [_make(pages, each, level=2 if each.key[1] else 1, count=_count_title_rows(pages, each)) for each in chain]
 
 
-def find_statements(pages: Sequence[PageText], skipped: set[int]) -> Iterator[Heading]:
+def _make_key(item: tuple[int, str]) -> tuple[int, int]:
+    return item[0], ord(item[1] or "@")
+
+
+def _has_room(found: _Found, places: Mapping[tuple[int, ...], tuple[int, int]]) -> bool:
+    """Return whether an Item stands between those before and after it."""
+    place = (found.page, found.row)
+    return all((key < found.key) == (other < place) for key, other in places.items())
+
+
+def find_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> Iterator[Heading]:
     """Yield the titles of statements at the top of pages with tables; their level is 0, to be set by where they are."""
     for number, page in enumerate(pages):
-        if number in skipped or not page.tables:
+        if not page.tables:
             continue
         for index, row in enumerate(page.rows[:_STATEMENT_ROWS]):
             text = row.text
             if len(text) > _STATEMENT_LENGTH_MAX or CONTINUED.search(text) or text[-1] in ".,;:" or text[0].islower():
                 continue
-            if _STATEMENT.fullmatch(text) and text[0].isupper() and not _is_in_data(page, index):
+            is_free = (number, index) not in skipped and not _is_in_data(page, index)
+            if is_free and _STATEMENT.fullmatch(text) and text[0].isupper():
                 yield Heading(page=number, row=index, count=1, level=0, title=text)
                 break
 
 
-def find_notes(pages: Sequence[PageText], skipped: set[int]) -> list[Heading]:
+def find_notes(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> list[Heading]:
     """Return the notes to financial statements, those in rising order; their level is 0."""
     found = []
     for page, row, each in _walk(pages, skipped, _NOTE_LENGTH_MAX):
@@ -88,13 +105,13 @@ def find_notes(pages: Sequence[PageText], skipped: set[int]) -> list[Heading]:
     return [_make(pages, each, level=0, count=1) for each in chain] if len(chain) >= _FEW_ITEMS else []
 
 
-def find_exhibits(pages: Sequence[PageText], skipped: set[int], after: int) -> Iterator[Heading]:
+def find_exhibits(pages: Sequence[PageText], skipped: set[tuple[int, int]], after: int) -> Iterator[Heading]:
     """Yield signatures and exhibits that follow the last Item of a filing."""
     seen = set()
     for number in range(after, len(pages)):
         for index, row in enumerate(pages[number].rows[:_STATEMENT_ROWS]):
             is_signatures = _SIGNATURES.fullmatch(row.text) is not None
-            if number in skipped or not (is_signatures or (_EXHIBIT.fullmatch(row.text) and index < 4)):
+            if (number, index) in skipped or not (is_signatures or (_EXHIBIT.fullmatch(row.text) and index < 4)):
                 continue
             name = row.text.casefold()
             if name not in seen:
@@ -103,46 +120,47 @@ def find_exhibits(pages: Sequence[PageText], skipped: set[int], after: int) -> I
 
 
 def find_numbered(
-    pages: Sequence[PageText], skipped: set[int], is_title: Callable[[PageText, int], bool]
+    pages: Sequence[PageText], skipped: set[tuple[int, int]], looks_like_title: Callable[[PageText, int], float]
 ) -> list[Heading]:
     """Return titles that are numbered ("3.2 Types and values"), each the next of one before it.
 
     Args:
         pages: All of the file.
-        skipped: Those on which none is looked for.
-        is_title: Tells whether a row of a page looks like a title.
+        skipped: Pages and rows where none is looked for.
+        looks_like_title: Tells how much a row of a page looks like a title: from 1 on for sure, 0 not at all.
     """
-    chain: list[_Found] = []
-    last: tuple[int, ...] = ()
+    found = []
     for page, row, each in _walk(pages, skipped, _NUMBERED_LENGTH_MAX):
         match = _NUMBERED.match(each.text)
-        if match is None or each.text[-1] in ",;" or not is_title(pages[page], row):
-            continue
-        key = tuple(int(number) for number in match[1].split("."))
-        if _is_next(last, key):
-            chain.append(_Found(page, row, key, 1))
-            last = key
+        looks = looks_like_title(pages[page], row) if match and each.text[-1] not in ",;" else 0.0
+        if match and looks:
+            found.append(_Found(page, row, tuple(map(int, match[1].split("."))), looks))
+    chain: list[_Found] = []
+    for one in _find_rising(found):
+        if one.weight >= 1 or _is_next(chain[-1].key if chain else (), one.key):
+            chain.append(one)
     if len(chain) < _NUMBERED_MIN:
         return []
-    return [_make(pages, each, level=min(_LEVEL_MAX, len(each.key)), count=1) for each in chain]
+    return [
+        _make(pages, one, level=min(_LEVEL_MAX, len(one.key)), count=_count_title_rows(pages, one)) for one in chain
+    ]
 
 
 def _is_next(last: tuple[int, ...], key: tuple[int, ...]) -> bool:
     """Return whether a number may follow another: its first child, or the next of it or of one above it."""
     if not last:
-        return key in ((1,), (0,)) or (len(key) > 1 and key[-1] in (0, 1))
+        return key in ((1,), (0,))
     if len(key) > len(last):
         return key[: len(last)] == last and all(number == 1 for number in key[len(last) :])
     same = len(key) - 1
     return key[:same] == last[:same] and 1 <= key[same] - last[same] <= 2
 
 
-def _walk(pages: Sequence[PageText], skipped: set[int], length_max: int) -> Iterator[tuple[int, int, Row]]:
+def _walk(pages: Sequence[PageText], skipped: set[tuple[int, int]], length_max: int) -> Iterator[tuple[int, int, Row]]:
     for number, page in enumerate(pages):
-        if number not in skipped:
-            for index, row in enumerate(page.rows):
-                if len(row.text) <= length_max:
-                    yield number, index, row
+        for index, row in enumerate(page.rows):
+            if len(row.text) <= length_max and (number, index) not in skipped:
+                yield number, index, row
 
 
 def _is_marked(row: Row) -> bool:
@@ -178,9 +196,15 @@ def _count_title_rows(pages: Sequence[PageText], each: _Found) -> int:
     rows = pages[each.page].rows
     first = rows[each.row]
     count = 1
-    while each.row + count < len(rows) and count < 3 and (first.font.is_bold or first.text.isupper()):
+    while (
+        each.row + count < len(rows) and count < 3 and (first.font.is_bold or first.text.isupper() or each.weight >= 1)
+    ):
         row, above = rows[each.row + count], rows[each.row + count - 1]
-        is_alike = row.font == first.font and row.text.isupper() == first.text.isupper()
+        is_alike = (
+            row.font == first.font
+            and abs(row.size - first.size) < 0.06 * first.size
+            and row.text.isupper() == first.text.isupper()
+        )
         is_close = 0 < row.top - above.top < 1.6 * above.size
         if not is_alike or not is_close or read_item(row.text) or read_part(row.text) or row.x0 < first.x0 - 2:
             break

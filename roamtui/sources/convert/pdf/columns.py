@@ -7,7 +7,7 @@ a table row by row, columns one after the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from roamtui.sources.convert.pdf.pdfium import PdfPage, Word
 from roamtui.sources.convert.pdf.rows import (
@@ -20,9 +20,7 @@ from roamtui.sources.convert.pdf.rows import (
     set_apart_odd,
 )
 
-_CELL_GAP = 0.62
 _PROSE_WORDS_MIN = 4
-_PROSE_LETTERS_MIN = 20
 _VOTES_MIN = 6
 _NEAR = 4.0
 """Points: cells that begin so close are one column's."""
@@ -51,61 +49,62 @@ def read_rows(page: PdfPage) -> list[Row]:
 
 
 def _order(words: list[Word], depth: int) -> list[list[Word]]:
-    """Return the words of each row, the rows in the order of reading."""
+    """Return the words of each row, the rows in the order of reading.
+
+    Args:
+        words: In the order in which the page draws them.
+        depth: How many columns they are inside.
+    """
     groups = group_words(words)
-    x = _find_column(groups) if depth < _DEPTH_MAX else None
+    lines = _list_lines(words) if depth < _DEPTH_MAX and len(groups) >= _VOTES_MIN else []
+    x = _find_column(lines, words)
     if x is None:
         return groups
-    bands = _divide(groups, x)
+    crossing = {word.first for line in lines if line[0].x0 < x - 2 and line[-1].x1 > x + 2 for word in line}
+    bands = [(is_open, list(band)) for is_open, band in groupby(groups, lambda group: _is_open(group, crossing))]
     if not _is_drawn_by_column(bands, x):
         return groups
     ordered: list[list[Word]] = []
     for is_open, band in bands:
-        if not is_open:
+        if is_open:
+            flat = sorted((word for group in band for word in group), key=lambda word: word.first)
+            ordered += _order([word for word in flat if word.x0 < x], depth + 1)
+            ordered += _order([word for word in flat if word.x0 >= x], depth + 1)
+        else:
             ordered += band
-            continue
-        flat = [word for group in band for word in group]
-        left = [word for word in flat if word.x0 < x]
-        right = [word for word in flat if word.x0 >= x]
-        ordered += _order(left, depth + 1)
-        ordered += _order(right, depth + 1)
     return ordered
 
 
-def _list_cells(group: Sequence[Word]) -> list[tuple[float, float, int, int]]:
-    """Return where the cells of a row begin and end, and how many words and characters each has."""
-    cells = []
-    x0 = x1 = 0.0
-    words = letters = 0
-    for word in group:
-        if words and word.x0 - x1 > _CELL_GAP * (word.bottom - word.top):
-            cells.append((x0, x1, words, letters))
-            words = 0
-        if not words:
-            x0, x1, letters = word.x0, word.x1, 0
-        words += 1
-        letters += len(word.text)
-        x1 = max(x1, word.x1)
-    if words:
-        cells.append((x0, x1, words, letters))
-    return cells
+def _is_open(group: Sequence[Word], crossing: set[int]) -> bool:
+    return not any(word.first in crossing for word in group)
 
 
-def _find_column(groups: Sequence[list[Word]]) -> float | None:
-    """Return where the right one of two columns begins, if enough prose begins there."""
-    if len(groups) < _VOTES_MIN:
+def _list_lines(words: Sequence[Word]) -> list[list[Word]]:
+    """Return what the page draws from left to right without going back."""
+    lines: list[list[Word]] = []
+    before: Word | None = None
+    for word in words:
+        if before is not None and word.x0 >= before.x1 - 1 and word.top < before.bottom and word.bottom > before.top:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+        before = word
+    return lines
+
+
+def _find_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | None:
+    """Return where the right one of two columns begins, if enough lines of prose begin there."""
+    if not lines:
         return None
-    left = min(group[0].x0 for group in groups)
-    right = max(group[-1].x1 for group in groups)
+    left = min([word.x0 for word in words])
+    right = max([word.x1 for word in words])
     low = left + _SIDE_MIN * (right - left)
     high = right - _SIDE_MIN * (right - left)
     votes: dict[int, list[float]] = {}
-    for group in groups:
-        if group[-1].x0 < low:
-            continue
-        for x0, _, words, letters in _list_cells(group):
-            if low <= x0 <= high and words >= _PROSE_WORDS_MIN and letters >= _PROSE_LETTERS_MIN:
-                votes.setdefault(int(x0 // _NEAR), []).append(x0)
+    for line in lines:
+        x0 = line[0].x0
+        if low <= x0 <= high and len(line) >= _PROSE_WORDS_MIN:
+            votes.setdefault(int(x0 // _NEAR), []).append(x0)
     if not votes:
         return None
     best = max(votes, key=lambda key: len(votes[key]))
@@ -113,27 +112,12 @@ def _find_column(groups: Sequence[list[Word]]) -> float | None:
     return min(near) - 1 if len(near) >= _VOTES_MIN else None
 
 
-def _divide(groups: Sequence[list[Word]], x: float) -> list[tuple[bool, list[list[Word]]]]:
-    """Return the rows in bands: those that no cell crosses at a height are open."""
-    bands: list[tuple[bool, list[list[Word]]]] = []
-    for group in groups:
-        is_open = not any(x0 < x - 2 and x1 > x + 2 for x0, x1, _, _ in _list_cells(group))
-        if bands and bands[-1][0] == is_open:
-            bands[-1][1].append(group)
-        else:
-            bands.append((is_open, [group]))
-    return bands
-
-
 def _is_drawn_by_column(bands: Sequence[tuple[bool, list[list[Word]]]], x: float) -> bool:
     rows = switches = 0
     for is_open, band in bands:
-        if not is_open:
-            continue
-        sides = [
-            word.x0 >= x for word in sorted((word for group in band for word in group), key=lambda word: word.first)
-        ]
-        both = any(sides) and not all(sides)
-        rows += len(band) if both else 0
-        switches += sum(one != two for one, two in pairwise(sides)) - both
+        flat = sorted((word for group in band for word in group), key=lambda word: word.first) if is_open else []
+        sides = [word.x0 >= x for word in flat]
+        if any(sides) and not all(sides):
+            rows += len(band)
+            switches += sum(one != two for one, two in pairwise(sides)) - 1
     return rows >= _VOTES_MIN and switches <= _SWITCHES_MAX * rows

@@ -46,10 +46,13 @@ class _Line:
     is_linked: bool
 
 
-def find_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[list[Entry], set[int]]:
-    """Return what the contents pages of a file list, and these pages."""
+def find_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[list[Entry], set[tuple[int, int]]]:
+    """Return what the contents pages of a file list, and the pages and rows on which they do.
+
+    All rows of the first list; of a later one those with a page, because the title of what it is in may stand there.
+    """
     entries: list[Entry] = []
-    own_pages: set[int] = set()
+    own: set[tuple[int, int]] = set()
     group: list[_Line] = []
     group_start = -1
     for number in range(len(pages) + 1):
@@ -61,9 +64,9 @@ def find_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[l
             continue
         if not group:
             group_start = number
-        own_pages.add(number)
+        own.update((number, row) for row, line in enumerate(lines) if not entries or line.page is not None)
         group += lines
-    return entries, own_pages
+    return entries, own
 
 
 def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) -> list[_Line] | None:

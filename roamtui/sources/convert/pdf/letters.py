@@ -6,14 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import median
 
 from roamtui.sources.convert.pdf.outline import CONTINUED, Heading, PageText, join_rows
 from roamtui.sources.convert.pdf.rows import Row
 
-_SECTION_LENGTH_MIN = 1_500
+_SECTION_LENGTH_MIN = 3_000
 """Characters: shorter sections need no headings inside."""
+_LENGTH_EACH_MIN = 200
+"""Characters for each title of a style; names in a list, or words in a program, stand closer."""
 _LARGER = 1.12
 _LENGTH_MAX = 150
 _SENTENCE_LENGTH_MAX = 400
@@ -38,6 +40,9 @@ _UNITS = re.compile(
     re.IGNORECASE,
 )
 _CAPTION = re.compile(r"(?:figure|fig\.|table|chart|source|note:|abbildung|tabelle)\s*[\dA-Z]?", re.IGNORECASE)
+_MONOSPACED = re.compile(r"cour|mono|consol|typewriter|cmtt|code|menlo|fixed", re.IGNORECASE)
+_NO_START = re.compile(r"[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃■□➢✓–—-]|\d+\s+\d+\s|https?:|www\.")
+"""How no title begins."""
 _MARKS = re.compile(r"[\W\d_]+")
 
 
@@ -77,20 +82,34 @@ def measure_body(pages: Sequence[PageText]) -> Body:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Title:
+    """What may be a heading."""
+
+    heading: Heading
+    style: tuple[float, ...]
+    """The more it is, the higher the heading stands."""
+
+
 class LetterHeadings:
     """Finds headings by their letters."""
 
-    def __init__(self, pages: Sequence[PageText], skipped: set[int]) -> None:
+    def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
         """Measure a file.
 
         Args:
             pages: All of it.
-            skipped: Those on which no heading is looked for.
+            skipped: Pages and rows where no heading is looked for.
         """
         self._pages = pages
         self._skipped = skipped
         self._body = measure_body(pages)
         self._tables = [{index for table in page.tables for index in range(table.start, table.end)} for page in pages]
+        self._offsets: list[list[int]] = []
+        self._length = 0
+        for page in pages:
+            self._offsets.append([*accumulate((len(row.text) for row in page.rows), initial=self._length)])
+            self._length = self._offsets[-1][-1]
 
     def find(self, headings: Sequence[Heading], *, has_skeleton: bool) -> list[Heading]:
         """Return the headings inside sections that are long.
@@ -100,67 +119,77 @@ class LetterHeadings:
             has_skeleton: Whether these are the file's own outline, so that what is before it is a cover.
         """
         more: list[Heading] = []
-        starts = [(0, 0), *(heading.place for heading in headings)]
+        starts = [(0, 0), *((heading.page, heading.row + heading.count) for heading in headings)]
         ends = [*(heading.place for heading in headings), (len(self._pages), 0)]
         levels = [0, *(heading.level for heading in headings)]
-        rows_taken = [0, *(heading.count for heading in headings)]
-        for number, (start, end, level, taken) in enumerate(zip(starts, ends, levels, rows_taken, strict=True)):
-            if has_skeleton and number == 0:
+        for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
+            if has_skeleton if not number else self._measure(start, end) < _SECTION_LENGTH_MIN:
                 continue
-            place = (start[0], start[1] + taken)
-            if self._measure(place, end) >= _SECTION_LENGTH_MIN or not headings:
-                more += self._find_inside(place, end, level)
+            more += self._divide(list(self._find_titles(start, end)), start, end, level)
         return more
 
-    def looks_like_title(self, page: PageText, index: int) -> bool:
-        """Return whether a row of a page is set like a title: by its letters, or by the blank around it."""
+    def looks_like_title(self, page: PageText, index: int) -> float:
+        """Return how much a row of a page is set like a title: by its letters, or by the blank around it."""
         row = page.rows[index]
+        if self._is_strong(row):
+            return 2.0
         above = page.rows[index - 1] if index else None
         is_apart = above is None or row.top < above.top or row.top - above.top > _APART * self._body.leading * row.size
-        return self._is_strong(row) or (is_apart and len(row.text) < 80 and row.text[-1] not in ".:;,")
+        return 0.3 * (is_apart and len(row.text) < 80 and row.text[-1] not in ".:;,")
 
     def _measure(self, start: tuple[int, int], end: tuple[int, int]) -> int:
-        total = 0
+        """Return how many characters stand between two places."""
+        return self._find_offset(end) - self._find_offset(start)
+
+    def _find_offset(self, place: tuple[int, int]) -> int:
+        page, row = place
+        return self._offsets[page][row] if page < len(self._pages) else self._length
+
+    def _divide(
+        self, titles: Sequence[_Title], start: tuple[int, int], end: tuple[int, int], level: int
+    ) -> Iterator[Heading]:
+        """Yield the titles that divide a part: those of the strongest style, then others where that left long parts."""
+        length = self._measure(start, end)
+        counts = Counter(title.style for title in titles)
+        sparse = [style for style, count in counts.items() if count * _LENGTH_EACH_MIN <= length]
+        if not sparse:
+            return
+        best = max(sparse)
+        chosen = [title for title in titles if title.style == best]
+        weaker = [title for title in titles if title.style < best and title.style in sparse]
+        starts = [start, *((title.heading.page, title.heading.row + title.heading.count) for title in chosen)]
+        ends = [*(title.heading.place for title in chosen), end]
+        for number, (low, high) in enumerate(zip(starts, ends, strict=True)):
+            if number:
+                heading = chosen[number - 1].heading
+                heading.level = min(_LEVEL_MAX, level + 1)
+                yield heading
+            inside = [title for title in weaker if low <= title.heading.place < high]
+            if inside and self._measure(low, high) >= _SECTION_LENGTH_MIN:
+                yield from self._divide(inside, low, high, level + (number > 0))
+
+    def _find_titles(self, start: tuple[int, int], end: tuple[int, int]) -> Iterator[_Title]:
         for page in range(start[0], min(end[0] + 1, len(self._pages))):
-            rows = self._pages[page].rows
             low = start[1] if page == start[0] else 0
-            high = end[1] if page == end[0] else len(rows)
-            total += sum(len(row.text) for row in rows[low:high])
-            if total >= _SECTION_LENGTH_MIN:
-                break
-        return total
+            high = end[1] if page == end[0] else len(self._pages[page].rows)
+            yield from self._find_on_page(page, low, high)
 
-    def _find_inside(self, start: tuple[int, int], end: tuple[int, int], level: int) -> list[Heading]:
-        found: list[tuple[Heading, tuple[float, ...]]] = []
-        for page in range(start[0], min(end[0] + 1, len(self._pages))):
-            if page not in self._skipped:
-                low = start[1] if page == start[0] else 0
-                high = end[1] if page == end[0] else len(self._pages[page].rows)
-                found += self._find_on_page(page, low, high)
-        ranks = {style: rank for rank, style in enumerate(sorted({style for _, style in found}, reverse=True), start=1)}
-        stack: list[tuple[float, ...]] = []
-        for heading, style in found:
-            while stack and stack[-1] <= style:
-                stack.pop()
-            stack.append(style)
-            heading.level = min(_LEVEL_MAX, level + min(len(stack), ranks[style]))
-        return [heading for heading, _ in found]
-
-    def _find_on_page(self, page: int, low: int, high: int) -> Iterator[tuple[Heading, tuple[float, ...]]]:
+    def _find_on_page(self, page: int, low: int, high: int) -> Iterator[_Title]:
         rows = self._pages[page].rows
         index = low
         while index < high:
             count = self._count_title(page, index, high)
             if count:
                 title = join_rows(rows[index : index + count])
-                yield Heading(page=page, row=index, count=count, level=0, title=title), self._style(page, rows[index])
+                heading = Heading(page=page, row=index, count=count, level=0, title=title)
+                yield _Title(heading, self._style(page, rows[index]))
             index += max(1, count)
 
     def _count_title(self, page: int, index: int, high: int) -> int:
         """Return how many rows from one on are a title, 0 where it is none."""
         rows, in_table = self._pages[page].rows, self._tables[page]
         row = rows[index]
-        if index in in_table or not self._may_be_title(row):
+        if index in in_table or (page, index) in self._skipped or not self._may_be_title(row):
             return 0
         is_strong = self._is_strong(row)
         if not is_strong and not self._is_sloped_apart(rows, index):
@@ -185,11 +214,18 @@ class LetterHeadings:
         return no_titles is None
 
     def _may_be_title(self, row: Row) -> bool:
-        if len(row.cells) > 2 or len(row.text) > _SENTENCE_LENGTH_MAX:
+        text = row.text
+        if (
+            len(row.cells) > 2
+            or len(text) > _SENTENCE_LENGTH_MAX
+            or _NO_START.match(text)
+            or _MONOSPACED.search(row.font.name)
+            or row.size < 0.85 * self._body.size
+        ):
             return False
-        letters = _MARKS.sub("", row.text)
+        letters = _MARKS.sub("", text)
         needed = 2 if letters[:1] > "\u02ff" else 3
-        return len(letters) >= needed and len(letters) * 2 > len(row.text) and row.size >= 0.85 * self._body.size
+        return len(letters) >= needed and len(letters) * 2 > len(text) and text.count("(") == text.count(")")
 
     def _is_bold(self, row: Row) -> bool:
         font = row.font

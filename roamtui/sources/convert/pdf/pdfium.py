@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -30,6 +30,10 @@ _ITALIC_FLAG = 1 << 6
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi(?!s)|cmbx|[-,]bd\b|medi\b")
 _ITALIC_NAME = re.compile(r"ital|obli|cmti|[-,]it\b")
 _QUARTER = math.pi / 2
+_TALL_SHARE = 0.9
+"""Of words have no letters both above and below: what is higher than these is about as high as a row."""
+_LOOSE = 1.15
+"""How much higher than its letters the box of a font is."""
 _DESTINATION_ACTION = 1
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
@@ -166,34 +170,57 @@ class PdfPage:
         self._fonts = fonts
         self._buffer = ctypes.create_string_buffer(_FONT_NAME_BYTES)
         self._flags = ctypes.c_int()
+        self._box = pdfium.FS_RECTF()
 
     def read_words(self) -> list[Word]:
         """Return the words in the order in which the page draws them."""
         text = self._read_text()
-        get_box, page = pdfium.FPDFText_GetLooseCharBox, self._text
-        one, two = pdfium.FS_RECTF(), pdfium.FS_RECTF()
         turn = self._find_turn(len(text))
         words = []
         for match in _WORD.finditer(text):
-            first, last = match.span()
-            last -= 1
-            if not get_box(page, first, one):
-                continue
-            x0, x1, low, high = one.left, one.right, one.bottom, one.top
-            if last > first and get_box(page, last, two):
-                x0, x1 = min(x0, two.left), max(x1, two.right)
-                low, high = min(low, two.bottom), max(high, two.top)
-            match turn:
-                case 0:
-                    low, high = -high, -low
-                case 1:
-                    x0, x1, low, high = low, high, x0, x1
-                case 2:
-                    x0, x1 = -x1, -x0
-                case _:
-                    x0, x1, low, high = -high, -low, -x1, -x0
-            words.append(Word(match[0], x0, x1, low, high, first, last))
+            first, end = match.span()
+            box = self._read_box((first, end - 1) if end - first > 1 else (first,), turn)
+            if box is not None:
+                x0, x1, top, bottom = box
+                words.append(Word(match[0], x0, x1, top, bottom, first, end - 1))
+        if words and not self.read_font(words[len(words) // 2].first).name:
+            self._even_out(words, turn)
         return words
+
+    def _read_box(self, indexes: Iterable[int], turn: int) -> tuple[float, float, float, float] | None:
+        """Return left, right, top and bottom of what encloses characters, None where they have no place."""
+        x0 = low = math.inf
+        x1 = high = -math.inf
+        box = self._box
+        for index in indexes:
+            if pdfium.FPDFText_GetLooseCharBox(self._text, index, box):
+                x0, x1 = min(x0, box.left), max(x1, box.right)
+                low, high = min(low, box.bottom), max(high, box.top)
+        if x0 > x1:
+            return None
+        match turn:
+            case 0:
+                return x0, x1, -high, -low
+            case 1:
+                return low, high, x0, x1
+            case 2:
+                return -x1, -x0, low, high
+            case _:
+                return -high, -low, -x1, -x0
+
+    def _even_out(self, words: list[Word], turn: int) -> None:
+        """Give words the height of a row: pictures of letters have boxes as low as the letters are."""
+        for word in words:
+            box = self._read_box(range(word.first, word.last + 1), turn)
+            if box is not None:
+                word.x0, word.x1, word.top, word.bottom = box
+        heights = sorted(word.bottom - word.top for word in words)
+        usual = heights[int(len(heights) * _TALL_SHARE)]
+        for word in words:
+            height = word.bottom - word.top
+            missing = max(height, usual) * _LOOSE - height
+            word.top -= missing / 2
+            word.bottom += missing / 2
 
     def read_font(self, index: int) -> Font:
         """Return the font of a character."""
