@@ -249,6 +249,8 @@ class Library:
             start_line=first,
             end_line=last,
             own_end_line=own_last,
+            page=document.page_at(columns.starts[row]),
+            page_end=document.page_at(max(columns.starts[row], columns.starts[end] - 1)),
             tokens=tokens[end] - tokens[row] + tokens_below,
             own_tokens=document.own_tokens[row],
             descendants=end - row - 1 + nodes_below,
@@ -327,6 +329,10 @@ class Library:
     def page_of(self, span: Span) -> int | None:
         """Return the 1-based page that a span begins on, None in a document without pages."""
         return self.document(span.doc).page_at(span.start)
+
+    def last_page_of(self, span: Span) -> int | None:
+        """Return the 1-based page that a span ends on, None in a document without pages."""
+        return self.document(span.doc).page_at(max(span.start, span.end - 1))
 
     def section_at(self, doc: str, offset: int) -> str | None:
         """Return the id of the node whose own text holds the character at `offset`, None outside all."""

@@ -69,6 +69,10 @@ class Node:
     """1-based last line of the subtree, inclusive."""
     own_end_line: int
     """1-based last line of the own text, inclusive."""
+    page: int | None
+    """1-based page that it begins on, None in a document without pages."""
+    page_end: int | None
+    """Page that its subtree ends on, inclusive."""
     tokens: int
     """Estimated tokens of the subtree."""
     own_tokens: int

@@ -106,6 +106,8 @@ def describe_node(node: Node) -> dict[str, Any]:
         "start_line": node.start_line,
         "end_line": node.end_line,
         "own_end_line": node.own_end_line,
+        "page": node.page,
+        "page_end": node.page_end,
         "tokens": node.tokens,
         "own_tokens": node.own_tokens,
     }

@@ -89,10 +89,11 @@ _make_known_name = lru_cache(maxsize=8_192)(_make_name)
 
 
 def name_lines(library: Library, span: Span) -> str:
-    """Return where a span stands in words: its lines, after the page where the document has pages."""
+    """Return where a span stands in words: its lines, after the pages where the document has pages."""
     first, last = library.lines_of(span)
-    page = library.page_of(span)
-    return f"lines {first}-{last}" if page is None else f"p. {page}, lines {first}-{last}"
+    page, last_page = library.page_of(span), library.last_page_of(span)
+    pages = "" if page is None else f"p. {page}, " if page == last_page else f"p. {page}-{last_page}, "
+    return f"{pages}lines {first}-{last}"
 
 
 def name_path(library: Library, section_id: str) -> str:

@@ -11,7 +11,7 @@ from tests.cli.conftest import GARDEN, RunCommand
 
 KEYS = {
     *("id", "kind", "level", "title", "path", "doc", "url", "parent"),
-    *("start_line", "end_line", "own_end_line", "tokens", "own_tokens"),
+    *("start_line", "end_line", "own_end_line", "page", "page_end", "tokens", "own_tokens"),
 }
 
 

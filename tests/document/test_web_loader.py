@@ -129,7 +129,7 @@ def test_a_pdf_is_converted_whatever_it_is_sent_as(media_type: str) -> None:
         library, _ = load(site, "/boats")
         (link,) = find_all(library, "/boats")
         below = [*library.walk(link)][1:]
-        assert [library.node(section_id).title for section_id in below] == ["Page 1", "Page 2"]
+        assert [library.node(section_id).title for section_id in below] == ["Page 1: one boat", "Page 2: two boats"]
         assert [library.page_of(library.span(section_id)) for section_id in below] == [1, 2]
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from roamtui.document.build import build_library
 from roamtui.errors import SourceError
+from roamtui.outline.labels import name_lines
 from roamtui.sources.archive import list_archive
 from roamtui.sources.convert import child, conversion, kept
 from roamtui.sources.convert.conversion import convert
@@ -83,7 +84,20 @@ def test_a_file_knows_its_pages(tmp_path: Path) -> None:
         "Page 1: one boat",
         "Page 2: two boats",
     ]
-    assert build_library(read_file(Path(__file__))).page_of is not None
+
+
+def test_a_section_knows_its_first_and_last_page(tmp_path: Path) -> None:
+    pages = [lay_out("# Boats", "", "text"), lay_out("more text"), lay_out("## Hulls", "", "text"), lay_out("end")]
+    bookmarks = [(1, "Boats", 0), (2, "Hulls", 2)]
+    (tmp_path / "a.pdf").write_bytes(make_pdf(pages, bookmarks=bookmarks))
+    library = build_library(read_file(tmp_path / "a.pdf"))
+    boats, hulls = (library.node(section_id) for section_id in library.walk())
+    assert [(node.title, node.page, node.page_end) for node in (boats, hulls)] == [("Boats", 1, 4), ("Hulls", 3, 4)]
+    assert name_lines(library, library.own_span(boats.id)) == "p. 1-2, lines 1-5"
+    text = build_library(read_file(Path(__file__)))
+    assert {(text.node(section_id).page, text.node(section_id).page_end) for section_id in text.walk()} == {
+        (None, None)
+    }
 
 
 def test_folders_zips_and_pipes_hold_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

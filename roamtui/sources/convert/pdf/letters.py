@@ -12,10 +12,13 @@ from statistics import median
 from roamtui.sources.convert.pdf.outline import CONTINUED, Heading, PageText, join_rows
 from roamtui.sources.convert.pdf.rows import Row
 
-_SECTION_LENGTH_MIN = 3_000
-"""Characters: shorter sections need no headings inside."""
+_LONG, _LONG_UNLISTED = 3_000, 1_500
+"""Characters: shorter sections need no headings inside; in a file that lists its sections, and in another."""
+_LONG_SHARE = 0.1
+"""Of a file that lists none: a short one is divided more finely."""
 _LENGTH_EACH_MIN = 200
 """Characters for each title of a style; names in a list, or words in a program, stand closer."""
+_FEW = 3
 _LARGER = 1.12
 _LENGTH_MAX = 150
 _SENTENCE_LENGTH_MAX = 400
@@ -107,6 +110,7 @@ class LetterHeadings:
         self._tables = [{index for table in page.tables for index in range(table.start, table.end)} for page in pages]
         self._offsets: list[list[int]] = []
         self._length = 0
+        self._long: float = _LONG
         for page in pages:
             self._offsets.append([*accumulate((len(row.text) for row in page.rows), initial=self._length)])
             self._length = self._offsets[-1][-1]
@@ -122,8 +126,9 @@ class LetterHeadings:
         starts = [(0, 0), *((heading.page, heading.row + heading.count) for heading in headings)]
         ends = [*(heading.place for heading in headings), (len(self._pages), 0)]
         levels = [0, *(heading.level for heading in headings)]
+        self._long = _LONG if has_skeleton else min(_LONG_UNLISTED, _LONG_SHARE * self._length)
         for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
-            if has_skeleton if not number else self._measure(start, end) < _SECTION_LENGTH_MIN:
+            if has_skeleton if not number else self._measure(start, end) < self._long:
                 continue
             more += self._divide(list(self._find_titles(start, end)), start, end, level)
         return more
@@ -151,7 +156,7 @@ class LetterHeadings:
         """Yield the titles that divide a part: those of the strongest style, then others where that left long parts."""
         length = self._measure(start, end)
         counts = Counter(title.style for title in titles)
-        sparse = [style for style, count in counts.items() if count * _LENGTH_EACH_MIN <= length]
+        sparse = [style for style, count in counts.items() if count <= _FEW or count * _LENGTH_EACH_MIN <= length]
         if not sparse:
             return
         best = max(sparse)
@@ -165,7 +170,10 @@ class LetterHeadings:
                 heading.level = min(_LEVEL_MAX, level + 1)
                 yield heading
             inside = [title for title in weaker if low <= title.heading.place < high]
-            if inside and self._measure(low, high) >= _SECTION_LENGTH_MIN:
+            if low == (0, 0) and inside and chosen and self._measure(low, high) < self._long:
+                inside[0].heading.level = level + 1
+                yield inside[0].heading
+            elif inside and self._measure(low, high) >= self._long:
                 yield from self._divide(inside, low, high, level + (number > 0))
 
     def _find_titles(self, start: tuple[int, int], end: tuple[int, int]) -> Iterator[_Title]:
