@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator
 from roamtui.conversation.transcript import ToolCall, Usage
 from roamtui.document.tokens import estimate_tokens
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
-from roamtui.models.offline.choosing import choose_sections, is_follow_up, make_query
-from roamtui.models.offline.links import choose_links
+from roamtui.models.offline.choosing import choose_exceptions, choose_links, choose_sections, is_follow_up, make_query
 from roamtui.models.offline.reading import Reading, read_messages
 from roamtui.models.offline.writing import is_answered, is_answered_by_start, is_covered_by_given, write_answer
 
@@ -22,7 +21,7 @@ _STEPS_MAX = 6
 
 
 class OfflineModel:
-    """Searches, opens the best sections in one batch, and answers with their best sentences."""
+    """Searches, opens the best sections in one batch, and quotes the passages that fit best."""
 
     @property
     def name(self) -> str:
@@ -73,6 +72,8 @@ def _choose_call(reading: Reading, tools: set[str]) -> tuple[str, dict[str, obje
     section_ids: tuple[str, ...] = ()
     if not reading.steps or reading.steps[-1] == "search_sections":
         section_ids = choose_sections(reading)
+    else:
+        section_ids = choose_exceptions(reading)
     if not section_ids and _may_open_links(reading):
         section_ids = choose_links(reading.links, reading.question, reading.asked_ids | reading.given_ids)
     return ("expand_sections", {"section_ids": list(section_ids)}) if section_ids else None
@@ -80,5 +81,5 @@ def _choose_call(reading: Reading, tools: set[str]) -> tuple[str, dict[str, obje
 
 def _may_open_links(reading: Reading) -> bool:
     """Return whether pages may be opened at a venture: once for a question that nothing at hand answers."""
-    has_tried = any(link.section_id in reading.asked_ids for link in reading.links)
+    has_tried = any(section_id in reading.asked_ids for section_id, _ in reading.links)
     return bool(reading.links) and not has_tried and reading.within_id is None and not is_answered(reading)

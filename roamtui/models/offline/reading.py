@@ -1,4 +1,4 @@
-"""Reads a request as a person would: the question, the outline, what was given, what the last search found."""
+"""Reads a request as a person would: the question, what was given, what the last search found."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role
-from roamtui.models.offline.links import Link, find_links
 
 _HEAD = r"^\[(?P<id>[0-9a-f]{8})\] (?P<path>.+) \((?:p\. \d+, )?lines (?P<first>\d+)-(?P<last>\d+)\)$"
 _GIVEN = re.compile(
@@ -24,12 +23,10 @@ _PAGE_HIT = re.compile(r"^\d+\. \[([0-9a-f]{8})\] .* \(page[^)\n]*\)$", re.MULTI
 _ID_ARGUMENT = re.compile(r"[0-9a-f]{8}")
 _PAGE_TOKENS = 1_000
 """What a page is taken for that was not fetched yet."""
-_OUTLINE_LINE = re.compile(
-    r"^#{1,6} (?P<title>.*?)(?:\.\.\.)? <!-- Section collapsed - expand with "
-    r'expand_sections\(\["(?P<id>[0-9a-f]{8})"\]\)'
-    r"|^\s*(?:- |# )\[(?P<compact>[0-9a-f]{8})\] (?P<rest>.*)$",
-    re.MULTILINE,
-)
+_OUTLINE_LINE = re.compile(r"""^.*?[\["]([0-9a-f]{8})[]"].*$""", re.MULTILINE)
+_COMMENT = re.compile(r"<!--.*?-->")
+_PAGE = re.compile(r"\(page\b|\| a page, fetched\b")
+_LISTED = re.compile(r"^- \[([0-9a-f]{8})\] (.*)$", re.MULTILINE)
 _ID = re.compile(r"\[([0-9a-f]{8})\]")
 _WITHIN = re.compile(
     r"^\(The question is about \[(?P<id>[0-9a-f]{8})\] (?P<path>.+) and what lies below it:", re.MULTILINE
@@ -65,7 +62,7 @@ class Reading:
     question: str
     earlier_questions: tuple[str, ...]
     outline: tuple[tuple[str, str], ...]
-    """Id and line of each section of the outline."""
+    """Id and words of each line of the outline that names a section."""
     given: tuple[Given, ...]
     """What can be quoted: of that section alone, where there is one."""
     given_ids: frozenset[str]
@@ -75,8 +72,10 @@ class Reading:
     found: tuple[Found, ...]
     has_searched: bool
     has_expanded: bool
-    links: tuple[Link, ...] = ()
-    """Pages of the outline that were not fetched when it was made."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Of those, pages that were not fetched when it was made."""
+    listed: tuple[tuple[str, str], ...] = ()
+    """Id and title of subsections that this question's expansions named without their text."""
     steps: tuple[str, ...] = ()
     """Names of the tools that this question called, in order."""
     has_new_page: bool = False
@@ -99,14 +98,14 @@ def read_messages(messages: Sequence[Message]) -> Reading:
     expansions = [call for call in calls if call.name == "expand_sections"]
     given = [section for text in texts for section in _find_given(text)]
     within = _find_within(messages[last].text) if questions else None
-    links = find_links(messages[questions[0]].text) if questions else ()
-    pages = {link.section_id for link in links} | set(_PAGE_HIT.findall("\n".join(searches)))
+    outline, links = _read_outline(messages[questions[0]].text if questions else "")
+    pages = {section_id for section_id, _ in links} | set(_PAGE_HIT.findall("\n".join(searches)))
     last_ids = _ID_ARGUMENT.findall(calls[-1].arguments) if calls and calls[-1].name == "expand_sections" else []
     inside = (found for text in texts for line in _INSIDE.findall(text) for found in _ID.findall(line))
     return Reading(
         question=_read_question(messages[last].text) if questions else "",
         earlier_questions=tuple(_read_question(messages[index].text) for index in questions[:-1]),
-        outline=_find_outline(messages[questions[0]].text) if questions else (),
+        outline=outline,
         within_id=within["id"] if within else None,
         given=tuple(_keep_within(given, within["path"]) if within else given),
         given_ids=frozenset((*(section.section_id for section in given), *inside)),
@@ -116,6 +115,7 @@ def read_messages(messages: Sequence[Message]) -> Reading:
         has_searched=bool(searches),
         has_expanded=bool(expansions),
         links=links,
+        listed=tuple(line for call in expansions for line in _LISTED.findall(_FENCE.sub("", results.get(call.id, "")))),
         steps=tuple(call.name for call in calls),
         has_new_page=not pages.isdisjoint(last_ids),
     )
@@ -171,8 +171,8 @@ def _read_count(text: str) -> int:
     return int(float(text.rstrip("kMG")) * unit)
 
 
-def _find_outline(text: str) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (match["id"] or match["compact"], match["title"] if match["id"] else match["rest"])
-        for match in _OUTLINE_LINE.finditer(text)
-    )
+def _read_outline(text: str) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+    """Return id and words of each line that names a section, and those of them that stand for pages to fetch."""
+    lines = [(match[1], match[0]) for match in _OUTLINE_LINE.finditer(text)]
+    named = tuple((section_id, _COMMENT.sub("", line).replace(section_id, "")) for section_id, line in lines)
+    return named, tuple(one for one, (_, line) in zip(named, lines, strict=True) if _PAGE.search(line))

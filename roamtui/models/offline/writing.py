@@ -1,4 +1,4 @@
-"""The answer: the sentences that share most with the question, quoted, each with its section."""
+"""The reply: the passages that share most with the question, and what limits them, quoted, each with its section."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from roamtui.models.offline.choosing import is_follow_up
+from roamtui.models.offline.exceptions import find_exception
 from roamtui.models.offline.reading import Given, Reading
 from roamtui.search.answer_forms import find_answer_form, list_implied
 from roamtui.search.languages import find_language
@@ -62,7 +63,7 @@ class _Candidate:
 
 
 def write_answer(reading: Reading) -> str:
-    """Return the answer to the question of a request: one to three quoted sentences, or that nothing was found."""
+    """Return one to three passages for the question of a request, with what limits them, or that nothing was found."""
     terms = query_terms(reading.question)
     if not terms:
         return f"Please ask a question about the document, in words that it may contain.\n\n{_LABEL}"
@@ -76,7 +77,17 @@ def write_answer(reading: Reading) -> str:
             break
         if all(candidate.quote != other.quote for other in chosen):
             chosen.append(candidate)
-    lines = [f"{_lead(candidate)} {_quote(candidate.quote)} [{candidate.section.section_id}]." for candidate in chosen]
+    quotes = [candidate.quote for candidate in chosen]
+    lines: list[str] = []
+    for candidate in chosen:
+        lead = "Another one" if lines else "The passage that fits best"
+        lines.append(
+            _write_line(lead, candidate.section.path.split(" > ")[-1].strip(), candidate.section, candidate.quote)
+        )
+        limit = find_exception(candidate.section, candidate.quote, reading.given, terms, quotes)
+        if limit is not None:
+            quotes.append(limit.quote)
+            lines.append(_write_line("But see", limit.title, limit.section, limit.quote))
     return "\n\n".join([*lines, _LABEL])
 
 
@@ -187,9 +198,9 @@ def _rate_term(term: str, count: int) -> float:
     return _UNSEEN_PAIR_SHARE if not count and is_unspaced(term) else 1.0
 
 
-def _lead(candidate: _Candidate) -> str:
-    title = candidate.section.path.split(" > ")[-1].strip()
-    return f"{title}:" if title and not title.startswith("(") else "The document says:"
+def _write_line(lead: str, title: str, section: Given, quote: str) -> str:
+    under = f", under {title}" if title and not title.startswith("(") else ""
+    return f"{lead}{under}: {_quote(quote)} [{section.section_id}]."
 
 
 def _quote(text: str) -> str:
