@@ -88,7 +88,7 @@ def get_converter(wanted: Format) -> Callable[[bytes, str], Converted]:
 
             return convert_docx
         case Format.HTML:
-            from roamtui.sources.convert.html_file import convert_html_file  # noqa: PLC0415
+            from roamtui.sources.convert.html import convert_html_file  # noqa: PLC0415
 
             return convert_html_file
         case Format.RST:

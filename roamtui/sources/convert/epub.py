@@ -14,8 +14,7 @@ from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.epub_headings import Leveller, mark_places
 from roamtui.sources.convert.epub_navigation import NavigationPoint, find_tags, locate_part, read_navigation
 from roamtui.sources.convert.escaping import has_words
-from roamtui.sources.convert.html import convert_html
-from roamtui.sources.convert.html_file import decode_html
+from roamtui.sources.convert.html import convert_html, decode_html
 from roamtui.sources.convert.html_tokens import Tag, read_tokens
 from roamtui.sources.convert.package import Package
 

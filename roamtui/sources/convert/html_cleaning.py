@@ -6,7 +6,6 @@ inline elements that Markdown knows. No heading is invented or lost, and no page
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 
 from roamtui.sources.convert.html_elements import (
@@ -18,8 +17,7 @@ from roamtui.sources.convert.html_elements import (
     find_code_language,
     is_unseen,
 )
-from roamtui.sources.convert.html_lines import LineWriter
-from roamtui.sources.convert.html_links import resolve_link
+from roamtui.sources.convert.html_lines import LineWriter, resolve_link
 from roamtui.sources.convert.html_tokens import Tag, read_tokens
 
 _BLOCKS_MAX = 200
@@ -42,7 +40,7 @@ _REGIONS = frozenset({"main", "article"})
 class CleanPage:
     """The simple HTML of a page."""
 
-    body: str
+    body: list[Tag | str]
     title: str
     """What the page calls itself, empty where it does not."""
 
@@ -122,19 +120,19 @@ class _Cleaner:
         else:
             self.lines.start_inline(token)
 
-    def choose_body(self) -> str:
+    def choose_body(self) -> list[Tag | str]:
         """Return the main text: of the parts that say so, else of the only article, else all of it."""
         pieces = self.lines.pieces
         for name in ("main", "article"):
             chosen = [region for region in self._regions if region.name == name]
-            text = "".join("".join(pieces[region.start : region.end]) for region in chosen)
-            if (name == "article" and len(chosen) > 1) or "<line>" not in text:
+            body = [piece for region in chosen for piece in pieces[region.start : region.end]]
+            if (name == "article" and len(chosen) > 1) or not _has(body, "line"):
                 continue
-            if "<h1>" not in text:
+            if not _has(body, "h1"):
                 heads = [region for region in self._regions if region.name == "h1" and region.end <= chosen[0].start]
-                text = "".join("".join(pieces[region.start : region.end]) for region in heads[-1:]) + text
-            return text
-        return "".join(pieces)
+                body = [piece for region in heads[-1:] for piece in pieces[region.start : region.end]] + body
+            return body
+        return pieces
 
     def _take_void(self, tag: Tag) -> None:
         lines = self.lines
@@ -149,7 +147,7 @@ class _Cleaner:
         elif tag.name == "hr":
             lines.part()
             if not lines.confined:
-                lines.pieces.append("<hr>")
+                lines.pieces.append(Tag("hr", {}, is_end=False))
         elif tag.name == "img" and not is_unseen("img", tag.attributes):
             lines.place_image(tag.attributes)
 
@@ -195,7 +193,7 @@ class _Cleaner:
 
     def _start_code_line(self) -> None:
         pieces = self.lines.pieces
-        if not pieces[-1].endswith(("\n", "<pre>")):
+        if isinstance(pieces[-1], str) and not pieces[-1].endswith("\n"):
             pieces.append("\n")
 
     def _start_heading(self, block: _Block) -> None:
@@ -223,7 +221,7 @@ class _Cleaner:
         around = self._find_written()
         if name == "li" and around is not None and around.written in LISTS:
             around.count = _read_number(tag.attributes.get("value", ""), around.count + 1)
-            self._write(block, "li", f' data-mark="{around.count}."' if around.written == "ol" else "")
+            self._write(block, "li", {"mark": f"{around.count}."} if around.written == "ol" else None)
         elif name == "tr" and around is not None and around.written == "table":
             self._write(block, "tr")
         elif name in CELLS and around is not None and around.written == "tr":
@@ -250,9 +248,9 @@ class _Cleaner:
     def _note_term(self) -> None:
         self.lines.is_term = any(block.name == "dt" for block in self._blocks[-2:])
 
-    def _write(self, block: _Block, name: str, attributes: str = "") -> None:
+    def _write(self, block: _Block, name: str, attributes: dict[str, str] | None = None) -> None:
         block.written, block.start, block.seen = name, len(self.lines.pieces), self.lines.seen
-        self.lines.pieces.append(f"<{name}{attributes}>")
+        self.lines.pieces.append(Tag(name, attributes or {}, is_end=False))
 
     def _dissolve(self, names: frozenset[str]) -> None:
         """End, in what comes out, the outermost open list or table and all in it; what follows in it stands free."""
@@ -291,7 +289,7 @@ class _Cleaner:
     def _write_end(self, block: _Block) -> None:
         """End in what comes out what stands for a block."""
         lines, name = self.lines, block.written
-        lines.pieces.append(f"</{name}>")
+        lines.pieces.append(Tag(name, {}, is_end=True))
         if name in HEADINGS:
             lines.confined -= 1
             lines.is_heading = False
@@ -301,10 +299,10 @@ class _Cleaner:
                 self._regions.append(_Region(name, block.start, len(lines.pieces)))
         elif name == "pre":
             lines.is_code = False
-            lines.pieces[block.start] = f'<pre data-language="{html.escape(lines.code_language)}">'
+            lines.pieces[block.start] = Tag("pre", {"language": lines.code_language}, is_end=False)
         elif name == "td":
             lines.confined -= 1
-            lines.pieces.extend(["<td></td>"] * (block.count - 1))
+            lines.pieces.extend([Tag("td", {}, is_end=False), Tag("td", {}, is_end=True)] * (block.count - 1))
         elif name == "tr":
             self._end_row(block)
 
@@ -313,8 +311,12 @@ class _Cleaner:
         if table is not None and row.count:
             table.count += 1
             if table.count == 1:
-                kind = "head" if row.is_head else "first"
-                self.lines.pieces[row.start] = f'<tr data-{kind}="{row.count}">'
+                said = {"columns": str(row.count), **({"is-head": ""} if row.is_head else {})}
+                self.lines.pieces[row.start] = Tag("tr", said, is_end=False)
+
+
+def _has(pieces: list[Tag | str], name: str) -> bool:
+    return any(isinstance(piece, Tag) and piece.name == name for piece in pieces)
 
 
 def _read_number(value: str, default: int) -> int:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from urllib.parse import quote, urljoin, urlsplit
 
 from roamtui.sources.convert.html_elements import INLINE, find_code_language, is_permalink, is_unseen
-from roamtui.sources.convert.html_links import resolve_link
-
-if TYPE_CHECKING:
-    from roamtui.sources.convert.html_tokens import Tag
+from roamtui.sources.convert.html_tokens import Tag
 
 _INLINES_MAX = 16
 _MARK_PIECES_MAX = 12
 _BLANKS = re.compile("[ \t\r\n\f\v\N{NO-BREAK SPACE}]+")
-_TAGS = re.compile(r"<(?!img)[^>]*>")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\s]+")
 _MARKS = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞", "link", "permalink", "anchor"})
+_LENGTH_MAX = 2_000
+_SCHEMES = frozenset({"", "http", "https", "mailto"})
+_UNWRITABLE = re.compile(r"[\x00-\x20<>()\\\x7f-\x9f\u2028\u2029]")
+_STRIPPED = "".join(map(chr, range(33)))
 
 
 @dataclass(slots=True)
@@ -42,7 +41,7 @@ class LineWriter:
     """Takes text and inline elements, and collects pieces of simple HTML."""
 
     base_url: str | None
-    pieces: list[str] = field(default_factory=list)
+    pieces: list[Tag | str] = field(default_factory=list)
     seen: int = 0
     """Texts and images so far that a reader sees."""
     hidden: int = 0
@@ -80,7 +79,7 @@ class LineWriter:
                 text = text.removeprefix(" ")
             self._is_after_blank = text.endswith(" ") if text else True
         self.seen += bool(_INVISIBLE.sub("", text))
-        self.pieces.append(html.escape(text, quote=False))
+        self.pieces.append(text)
 
     def break_line(self) -> None:
         """Take a line break."""
@@ -89,7 +88,7 @@ class LineWriter:
         elif self.confined or any(inline.written == "code" for inline in self._inlines):
             self.pieces.append(" ")
         elif self._line_start >= 0:
-            self.pieces.append("<br>")
+            self.pieces.append(Tag("br", {}, is_end=False))
 
     def place_image(self, attributes: dict[str, str]) -> None:
         """Take an image; of one in a heading or a cell only what it says in words is kept."""
@@ -101,7 +100,7 @@ class LineWriter:
             self._ensure_line()
             self.seen += 1
             self._is_after_blank = False
-            self.pieces.append(f'<img alt="{html.escape(alt)}" src="{html.escape(source)}">')
+            self.pieces.append(Tag("img", {"alt": alt, "src": source}, is_end=False))
 
     def start_inline(self, tag: Tag) -> None:
         """Take the start of an inline element."""
@@ -143,7 +142,7 @@ class LineWriter:
                 self._is_after_blank = True
         elif self._line_start >= 0:
             if self.seen > self._line_seen:
-                self.pieces.append("</line>")
+                self.pieces.append(Tag("line", {}, is_end=True))
             else:
                 del self.pieces[self._line_start :]
             self._line_start = -1
@@ -151,7 +150,7 @@ class LineWriter:
     def continue_link(self) -> None:
         """Begin anew, in a new block, the link that is open around it."""
         if self._link is not None:
-            self._push("a", f'<a href="{html.escape(self._link[0])}">')
+            self._push("a", {"href": self._link[0]})
 
     def _ensure_line(self) -> None:
         """Begin a line where none is open."""
@@ -159,7 +158,7 @@ class LineWriter:
             return
         self._line_start, self._line_seen = len(self.pieces), self.seen
         self._is_after_blank = True
-        self.pieces.append("<line>")
+        self.pieces.append(Tag("line", {}, is_end=False))
         if self.is_term:
             self._push("b")
         self.continue_link()
@@ -174,11 +173,11 @@ class LineWriter:
             return
         self._ensure_line()
         self._link = (address, self.depth)
-        self._push("a", f'<a href="{html.escape(address)}">', is_mark=is_mark)
+        self._push("a", {"href": address}, is_mark=is_mark)
 
-    def _push(self, name: str, piece: str = "", *, is_mark: bool = False) -> None:
+    def _push(self, name: str, attributes: dict[str, str] | None = None, *, is_mark: bool = False) -> None:
         self._inlines.append(_Inline(name, len(self.pieces), written=name, is_mark=is_mark, seen=self.seen))
-        self.pieces.append(piece or f"<{name}>")
+        self.pieces.append(Tag(name, attributes or {}, is_end=False))
 
     def _pop(self) -> str:
         inline = self._inlines.pop()
@@ -187,11 +186,34 @@ class LineWriter:
             del self.pieces[inline.start :]
             self.seen = inline.seen
         elif inline.written:
-            self.pieces.append(f"</{inline.written}>")
+            self.pieces.append(Tag(inline.written, {}, is_end=True))
         return inline.name
 
     def _is_mark(self, start: int) -> bool:
         """Return whether a reader sees no more than a sign for a link in the pieces from `start` on."""
         if len(self.pieces) - start > _MARK_PIECES_MAX:
             return False
-        return _INVISIBLE.sub("", _TAGS.sub("", "".join(self.pieces[start:]))).casefold() in _MARKS
+        pieces = self.pieces[start:]
+        if any(isinstance(piece, Tag) and piece.name == "img" for piece in pieces):
+            return False
+        return _INVISIBLE.sub("", "".join(piece for piece in pieces if isinstance(piece, str))).casefold() in _MARKS
+
+
+def resolve_link(address: str, base_url: str | None) -> str:
+    """Return an address as it can stand in Markdown, absolute where the page's is known; empty for a bad one.
+
+    Args:
+        address: As it stands in a page.
+        base_url: Address of the page.
+    """
+    address = address.strip(_STRIPPED).replace("\t", "").replace("\n", "").replace("\r", "")
+    if not address or len(address) > _LENGTH_MAX:
+        return ""
+    try:
+        if base_url:
+            address = urljoin(base_url, address)
+        if urlsplit(address).scheme.lower() not in _SCHEMES:
+            return ""
+    except ValueError:
+        return ""
+    return _UNWRITABLE.sub(lambda found: quote(found[0]), address)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.sources.convert.html import convert_html
-from roamtui.sources.convert.html_file import convert_html_file
+from roamtui.sources.convert.html import convert_html, convert_html_file
 from tests.sources.convert.outlines import read_outline
 
 _BEGINNINGS = (
