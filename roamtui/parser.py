@@ -127,8 +127,8 @@ def _take(values: Mapping[str, Any], kind: type[_T]) -> _T:
 
 
 def _take_settings(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    given = {name: values[f"setting.{name}"] for name in names if name != SEARCH}
-    given = {name: value for name, value in given.items() if value is not None}
-    search = {name: values[f"{SEARCH}.{name}"] for name in _SEARCH_FLAGS} if SEARCH in names else {}
-    search = {name: value for name, value in search.items() if value is not None}
+    """Return what was said of settings; an empty text, as of a variable that is not set, says nothing."""
+    said = {name: value for name, value in values.items() if value not in (None, "")}
+    given = {name: said[f"setting.{name}"] for name in names if f"setting.{name}" in said}
+    search = {name: said[f"{SEARCH}.{name}"] for name in _SEARCH_FLAGS if f"{SEARCH}.{name}" in said}
     return {**given, SEARCH: search} if search else given
