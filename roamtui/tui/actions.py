@@ -156,13 +156,7 @@ ACTIONS: tuple[Action, ...] = (
     _move("tree.out", "h left", "out", "Fold the section; if it is folded, move to the one above it."),
     _move("tree.into", "l right", "into", "Unfold the section; if it is unfolded, move to its first child."),
     Action("tree.fold", ("space",), "fold", "Show or hide what is below the section.", is_hinted=True),
-    Action(
-        "tree.read",
-        ("enter",),
-        "read",
-        "Read the section; once more to go to the reader. Reading costs nothing.",
-        is_hinted=True,
-    ),
+    Action("tree.read", ("enter",), "read", "Read the section; the cursor stays. It costs nothing.", is_hinted=True),
     Action(
         "tree.open",
         ("a",),

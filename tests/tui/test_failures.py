@@ -91,7 +91,7 @@ async def test_a_document_that_is_no_file_cannot_be_edited_and_says_so(monkeypat
     monkeypatch.setenv("EDITOR", "true")
     app = make_app()
     async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("escape", "j", "enter", "e")
+        await pilot.press("escape", "j", "enter", "3", "e")
         await pilot.pause()
         assert [notice.message for notice in app._notifications] == [
             "Only a document that is a file on this machine can be edited."
@@ -111,7 +111,7 @@ async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot
         steam = next(i for i in library.walk() if library.title_of(i) == "Steam")
         screen.tree_pane.go_to(starter)
         await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == starter)
-        await pilot.press("escape", "enter", "enter", "l", "o")
+        await pilot.press("escape", "enter", "3", "l", "o")
         await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
         assert screen.session.state.reading == steam
         await pilot.press("backspace")

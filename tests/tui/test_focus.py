@@ -79,11 +79,57 @@ async def test_tab_goes_round_all_places(size: tuple[int, int]) -> None:
             assert place(app) == expected
 
 
+@pytest.mark.parametrize("size", [WIDE, MIDDLE])
+async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> None:
+    app = make_app()
+    async with app.run_test(size=size) as pilot:
+        screen = app.main
+        await pilot.press("escape", "j", "enter", "enter")
+        await wait_until(pilot, lambda: screen.session.state.reading == find_id(app, "Ovens"))
+        assert screen.reader_pane.section_id == find_id(app, "Ovens")
+        assert Pane.READER in screen.switch.visible
+        await pilot.press("j")
+        await pilot.pause()
+        assert place(app) == "tree"
+        assert screen.tree_pane.outline.cursor_id == find_id(app, "Dough")
+        assert screen.reader_pane.section_id == find_id(app, "Ovens")
+        await pilot.press("3", "escape")
+        assert place(app) == "tree"
+
+
+async def test_where_one_pane_fits_reading_goes_to_the_reader_and_escape_comes_back() -> None:
+    app = make_app()
+    async with app.run_test(size=NARROW) as pilot:
+        await pilot.press("escape", "j", "enter")
+        assert place(app) == "reader"
+        await pilot.press("escape")
+        assert place(app) == "tree"
+
+
+async def test_escape_leaves_the_cursor_on_a_section_that_a_filter_found() -> None:
+    app = make_app()
+    async with app.run_test(size=MIDDLE) as pilot:
+        await pilot.press("escape", "s", *"starter", "enter")
+        assert app.main.tree_pane.outline.cursor_id == find_id(app, "Starter")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "Ovens" in screen_text(app))
+        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == find_id(app, "Starter"))
+        assert "Starter" in screen_text(app)
+
+
+async def test_escape_out_of_a_filter_that_is_typed_goes_back_to_where_it_began() -> None:
+    app = make_app()
+    async with app.run_test(size=MIDDLE) as pilot:
+        await pilot.press("escape", "j", "s", *"starter", "escape")
+        await wait_until(pilot, lambda: "Ovens" in screen_text(app))
+        assert app.main.tree_pane.outline.cursor_id == find_id(app, "Ovens")
+
+
 async def test_reading_costs_nothing_and_escape_comes_back() -> None:
     app = make_app()
     async with app.run_test(size=MIDDLE) as pilot:
         screen = app.main
-        await pilot.press("escape", "j", "enter")
+        await pilot.press("escape", "j", "enter", "3")
         await pilot.pause()
         ovens = find_id(app, "Ovens")
         assert place(app) == "reader"
@@ -145,7 +191,7 @@ async def test_the_reader_is_a_third_column_where_there_is_room() -> None:
         screen = app.main
         assert screen.reader_pane.section_id == find_id(app, "Ovens")
         assert place(app) == "tree", "the outline can be walked on"
-        await pilot.press("enter")
+        await pilot.press("3")
         await pilot.pause()
         assert place(app) == "reader"
         assert screen.switch.visible == frozenset(Pane)

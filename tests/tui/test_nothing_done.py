@@ -41,7 +41,7 @@ async def test_in_the_outline(key: str, told: str) -> None:
 )
 async def test_in_the_reader(key: str, told: str) -> None:
     async with make_app().run_test(size=(120, 30)) as pilot:
-        await pilot.press("escape", "j", "enter")
+        await pilot.press("escape", "j", "enter", "3")
         main = app_of(pilot).main
         await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
         await pilot.press(key)
@@ -73,7 +73,7 @@ async def test_opening_what_is_open_says_that_it_is() -> None:
 async def test_matches_in_the_reader_are_counted_and_numbered() -> None:
     async with make_app().run_test(size=(120, 30)) as pilot:
         main = app_of(pilot).main
-        await pilot.press("escape", "enter")
+        await pilot.press("escape", "enter", "3")
         await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
         await pilot.press("slash", *"loaves", "enter", "n")
         await wait_until(pilot, lambda: "2 matches · 2/2" in str(main.reader_pane.title_line.render()))
@@ -84,7 +84,7 @@ async def test_matches_in_the_reader_are_counted_and_numbered() -> None:
 async def test_enter_in_the_reader_leads_to_no_link_that_is_out_of_view() -> None:
     async with make_app().run_test(size=(120, 24)) as pilot:
         main = app_of(pilot).main
-        await pilot.press("escape", "enter")
+        await pilot.press("escape", "enter", "3")
         await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
         await pilot.press("enter")
         await wait_until(pilot, lambda: main.status_line.status.message == "no link in view")
@@ -97,7 +97,7 @@ async def test_typing_a_pattern_leads_past_no_match() -> None:
     text = "# T\n\n" + "\n\n".join(["a", *["x"] * 60, "ab", *["x"] * 60, "a", *["x"] * 60, "abc"])
     async with make_app(text=text).run_test(size=(120, 24)) as pilot:
         main = app_of(pilot).main
-        await pilot.press("escape", "enter")
+        await pilot.press("escape", "enter", "3")
         await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
         await pilot.press("slash", "a", "b", "c")
         await wait_until(pilot, lambda: "1 match · 1/1" in str(main.reader_pane.title_line.render()))

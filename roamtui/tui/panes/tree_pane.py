@@ -233,6 +233,7 @@ class TreePane(OutlineKeys):
         else:
             self.workers.cancel_group(self, _FILTERING)
             run_steps(self._narrow_in_steps(event.value))
+            self.outline.accept_filter()
 
     def end_fields(self) -> bool:
         """Leave filter and search; return whether there was one."""

@@ -53,16 +53,19 @@ class PaneSwitch:
 
     def note_focus(self, focused: Widget) -> None:
         """Follow the focus to the pane where it is now."""
-        ancestors = focused.ancestors_with_self
-        if self._tree in ancestors:
-            self.active = Pane.TREE
-        elif self._reader in ancestors:
-            self.active = self.main = Pane.READER
-        elif self._chat in ancestors:
-            self.active = self.main = Pane.CHAT
+        pane = self._pane_of(focused)
+        if pane is not None:
+            self.active = pane
+            if pane is not Pane.TREE:
+                self.main = pane
         elif focused is self._box:
             self.active = Pane.CHAT
         self._show()
+
+    def _pane_of(self, widget: Widget) -> Pane | None:
+        """Return the pane that a widget is in, None for the question box, which is in none."""
+        panes = {Pane.TREE: self._tree, Pane.READER: self._reader, Pane.CHAT: self._chat}
+        return next((pane for pane, one in panes.items() if one in widget.ancestors_with_self), None)
 
     def go_tree(self) -> None:
         """Go to the outline."""
@@ -84,15 +87,27 @@ class PaneSwitch:
 
     def go_reader(self, *, came_from: Widget | None = None) -> None:
         """Go to the reader and remember the way back."""
-        if came_from is not None and self._reader not in came_from.ancestors_with_self:
-            self._before_reader = came_from
+        self._note_way_back(came_from)
         self.main = Pane.READER
         self._go(Pane.READER, self._reader.reader)
 
     def show_reader(self, *, came_from: Widget | None) -> None:
         """Bring the reader into view; go there only where it hides what the person came from."""
-        if Pane.READER not in self.visible:
+        if Pane.READER in self.visible:
+            self._note_way_back(came_from)
+            return
+        pane = None if came_from is None else self._pane_of(came_from)
+        beside = choose_panes(self._columns, active=self.active, main=Pane.READER)
+        if {pane, Pane.READER} <= beside:
+            self._note_way_back(came_from)
+            self.main = Pane.READER
+            self._show()
+        else:
             self.go_reader(came_from=came_from)
+
+    def _note_way_back(self, came_from: Widget | None) -> None:
+        if came_from is not None and self._reader not in came_from.ancestors_with_self:
+            self._before_reader = came_from
 
     def show_reader_beside(self) -> None:
         """Bring the reader into view beside the outline, the focus unchanged; where one pane fits it stays hidden."""

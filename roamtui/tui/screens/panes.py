@@ -36,10 +36,6 @@ if TYPE_CHECKING:
     from roamtui.tui.context import AppContext, FirstContext
 
 
-_ROUNDS = 4
-"""Of the event loop, from a widget that changes by a key to the last one that it tells of that."""
-
-
 class PanesScreen(Screen[None], inherit_bindings=False):
     """Holds the panes, follows the focus, and shows what fits."""
 

@@ -57,22 +57,16 @@ class Reading:
         self._reader = reader
         self._switch = switch
         self._send = send
-        self._place: tuple[str, Span | None] | None = None
 
     def read(self, section_id: str, *, came_from: Widget | None, highlight: Span | None = None) -> None:
-        """Show a section in the reader, and go there where it is shown already or hides all else."""
+        """Show a section in the reader, and go there only where it hides what the person came from."""
         library = self._session.state.library
         if section_id not in library:
             return
-        place = (section_id, highlight)
         self._reader.show_section(library, section_id, highlight=highlight)
         if highlight is None:
             self._reader.mark(self._tree.text_pattern)
-        if place == self._place:
-            self._switch.go_reader(came_from=came_from)
-        else:
-            self._switch.show_reader(came_from=came_from)
-        self._place = place
+        self._switch.show_reader(came_from=came_from)
         self._note_reading(section_id)
 
     def show_hit(self, section_id: str, snippet: str, *, came_from: Widget | None) -> None:
@@ -98,7 +92,6 @@ class Reading:
         library = self._session.state.library
         if section_id in library and section_id != self._reader.section_id:
             self._reader.show_section(library, section_id, with_way_back=False)
-            self._place = (section_id, None)
             if is_noted:
                 self._note_reading(section_id)
         self._reader.mark(self._tree.text_pattern)
@@ -123,7 +116,6 @@ class Reading:
     def resume(self) -> None:
         """Show what the conversation that was turned to was reading last, without going there."""
         state = self._session.state
-        self._place = None
         if state.reading is not None and state.reading in state.library:
             self._reader.show_section(state.library, state.reading)
 

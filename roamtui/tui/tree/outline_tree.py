@@ -175,6 +175,10 @@ class OutlineTree(TreeCursor, can_focus=True, inherit_bindings=False):
         self._chosen_id = chosen_id if chosen_id == self.cursor_id else None
         return len(matches)
 
+    def accept_filter(self) -> None:
+        """Stay on the section under the cursor when the filter ends."""
+        self._chosen_id = self.cursor_id
+
     def _search_titles(self) -> TitleSearch:
         if self._titles.tree is not self.lines.tree:
             self._titles = TitleSearch(self.lines.tree)
