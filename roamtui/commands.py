@@ -28,6 +28,7 @@ from roamtui.locations import (
     indexes_path,
     pages_path,
     preferences_path,
+    summaries_path,
 )
 from roamtui.options import option, part, settings_given
 from roamtui.settings import Settings, load_settings
@@ -242,11 +243,10 @@ class IndexCommand:
     def _add_summaries(self, library: Library, settings: Settings) -> Library:
         from roamtui.app import open_model
         from roamtui.headless.index import SummaryOptions, add_summaries
-        from roamtui.search.index_name import SUMMARIES, name_index
         from roamtui.search.summary_file import SummaryFile
 
         wanted = SummaryOptions(with_sections=self.summaries == "sections", is_agreed=self.is_agreed)
-        file = SummaryFile(indexes_path() / f"{name_index(library.source)}{SUMMARIES}")
+        file = SummaryFile(summaries_path(library.source))
         return add_summaries(library, open_model(settings), file, wanted)
 
 
@@ -370,7 +370,7 @@ class ServeCommand:
     source: str = option(..., "a document, a folder or a zip of documents, or an https:// address", name="SOURCE")
     web: WebArguments = part(WebArguments)
     port: int = option(8000, "port (default 8000)", name="--port", low=1, high=_PORT_MAX)
-    given: Mapping[str, Any] = settings_given("model", "api_base")
+    given: Mapping[str, Any] = settings_given("model", "api_base", SEARCH)
 
     def run(self) -> int:
         from roamtui.app import open_model
@@ -380,8 +380,8 @@ class ServeCommand:
             raise UsageError("name a file to serve: each page in the browser reads it anew.")
         write_notes(open_library((self.source,), self.web).notes)
         open_model(load_settings(self.given))
-        flags = {"model": "--model", "api_base": "--api-base"}
-        words = [f"{flags[name]}={value}" for name, value in self.given.items()]
+        given = {**self.given, **self.given.get(SEARCH, {})}
+        words = [_write_flag(name, value) for name, value in given.items() if name != SEARCH]
         words += ["--no-network"] * self.web.is_offline
         words += [f"--allow-origin={address}" for address in self.web.allowed]
         serve_app([*words, "--", self.source], port=self.port, title=Path(self.source).name)
@@ -453,6 +453,14 @@ COMMANDS: Mapping[str, type[Command]] = {
     "serve": ServeCommand,
     "mcp": McpCommand,
 }
+
+
+def _write_flag(name: str, value: object) -> str:
+    """Return what says a setting on the command line."""
+    flag = name.replace("_", "-")
+    if isinstance(value, bool):
+        return f"--{flag}" if value else f"--no-{flag}"
+    return f"--{flag}={value}"
 
 
 def _read_words(text: str) -> str:

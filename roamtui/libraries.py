@@ -12,8 +12,7 @@ from roamtui.document.build import WebOptions, is_address, open_named
 from roamtui.document.loader import can_load, explain_refusal, find_address, load_files, make_failure
 from roamtui.errors import StoreError, UsageError
 from roamtui.headless.output import write_note
-from roamtui.locations import conversions_path, indexes_path, pages_path
-from roamtui.search.index_name import SUMMARIES, name_index
+from roamtui.locations import conversions_path, pages_path, summaries_path
 from roamtui.settings import load_settings
 from roamtui.sources.convert.formats import SLOW_SUFFIXES
 
@@ -151,7 +150,7 @@ def _open(
 
 def _attach_summaries(library: Library) -> Library:
     """Return a library with what a model wrote of its documents earlier."""
-    path = indexes_path() / f"{name_index(library.source)}{SUMMARIES}"
+    path = summaries_path(library.source)
     if not path.exists():
         return library
     from roamtui.search.summary_file import SummaryFile  # noqa: PLC0415 - few sources have summaries

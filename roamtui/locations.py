@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from pathlib import Path
 from typing import Literal
 
@@ -42,6 +43,16 @@ def pages_path() -> Path:
 def indexes_path() -> Path:
     """Return the folder of search indexes."""
     return cache_path() / "indexes"
+
+
+def name_index(source: str) -> str:
+    """Return a name that only the indexes of this source have, without an ending."""
+    return blake2b(source.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+
+
+def summaries_path(source: str) -> Path:
+    """Return the file of what a model wrote of a source, beside its index."""
+    return indexes_path() / f"{name_index(source)}.summaries.sqlite3"
 
 
 def themes_path() -> Path:

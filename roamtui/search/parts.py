@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from roamtui.document.document import Document
 from roamtui.document.node import NodeKind
+from roamtui.search.layout import Layout
 from roamtui.search.query import code_identifier
 from roamtui.search.terms import find_identifiers, normalise, space_out, split_camel_case
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from roamtui.document.document import Document
-    from roamtui.search.layout import Layout
 
 _FORMAT = "2"
 """Rises when the same text gives other rows, so that files of an older roamtui are filled anew."""

@@ -16,9 +16,9 @@ from pathlib import Path
 from weakref import finalize
 
 from roamtui.document.library import Library
+from roamtui.locations import name_index
 from roamtui.private_folders import make_private_folder
 from roamtui.search.base import IndexLostError
-from roamtui.search.index_name import name_index
 from roamtui.search.languages import STOP_WORDS
 from roamtui.search.parts import IndexRow, NamesByRun, Part
 from roamtui.search.terms import find_words

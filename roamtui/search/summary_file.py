@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from roamtui.errors import StoreError
 from roamtui.private_folders import make_private_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 _WAIT_SECONDS = 10
 _TABLE = """

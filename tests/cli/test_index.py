@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.document import hash_text
-from roamtui.locations import cache_path, config_path, indexes_path
-from roamtui.search.index_name import SUMMARIES, name_index
+from roamtui.locations import cache_path, config_path, summaries_path
 from roamtui.search.lance.database import Database
 from roamtui.search.lance.summaries import save_summaries
 from roamtui.search.summary_file import SummaryFile
@@ -127,7 +126,7 @@ def test_the_offline_model_writes_none(run: RunCommand, shelf: Path) -> None:
 
 
 def test_a_broken_file_of_summaries_stops_nobody(run: RunCommand, shelf: Path) -> None:
-    path = indexes_path() / f"{name_index(str(shelf))}{SUMMARIES}"
+    path = summaries_path(str(shelf))
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no database " * 100)
     result = run("search", shelf, "bees", "--json")
@@ -139,7 +138,7 @@ def test_a_broken_file_of_summaries_stops_nobody(run: RunCommand, shelf: Path) -
 def test_summaries_go_to_a_database_and_are_found_without_the_file(
     run: RunCommand, shelf: Path, tmp_path: Path
 ) -> None:
-    file = SummaryFile(indexes_path() / f"{name_index(str(shelf))}{SUMMARIES}")
+    file = SummaryFile(summaries_path(str(shelf)))
     file.save({hash_text(FILES["bees"]): "Zymurgy."}, "some/model")
     assert "3 of them new" in run("index", shelf, "--to", tmp_path / "database").out
     file.path.unlink()

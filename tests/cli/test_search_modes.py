@@ -109,7 +109,9 @@ def test_a_local_embedder_that_is_not_installed_says_what_to_install(run: RunCom
     assert 'pip install "roamtui[embeddings]"' in result.err
 
 
-@pytest.mark.parametrize("command", [["search", "x.md", "q"], ["ask", "x.md", "q"], ["eval", "q"], ["mcp", "x.md"], []])
+@pytest.mark.parametrize(
+    "command", [["search", "x.md", "q"], ["ask", "x.md", "q"], ["eval", "q"], ["serve", "x.md"], ["mcp", "x.md"], []]
+)
 def test_each_command_that_searches_has_the_flags(command: list[str]) -> None:
     flags = ["--mode", "vector", "--embedder", "a/b", "--index", "x", "--limit", "3", "--rerank", "choose", "--rewrite"]
     given = getattr(read_arguments([*command, *flags]), "given")  # noqa: B009 - not every command has settings
@@ -140,3 +142,12 @@ def test_a_setting_that_means_nothing_is_told_with_its_place(
     assert result.code == 2
     assert word in result.err
     assert str(config_path()) in result.err
+
+
+def test_the_app_in_a_browser_searches_as_it_was_told(
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[list[str]] = []
+    monkeypatch.setattr("roamtui.tui.serving.serve_app", lambda words, **_: served.append(words))
+    assert run("serve", garden, "--mode", "keyword", "--limit", "3", "--no-rewrite", "--api-base", "http://x").code == 0
+    assert served == [["--api-base=http://x", "--mode=keyword", "--limit=3", "--no-rewrite", "--", str(garden)]]

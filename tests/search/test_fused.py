@@ -116,6 +116,10 @@ def test_what_words_find_clearly_goes_first_whatever_vectors_say() -> None:
     assert firsts == ["Invoices", "Watering"]
 
 
+def test_words_are_trusted_unless_told_otherwise() -> None:
+    assert _find(_make({"vector_weight": 500.0}), "reminded rosewaters")[0] == "Invoices"
+
+
 def test_vectors_alone_use_no_words() -> None:
     searcher = _make({"mode": SearchMode.VECTOR, "vector_weight": 0.0})
     hits = searcher.search("late fees")

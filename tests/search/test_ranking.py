@@ -18,7 +18,20 @@ from roamtui.search.ranking import Search, is_glossary_entry, measure_share, pla
 from tests.search.libraries import make_folder, make_library
 
 _PLAIN = RetrievalOptions()
-Weigh = Callable[..., None]
+_RULES: dict[str, float] = {
+    name: getattr(ranking, name)
+    for name in (
+        "_TITLE_SHARE",
+        "_PATH_SHARE",
+        "_PARENT_SHARE",
+        "_PAGE_SHARE",
+        "_SENTENCE_SHARE",
+        "_SYNONYM_WEIGHT",
+        "_NEIGHBOUR_WEIGHT",
+        "_FORM_WEIGHT",
+        "_GLOSSARY_LOSS",
+    )
+}
 _FILLER = "".join(f"# Filler {number}\n\nNothing of note.\n\n" for number in range(8))
 _COUNT = 60
 _TEXT = "".join(
@@ -31,16 +44,16 @@ _PIECES = ("common", "rare", "tw*", '"common word"', "twice_said", "C++", "end.c
 _WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
 
 
-@pytest.fixture(autouse=True)
-def weigh(monkeypatch: pytest.MonkeyPatch) -> Weigh:
-    """Let a test weigh one rule alone: what moves a section beyond its words counts nothing, but what is given."""
+@pytest.fixture
+def weigh_alone(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let only the rules that a test names move a section beyond its words, with the weights that they have."""
 
-    def set_weights(**values: float) -> None:
-        for name, value in values.items():
-            monkeypatch.setattr(ranking, f"_{name.upper()}", value)
+    def weigh(*names: str) -> None:
+        for name, weight in _RULES.items():
+            monkeypatch.setattr(ranking, name, weight if name in names else 0.0)
 
-    set_weights(title_share=0.0, path_share=0.0, parent_share=0.0, page_share=0.0, synonym_weight=0.0)
-    return set_weights
+    weigh()
+    return weigh
 
 
 def _rank(index: SectionIndex, query: str, options: RetrievalOptions = _PLAIN) -> list[str]:
@@ -52,93 +65,95 @@ def _make_index(*sections: str) -> SectionIndex:
     return SectionIndex(make_library("\n\n".join([*sections, _FILLER])))
 
 
-def test_a_title_that_is_all_asked_for_gains(weigh: Weigh) -> None:
-    index = _make_index("# Paint drying on walls", "Paint, paint and paint.", "# Paint", "Colour comes in tins.")
+_MOVED = {
+    "_TITLE_SHARE": (
+        "paint",
+        "# Drying paint on walls\n\nA paint.",
+        "# Paint\n\nThe paint that you can see there today.",
+    ),
+    "_PATH_SHARE": (
+        "care of a blade",
+        "# Tools\n\n## Care of tools\n\nOil.",
+        "# Blade\n\n## Care of it\n\nOil.",
+    ),
+    "_PARENT_SHARE": (
+        "hums",
+        "# Tank\n\nIt is tall.\n\n## Other\n\nIt hums on.",
+        "# Pump\n\nIt hums, and that is all there is to say.\n\n## Noise\n\nIt hums on.",
+    ),
+    "_SENTENCE_SHARE": (
+        "change engine oil",
+        "# Apart\n\nEngines are loud. A change is nice. Oil is dear.",
+        "# Together\n\nIt was late. Change the oil of engines. It is so.",
+    ),
+    "_NEIGHBOUR_WEIGHT": (
+        "declare war",
+        "# Apart\n\nWar or not, they declare it.",
+        "# Beside\n\nThey declare war, or not it.",
+    ),
+    "_FORM_WEIGHT": (
+        "Wer wählt den Rat?",
+        "# Rat\n\nDer Rat der Stadt tagt.",
+        "# Wahl\n\nGewählt wird der Rat der ganzen Stadt hier.",
+    ),
+    "_GLOSSARY_LOSS": (
+        "fuel and crew",
+        "# A\n\n## Definitions\n\n### Ship\n\nShip fuel, ship crew.",
+        "# B\n\n## Trips\n\nFuel and crew of a ship.",
+    ),
+    "_SYNONYM_WEIGHT": (
+        "How old is a senator?",
+        "# Votes\n\nA senator has one vote here.",
+        "# Thirty\n\nA senator has the age of thirty.",
+    ),
+}
+"""By rule, a query and two sections, of which the second one's last title goes first by that rule alone."""
+
+
+@pytest.mark.parametrize("rule", _MOVED)
+def test_each_rule_moves_a_section_by_the_weight_that_it_has(weigh_alone: Callable[..., None], rule: str) -> None:
+    query, *sections = _MOVED[rule]
+    index = _make_index(*sections)
+    titles = [section.rpartition("# ")[2].partition("\n")[0] for section in sections]
+    options = RetrievalOptions(heading_boost=0.0, path_boost=0.0)
+
+    plain = [title for title in _rank(index, query, options) if title in titles]
+    weigh_alone(rule)
+    moved = [title for title in _rank(index, query, options) if title in titles]
+
+    assert [plain[0], moved[0]] == titles
+
+
+def test_a_section_gains_by_others_of_its_document(weigh_alone: Callable[..., None]) -> None:
+    first, others = "# First\n\nThe valve leaks.\n", "# Third\n\nA valve.\n\n# Fourth\n\nValve again.\n"
+    index = SectionIndex(
+        make_folder({"a.md": f"{first}\n{_FILLER}", "b.md": f"# Second\n\nThe valve leaks.\n\n{others}"})
+    )
+
+    assert _rank(index, "valve leaks")[0] == "First"
+    weigh_alone("_PAGE_SHARE")
+    assert _rank(index, "valve leaks")[0] == "Second"
+
+
+def test_a_title_that_is_the_name_asked_for_is_a_whole_one(weigh_alone: Callable[..., None]) -> None:
+    index = _make_index("# Guide", "Call set_mode here.", "# app.core.set_mode and more", "Call set_mode here.")
     options = replace(_PLAIN, heading_boost=0.0)
+    weigh_alone("_TITLE_SHARE")
 
-    assert _rank(index, "paint", options)[0] == "Paint drying on walls"
-    weigh(title_share=0.9)
-    assert _rank(index, "paint", options)[0] == "Paint"
-
-
-def test_titles_above_that_are_all_asked_for_gain(weigh: Weigh) -> None:
-    index = _make_index("# Tools", "## Care", "Oil it.", "# Blade", "## Care", "Oil it.")
-    query = parse_query("care of a blade")
-    options = replace(_PLAIN, path_boost=0.0, heading_boost=0.0)
-
-    plain = list(rank_by_text(index, query, options, range(len(index))))
-    weigh(path_share=0.9)
-    gained = list(rank_by_text(index, query, options, range(len(index))))
-
-    assert plain.index(1) < plain.index(3)
-    assert gained.index(3) < gained.index(1)
-
-
-def test_a_title_that_is_the_name_asked_for_gains(weigh: Weigh) -> None:
-    index = _make_index("# Guide", "set_mode, " * 9, "# app.core.set_mode and more", "Switches it.")
-    options = replace(_PLAIN, heading_boost=0.0)
-    weigh(title_share=0.9)
-
-    assert _rank(index, "mode setting", options)[0] == "Guide"
+    assert _rank(index, "calling it", options)[0] == "Guide"
     assert _rank(index, "set_mode", options)[0] == "app.core.set_mode and more"
 
 
-def test_a_section_gains_by_the_one_above_it(weigh: Weigh) -> None:
-    index = _make_index(
-        "# Other", "The pump hums.", "# Pump", "A pump, the pump.", "## Noise", "It hums and hums on and on."
-    )
-    options = replace(_PLAIN, path_boost=0.0)
-
-    plain = _rank(index, "hums pump", options)
-    weigh(parent_share=1.0)
-    together = _rank(index, "hums pump", options)
-
-    assert plain.index("Noise") > plain.index("Other")
-    assert together.index("Noise") < together.index("Other")
-
-
-def test_a_section_gains_by_others_of_its_document(weigh: Weigh) -> None:
-    index = SectionIndex(
-        make_folder(
-            {
-                "a.md": f"# First\n\nThe valve leaks.\n\n{_FILLER}",
-                "b.md": "# Second\n\nThe valve leaks here.\n\n# Third\n\nA valve.\n\n# Fourth\n\nValve again.\n",
-            }
-        )
-    )
-
-    assert _rank(index, "leaks")[0] == "First"
-    assert _rank(index, "valve leaks")[0] == "First"
-    weigh(page_share=1.0)
-    assert _rank(index, "valve leaks")[0] == "Second"
+def test_an_entry_of_a_glossary_answers_what_it_defines(weigh_alone: Callable[..., None]) -> None:
+    entry = "# A\n\n## Definitions\n\n### Ship\n\nShip fuel, ship crew."
+    index = _make_index(entry, "# B\n\n## Trips\n\nFuel and crew of a ship.")
+    weigh_alone("_GLOSSARY_LOSS")
+    assert _rank(index, "what is a ship with fuel")[0] == "Ship"
 
 
 def test_share() -> None:
     assert measure_share(frozenset("ab"), frozenset("bc")) == 0.5
     assert measure_share(frozenset(), frozenset("a")) == 0.0
-
-
-def test_words_in_one_sentence_go_before_words_apart(weigh: Weigh) -> None:
-    together = "Nobody knows. Change the oil of engines each year. It helps a lot in the long run of all things here."
-    index = _make_index("# Apart", "Engines are loud. Oil is dear. Oil again.", "# Together", together)
-    query = "change engine oil yearly"
-
-    weigh(sentence_share=0.0)
-    assert _rank(index, query)[0] == "Apart"
-    weigh(sentence_share=2.0)
-    assert _rank(index, query)[0] == "Together"
-
-
-def test_an_entry_of_a_glossary_goes_after_what_it_is_used_in(weigh: Weigh) -> None:
-    entry = "## Definitions\n\n### Ship\n\nShip fuel, ship engine, ship crew."
-    text = f"# A\n\n{entry}\n\n## Trips\n\nFuel and crew of a ship.\n"
-    index = SectionIndex(make_library(f"{text}\n{_FILLER.replace('# ', '## ')}"))
-
-    weigh(glossary_loss=0.0)
-    assert _rank(index, "fuel and crew of engine")[0] == "Ship"
-    weigh(glossary_loss=0.9)
-    assert _rank(index, "fuel and crew of engine")[0] == "Trips"
-    assert _rank(index, "what is a ship with fuel")[0] == "Ship"
 
 
 def test_a_quoted_title_is_an_entry_and_a_part_that_only_says_so_is_none() -> None:
@@ -153,29 +168,6 @@ def test_a_title_that_only_counts_is_taken_with_the_one_above() -> None:
         make_library("# A\n\n## 5 Late fees\n\n### 5.1\n\nTwo.\n\n### (iv)\n\nTen.\n\n### Go\n\nNow.\n")
     )
     assert [index.title(number) for number in range(2, 5)] == ["5.1 5 Late fees", "(iv) 5 Late fees", "Go"]
-
-
-def test_words_that_stand_side_by_side_go_before_words_apart(weigh: Weigh) -> None:
-    index = _make_index("# A", "War pay: they declare it war upon pay.", "# B", "They declare war upon pay. It is so.")
-
-    weigh(sentence_share=0.0, neighbour_weight=0.9)
-    assert _rank(index, "declare war")[0] == "B"
-    weigh(neighbour_weight=0.0)
-    assert _rank(index, "declare war")[0] == "A"
-
-
-def test_other_forms_of_words_are_found() -> None:
-    index = _make_index("# § 2", "Der Rat tagt.", "# § 3", "Der Meister wird gewählt.")
-
-    assert _rank(index, "Wer wählt?") == ["§ 3"]
-
-
-def test_how_old_is_answered_where_an_age_is(weigh: Weigh) -> None:
-    index = _make_index("# 1", "A senator has one vote, a senator.", "# 2", "A senator has the age of thirty.")
-
-    assert _rank(index, "How old is a senator?")[0] == "1"
-    weigh(synonym_weight=0.9)
-    assert _rank(index, "How old is a senator?")[0] == "2"
 
 
 def _plan(query: str, weighed_max: int) -> Search:

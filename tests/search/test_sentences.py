@@ -108,6 +108,12 @@ def test_a_row_that_begins_with_the_term_goes_before_one_that_mentions_it() -> N
     assert _choose(text, "temperature") == ["| temperature | How random |"]
 
 
+def test_the_head_of_a_table_counts_for_its_rows() -> None:
+    text = "Basic is the plan for one person here.\n\n| Plan | Price |\n|---|---|\n| Basic | 5 euros a month |\n"
+
+    assert _choose(text, "What is the price of basic?") == ["| Basic | 5 euros a month |"]
+
+
 def test_a_condition_is_no_definition() -> None:
     text = "If the shard is lost then stop.\n\nThe shard is a part of an index."
 
