@@ -94,7 +94,7 @@ def _add_argument(place: argparse._ActionsContainer, dest: str, declared: Option
         return
     options["metavar"] = ("|".join(declared.choices) or declared.metavar) if names else declared.name
     if declared.many:
-        options["nargs"] = int(declared.many) if declared.many.isdigit() else declared.many
+        options["nargs"] = declared.many
     elif declared.kind is tuple:
         options |= {"action": "append", "default": list(declared.default)}
     if names and declared.many == "?":
