@@ -8,15 +8,17 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
+import socket
 import threading
 from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import aclosing
+from contextvars import ContextVar
 from typing import Any, BinaryIO
 
 import msgspec
+from typing_extensions import override
 
 from roamtui.models.worker.completion import stream_completion
-from roamtui.models.worker.connecting import LimitedLoop, connect_seconds
 from roamtui.models.worker.embedding import (
     EmbedJob,
     compute_vectors,
@@ -24,6 +26,7 @@ from roamtui.models.worker.embedding import (
     explain_unknown_embedder,
 )
 from roamtui.models.worker.errors import (
+    CONNECTION_TIMED_OUT,
     explain_error,
     explain_failed_import,
     explain_missing_keys,
@@ -47,6 +50,10 @@ _SETTINGS = {
 """Without these, litellm fetches lists from the network and reads `.env` of the working directory."""
 
 
+connect_seconds: ContextVar[float | None] = ContextVar("connect_seconds", default=None)
+"""Patience of the running task for each connection, None for the system's."""
+
+
 def prepare_environment(environ: MutableMapping[str, str]) -> None:
     """Set what litellm reads when it is imported; take out empty keys, which it takes for keys."""
     environ.update(_SETTINGS)
@@ -64,6 +71,26 @@ def load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on
     litellm.drop_params = True
     litellm.telemetry = False
     return litellm
+
+
+class LimitedLoop(asyncio.SelectorEventLoop):
+    """Gives up connections that nobody takes: litellm passes that limit on to few providers' clients."""
+
+    @override
+    async def sock_connect(self, sock: socket.socket, address: Any) -> None:
+        """Connect `sock`, within the limit of the running task.
+
+        Raises:
+            TimeoutError: The same for all addresses of a host, so that aiohttp passes it on as one.
+        """
+        limit = asyncio.timeout(connect_seconds.get())
+        try:
+            async with limit:
+                await super().sock_connect(sock, address)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise TimeoutError(CONNECTION_TIMED_OUT) from error
 
 
 class LitellmWorker:

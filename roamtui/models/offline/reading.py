@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role
+from roamtui.search.languages import FOLLOW_UP_STARTS, POINTING_WORDS
+from roamtui.search.terms import query_terms
 
 _HEAD = r"^\[(?P<id>[0-9a-f]{8})\] (?P<path>.+) \((?:p\. \d+, )?lines (?P<first>\d+)-(?P<last>\d+)\)$"
 _GIVEN = re.compile(
@@ -31,6 +33,18 @@ _ID = re.compile(r"\[([0-9a-f]{8})\]")
 _WITHIN = re.compile(
     r"^\(The question is about \[(?P<id>[0-9a-f]{8})\] (?P<path>.+) and what lies below it:", re.MULTILINE
 )
+_FOLLOW_UP_STARTS = (
+    *("and ", "or ", "but ", "what about", "how about", "what if", "why", "which one", "then ", "also "),
+    *FOLLOW_UP_STARTS,
+)
+_POINTING_WORDS = frozenset(
+    {
+        *("it", "its", "they", "them", "their", "that", "this", "those", "these", "there"),
+        *("he", "she", "his", "her", "one", "ones", "same"),
+        *POINTING_WORDS,
+    }
+)
+_FOLLOW_UP_TERMS_MAX = 3
 _UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
 
@@ -176,3 +190,12 @@ def _read_outline(text: str) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[s
     lines = [(match[1], match[0]) for match in _OUTLINE_LINE.finditer(text)]
     named = tuple((section_id, _COMMENT.sub("", line).replace(section_id, "")) for section_id, line in lines)
     return named, tuple(one for one, (_, line) in zip(named, lines, strict=True) if _PAGE.search(line))
+
+
+def is_follow_up(question: str) -> bool:
+    """Return whether a question leans on the one before it."""
+    lowered = question.strip().lower()
+    words = {word.strip("?.,!;:'\"¿？。") for word in lowered.split()}
+    is_short = len(query_terms(question)) <= _FOLLOW_UP_TERMS_MAX
+    is_going_on = lowered.startswith(_FOLLOW_UP_STARTS) or lowered.rstrip("?？ ").endswith("呢")
+    return is_going_on or (is_short and bool(words & _POINTING_WORDS))

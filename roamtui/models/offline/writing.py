@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from roamtui.models.offline.choosing import is_follow_up
 from roamtui.models.offline.exceptions import find_exception
-from roamtui.models.offline.reading import Given, Reading
+from roamtui.models.offline.reading import Given, Reading, is_follow_up
 from roamtui.search.answer_forms import find_answer_form, list_implied
 from roamtui.search.languages import find_language
 from roamtui.search.sentences import best_sentences, find_opening

@@ -18,12 +18,13 @@ from typing import Any
 
 from roamtui.document.plain import plain_line, shorten
 from roamtui.models.secrets import redact_secrets
-from roamtui.models.worker.connecting import is_connection_timeout
 from roamtui.models.worker.jobs import Fault
 from roamtui.models.worker.targets import Target
 
 _MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)\b(?: - |: )\s*)+")
+CONNECTION_TIMED_OUT = "nobody took the connection in time"
+"""What a connection is given up with: aiohttp passes on nothing else of an error."""
 _CHOOSE = "choose another model with --model"
 _OVERFLOW = re.compile(
     r"context.{0,20}(length|window|size)|maximum.{0,20}tokens|too many (input )?tokens"
@@ -124,6 +125,11 @@ def _parse_wait(headers: Mapping[str, str]) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time())
     except ValueError:
         return None
+
+
+def is_connection_timeout(error: BaseException) -> bool:
+    """Return whether an error, or one that it tells of, says that nobody took a connection in time."""
+    return CONNECTION_TIMED_OUT in str(error)
 
 
 class UnfinishedReplyError(Exception):
