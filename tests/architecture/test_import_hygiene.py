@@ -42,7 +42,7 @@ _NOT_NEEDED_FOR_FIRST_SCREEN = (
     "roamtui.tui.reader.reader",
     "roamtui.tui.screens.choosing",
     "roamtui.tui.screens.help",
-    "roamtui.tui.screens.picker",
+    "roamtui.tui.screens.overlays",
     "roamtui.tui.screens.reading",
     "sqlite3",
     "tomlkit",

@@ -76,7 +76,7 @@ class RunningApp(RuleBasedStateMachine):
         self.model = ScriptedModel()
         self.gates: list[asyncio.Event] = []
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr("roamtui.tui.screens.asking.describe_failure", self._note_failure)
+        self.patch.setattr("roamtui.tui.screens.main.describe_failure", self._note_failure)
         library = _build(TEXT)
         agent = Agent(Session.start(library), self.model, KeywordSearcher(library))
         self.app = RoamApp(AppContext(agent=agent, read_again=lambda: _build(self.text)))

@@ -87,7 +87,7 @@ async def test_reading_leaves_keys_with_the_outline(size: tuple[int, int]) -> No
         await pilot.press("escape", "j", "enter", "enter")
         await wait_until(pilot, lambda: screen.session.state.reading == find_id(app, "Ovens"))
         assert screen.reader_pane.section_id == find_id(app, "Ovens")
-        assert Pane.READER in screen.switch.visible
+        assert Pane.READER in screen.switch.shown
         await pilot.press("j")
         await pilot.pause()
         assert place(app) == "tree"
@@ -136,11 +136,11 @@ async def test_reading_costs_nothing_and_escape_comes_back() -> None:
         assert screen.reader_pane.section_id == ovens
         await wait_until(pilot, lambda: screen.session.state.reading == ovens)
         assert screen.session.state.open == ()
-        assert screen.switch.visible == {Pane.TREE, Pane.READER}
+        assert screen.switch.shown == {Pane.TREE, Pane.READER}
         await pilot.press("escape")
         await pilot.pause()
         assert place(app) == "tree"
-        assert screen.switch.visible == {Pane.TREE, Pane.CHAT}
+        assert screen.switch.shown == {Pane.TREE, Pane.CHAT}
 
 
 async def test_space_unfolds_and_folds_and_opens_nothing() -> None:
@@ -194,7 +194,7 @@ async def test_the_reader_is_a_third_column_where_there_is_room() -> None:
         await pilot.press("3")
         await pilot.pause()
         assert place(app) == "reader"
-        assert screen.switch.visible == frozenset(Pane)
+        assert screen.switch.shown == frozenset(Pane)
         assert screen.reader_pane.region.x > screen.chat_pane.region.x > screen.tree_pane.region.x
 
 

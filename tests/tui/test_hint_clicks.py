@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from roamtui.tui.commands import open_section
 from roamtui.tui.screens.help import HelpScreen
-from roamtui.tui.screens.picker import PickerScreen
+from roamtui.tui.screens.overlays import PickerScreen
 from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
 
 

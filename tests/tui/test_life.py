@@ -18,7 +18,7 @@ from roamtui.sources.raw_text import RawText
 from roamtui.tui import conversing
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.screens.confirm import ConfirmScreen
+from roamtui.tui.screens.overlays import ConfirmScreen
 from tests.tui.driving import TEXT, ask, expand, find_id, make_app, screen_text, wait_until
 
 if TYPE_CHECKING:

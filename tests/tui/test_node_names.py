@@ -34,7 +34,7 @@ async def test_the_line_above_the_outline_says_what_stands_above_the_cursor() ->
     app = make_app()
     async with app.run_test(size=(120, 30)) as pilot:
         title = app.main.tree_pane.title_line
-        assert _note(title) == "8 sections"
+        await wait_until(pilot, lambda: _note(title) == "8 sections")
         await pilot.press("escape", "E")
         app.main.tree_pane.outline.move_to(find_id(app, "Steam"))
         await wait_until(pilot, lambda: _note(title) == "Ovens › Deck oven")

@@ -13,7 +13,7 @@ from roamtui.document.build import open_named
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.screens.confirm import ConfirmScreen
+from roamtui.tui.screens.overlays import ConfirmScreen
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import ask, expand, find_id, screen_text, wait_until
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from roamtui.errors import ModelError
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.tui.screens.picker import PickerScreen
+from roamtui.tui.screens.overlays import PickerScreen
 from tests.tui.driving import make_app, screen_text, wait_until
 
 

@@ -1,210 +1,218 @@
-"""The main screen as far as asking goes: questions, commands on sections, and what fails on the way."""
+"""What becomes of a question: shown, asked, asked again or about a section alone, stopped."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
-from textual import on
-from textual.worker import Worker, WorkerState
+from textual.content import Content
+from textual.screen import Screen
+from textual.worker import Worker
 from typing_extensions import override
 
+from roamtui.conversation.approval import Approval, Approver, CostApproval, OriginApproval
+from roamtui.conversation.transcript import Exchange
+from roamtui.document.library import Library
+from roamtui.document.plain import plain_line, shorten
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.messages import NoticeKind
-from roamtui.tui.commands import AskAboutWanted, MakeCommand
-from roamtui.tui.copying import CopyWanted
-from roamtui.tui.failure import describe_failure, forget_frames
-from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
-from roamtui.tui.screens.next_question import Aim, NextQuestion, aim_again
-from roamtui.tui.screens.panes import PanesScreen
+from roamtui.tui.context import FirstContext
+from roamtui.tui.question_box import QuestionBox
+from roamtui.tui.screens.pane_switch import Panes
+from roamtui.tui.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from roamtui.tui.context import FirstContext
+    from roamtui.conversation.session import Session
     from roamtui.tui.conversing import Conversing
-    from roamtui.tui.keys import Keys
+    from roamtui.tui.screens.overlays import ConfirmScreen
+
+_PLACEHOLDER = "Ask this document…"
+_URL_LENGTH_MAX = 70
 
 
-class AskingScreen(PanesScreen):
-    """Asks what a person wants to know, and shows what happens."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What a question is meant for."""
 
-    def __init__(self, first: FirstContext, keys: Keys, problems: tuple[str, ...] = ()) -> None:
-        """Show `first`, and `problems` of the configuration in sentences."""
-        super().__init__(first, keys)
-        self._problems = problems
-        self._asking: Worker[None] | None = None
+    instead_of: int | None = None
+    """Number of the question whose place it takes."""
+    within: str | None = None
+    """Id of the section that it is about, None for the whole document."""
+
+
+def aim_again(exchange: Exchange, library: Library) -> Aim:
+    """Return what a question is meant for that is asked again: about the same section, if the document still has it."""
+    within = exchange.within if exchange.within is not None and exchange.within in library else None
+    return Aim(instead_of=exchange.number, within=within)
+
+
+class NextQuestion:
+    """Shows in box and status line what the next question is meant for."""
+
+    def __init__(self, box: QuestionBox, status: StatusLine) -> None:
+        self._box = box
+        self._status = status
+        self._aim = Aim()
+
+    def change(self, question: str, aim: Aim, library: Library) -> None:
+        """Let the person change a question before it is asked again."""
+        about = self._show_section(aim, library)
+        self._aim = aim
+        self._box.fill(question)
+        self._status.change(message=f"changing the last question{about}; esc keeps it as it is")
+
+    def narrow(self, section_id: str, library: Library) -> None:
+        """Let the person ask about one section alone."""
+        self._aim = Aim(within=section_id)
+        about = self._show_section(self._aim, library)
+        self._status.change(message=f"the next question is{about}; esc asks the whole document")
+
+    def leave(self) -> bool:
+        """Go back to a new question for the whole document; return whether it was anything else."""
+        aim = self.take()
+        if aim.instead_of is not None:
+            self._box.clear()
+        return aim != Aim()
+
+    def take(self) -> Aim:
+        """Return what the question is meant for; the one after it is a plain one again."""
+        aim, self._aim = self._aim, Aim()
+        if aim != Aim():
+            self._box.placeholder = Content(_PLACEHOLDER)
+            self._status.change(message="")
+        return aim
+
+    def _show_section(self, aim: Aim, library: Library) -> str:
+        """Show in the empty box which section a question is about; return it in words, with a space before them."""
+        from roamtui.tui.chat.narration import name_section  # noqa: PLC0415 - not for the first screen
+
+        if aim.within is None:
+            return ""
+        about = f" about “{name_section(aim.within, library)}” alone"
+        self._box.placeholder = Content(f"Ask{about}…")
+        return about
+
+
+class Asking:
+    """Asks what a person wants to know, one question at a time."""
+
+    def __init__(self, screen: Screen[None], first: FirstContext, panes: Panes) -> None:
+        """Ask what `first` leads to, by workers of `screen`."""
+        self._screen = screen
+        self._first = first
+        self._panes = panes
+        self._log: ChatLog = panes.chat.log_view
+        self._worker: Worker[None] | None = None
         self._asked: tuple[str, Aim, int] | None = None
         """The question under way, what it is meant for, and the number that it will have."""
-        self._next = NextQuestion(self.question_box, self.status_line)
+        self.next = NextQuestion(panes.box, panes.status)
+        """The question that is being written."""
 
     @cached_property
-    def _conversing(self) -> Conversing:
+    def conversing(self) -> Conversing:
         """What asks and dispatches."""
         from roamtui.tui.conversing import Conversing  # noqa: PLC0415 - not for the first screen
         from roamtui.tui.dispatch import EventDispatcher  # noqa: PLC0415
-        from roamtui.tui.screens.approving import AskingApprover  # noqa: PLC0415
 
-        agent = self.app_context.agent
-        agent.session.approver = AskingApprover(self)
-        return Conversing(agent, EventDispatcher(agent.session, self.tree_pane, self.chat_log, self.status_line))
+        agent = self._first.whole.agent
+        agent.session.approver = AskingApprover(self._screen)
+        dispatcher = EventDispatcher(agent.session, self._panes.tree, self._log, self._panes.status)
+        return Conversing(agent, dispatcher)
 
-    @on(ChatLog.Ready)
-    def _show_past(self, event: ChatLog.Ready) -> None:
-        """Show what was there before: what could not be used, and a saved conversation."""
-        event.stop()
-        self.status_line.show_state(self._first.state)
-        for problem in self._problems:
-            self.warn(problem)
-        self.chat_log.restore()
-        self.call_after_refresh(self._get_ready)
+    @property
+    def session(self) -> Session:
+        """The conversation."""
+        return self._first.whole.agent.session
 
-    def _get_ready(self) -> None:
-        """Make and show all that the first screen did without."""
-        context = self.app_context
-        if context.options.examples != self._first.options.examples:
-            self._welcome.show_examples(context.options.examples)
-            self.question_box.propose(reversed(context.options.examples))
-        for note in context.notes:
-            self.chat_log.add_notice(note)
-        for happened in self.session.opening_events:
-            self._conversing.show(happened)
-        self._warm_up()
-        self.run_worker(self._conversing.index_ahead(self._show_progress), group="indexing", exit_on_error=False)
-        _ = self.reader_pane.reader
+    @property
+    def is_under_way(self) -> bool:
+        """Whether an answer is."""
+        return self._worker is not None and not self._worker.is_finished
 
-    def _show_progress(self, words: str) -> None:
-        self.status_line.change(message=words)
+    def send(self, question: str) -> None:
+        """Ask what stands in the box."""
+        self._panes.box.clear()
+        self._panes.box.remember(question)
+        self._start(question, self.next.take())
 
-    def _warm_up(self) -> None:
-        self.run_worker(self._conversing.warm_up(), group="warming", exit_on_error=False)
+    def repeat(self) -> None:
+        """Ask the last question again, in its place."""
+        exchange = self._first.state.transcript.exchanges[-1]
+        self._start(exchange.question, aim_again(exchange, self._first.state.library))
 
-    def warn(self, text: str) -> None:
-        """Say in the conversation that something is not as it should be."""
-        self.chat_log.add_notice(text, NoticeKind.WARNING)
+    def change(self) -> None:
+        """Let the person change the last question."""
+        library = self._first.state.library
+        exchange = self._first.state.transcript.exchanges[-1]
+        self.next.change(exchange.question, aim_again(exchange, library), library)
 
-    def send(self, make: MakeCommand, *, otherwise: str = "") -> None:
-        """Dispatch a command in its turn, and tell `otherwise` where there is nothing to do."""
-        self.run_worker(self._send(make, otherwise), group="commands", exit_on_error=False)
+    def stop(self) -> None:
+        """Stop the answer under way."""
+        if self._worker is not None:
+            self._worker.cancel()
 
-    async def _send(self, make: MakeCommand, otherwise: str) -> None:
-        if not await self._conversing.dispatch(make) and otherwise:
-            self.status_line.change(message=otherwise)
-
-    @on(QuestionBox.Sent)
-    def _ask(self, event: QuestionBox.Sent) -> None:
-        event.stop()
-        if self.is_busy():
+    def note_worker(self, worker: Worker[object]) -> None:
+        """Put a question that was stopped before it began back where it was typed, once its `worker` has ended."""
+        if worker is not self._worker or not worker.is_finished or self._asked is None:
             return
-        self.question_box.clear()
-        self.question_box.remember(event.question)
-        self.switch.show_chat()
-        self._start_asking(event.question, self._next.take())
+        (question, aim, number), self._asked = self._asked, None
+        if self._first.state.question_number >= number:
+            return
+        self._log.end_waiting()
+        self._panes.status.change(is_asking=False)
+        if not self._panes.box.text:
+            self._panes.box.fill(question)
+            if aim.within is not None:
+                self.next.narrow(aim.within, self._first.state.library)
 
-    def _start_asking(self, question: str, aim: Aim) -> None:
+    def _start(self, question: str, aim: Aim) -> None:
         """Show a question, then ask it: what answers it may have to be loaded, started or connected first."""
         self._asked = question, aim, aim.instead_of or self._first.state.question_number + 1
         if aim.instead_of is None:
             self._expect(question)
-        self._asking = self.run_worker(self._ask_it(question, aim), group="asking", exit_on_error=False)
+        self._worker = self._screen.run_worker(self._ask(question, aim), group="asking", exit_on_error=False)
 
     def _expect(self, question: str) -> None:
-        self.chat_log.expect(question, waiting_for=self.status_line.status.model)
-        self.status_line.change(is_asking=True, step=0, message="")
+        self._log.expect(question, waiting_for=self._panes.status.status.model)
+        self._panes.status.change(is_asking=True, step=0, message="")
 
-    async def _ask_it(self, question: str, aim: Aim) -> None:
+    async def _ask(self, question: str, aim: Aim) -> None:
         if not self._first.is_whole:
             is_shown = asyncio.Event()
-            self.call_after_refresh(is_shown.set)
+            self._screen.call_after_refresh(is_shown.set)
             await is_shown.wait()
         if aim.instead_of is not None:
-            await self._conversing.go_back(aim.instead_of)
+            await self.conversing.go_back(aim.instead_of)
             self._expect(question)
-        await self._conversing.ask(question, within=aim.within)
+        await self.conversing.ask(question, within=aim.within)
 
-    @on(ChatLog.AgainWanted)
-    def _ask_again(self, event: ChatLog.AgainWanted) -> None:
-        event.stop()
-        exchanges = self.session.state.transcript.exchanges
-        if self.is_asking or not exchanges:
-            return
-        library = self.session.state.library
-        question, aim = exchanges[-1].question, aim_again(exchanges[-1], library)
-        if not event.is_edited:
-            self._start_asking(question, aim)
-            return
-        self._next.change(question, aim, library)
-        self.switch.go_box()
 
-    @on(AskAboutWanted)
-    def _ask_about(self, event: AskAboutWanted) -> None:
-        event.stop()
-        self._next.narrow(event.section_id, self.session.state.library)
-        self.switch.go_box()
+class AskingApprover(Approver):
+    """Asks the person before a question may cost more than they set, and before a page of another site is fetched.
 
-    @property
-    def is_asking(self) -> bool:
-        """Whether an answer is under way."""
-        return self._asking is not None and not self._asking.is_finished
+    Must be called from a worker.
+    """
 
-    @on(QuestionBox.PasteRefused)
-    def _refuse_paste(self, event: QuestionBox.PasteRefused) -> None:
-        event.stop()
-        self.notify(
-            f"That paste has {event.length:,} characters; a question may have {PASTE_LENGTH_MAX:,}. Nothing was"
-            " pasted. Save it as a file and open that instead.",
-            severity="warning",
-            markup=False,
-        )
-
-    def is_busy(self) -> bool:
-        """Return whether an answer is under way, and say so."""
-        if self.is_asking:
-            stop_key = self._keys.show_first("global.copy_or_cancel")
-            self.notify(f"An answer is under way. Wait for its end, or {stop_key} stops it.", markup=False)
-        return self.is_asking
-
-    def complain(self, reason: str | None) -> None:
-        """Say for a moment why something cannot be done; nothing for None."""
-        if reason is not None:
-            self.notify(reason, severity="warning", markup=False)
-
-    @on(Worker.StateChanged)
-    def _tell_failure(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            self.chat_log.add_notice(describe_failure(event.worker.error), NoticeKind.ERROR)
-        if event.worker.error is not None:
-            forget_frames(event.worker.error)
-        if event.worker is self._asking and event.worker.is_finished:
-            self._end_asking()
-
-    def _end_asking(self) -> None:
-        """Put a question that was stopped before it began back where it was typed."""
-        if self._asked is None:
-            return
-        (question, aim, number), self._asked = self._asked, None
-        if self.session.state.question_number >= number:
-            return
-        self.chat_log.end_waiting()
-        self.status_line.change(is_asking=False)
-        if not self.question_box.text:
-            self.question_box.fill(question)
-            if aim.within is not None:
-                self._next.narrow(aim.within, self.session.state.library)
+    def __init__(self, screen: Screen[None]) -> None:
+        self._screen = screen
 
     @override
-    def action_step_out(self) -> None:
-        if self.focused is not self.question_box or not self._next.leave():
-            super().action_step_out()
+    async def approve(self, approval: Approval) -> bool:
+        return await self._screen.app.push_screen_wait(_make_confirmation(approval))
 
-    def action_copy_or_cancel(self) -> None:
-        """Copy the selection; without one, stop the answer under way."""
-        selected = self.question_box.selected_text if self.focused is self.question_box else ""
-        selected = selected or self.get_selected_text() or ""
-        if selected:
-            self.post_message(CopyWanted(selected, "the selection"))
-            self.clear_selection()
-        elif self._asking is not None and self.is_asking:
-            self._asking.cancel()
-        else:
-            quit_key = self._keys.show_first("global.quit")
-            self.notify(f"Nothing is selected and nothing is under way. {quit_key} quits.", markup=False)
+
+def _make_confirmation(approval: Approval) -> ConfirmScreen:
+    from roamtui.tui.screens.overlays import ConfirmScreen  # noqa: PLC0415 - not for the first screen
+
+    match approval:
+        case CostApproval(spent_usd=spent, cap_usd=cap):
+            question = "The next request may pass your spending limit. Go on with this conversation?"
+            return ConfirmScreen(question, f"spent ${spent:.2f} · limit ${cap:.2f}", yes="Go on", no="Stop")
+        case OriginApproval(host=host, urls=urls):
+            more = f" and {len(urls) - 1} more" if len(urls) > 1 else ""
+            detail = f"{shorten(plain_line(urls[0]), _URL_LENGTH_MAX)}{more}" if urls else ""
+            question = f"Fetch pages from {plain_line(host)}, for as long as this conversation goes on?"
+            return ConfirmScreen(question, detail, yes="Fetch", no="No")
+        case _:
+            assert_never(approval)

@@ -10,8 +10,7 @@ from textual.theme import BUILTIN_THEMES
 
 from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError
-from roamtui.tui.screens.confirm import ConfirmScreen
-from roamtui.tui.screens.picker import Choice, PickerScreen
+from roamtui.tui.screens.overlays import Choice, ConfirmScreen, PickerScreen
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -21,11 +20,11 @@ if TYPE_CHECKING:
 
 _NO_OFFERS = (
     "Nothing else is usable here yet. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama; any"
-    " model of litellm can be named with --model. esc leaves."
+    " model of litellm can be named with --model. esc closes."
 )
 
 
-_HINT = "enter chooses, esc leaves"
+_HINT = "enter chooses, esc closes"
 LookForModels = Callable[[], "tuple[tuple[ModelOffer, ...], str]"]
 """Looks for models, and says in a few words what came of it; called in a thread."""
 

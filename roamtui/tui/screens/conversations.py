@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from textual import on
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
+from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.store import identify_source, is_gone
+from roamtui.conversation.session import Session
+from roamtui.conversation.store import ConversationSummary, Store, identify_source, is_gone
+from roamtui.conversation.transcript import Exchange
 from roamtui.errors import StoreError
 from roamtui.tui.actions import Scope
 from roamtui.tui.conversation_list import (
@@ -30,16 +35,10 @@ from roamtui.tui.exporting import export_conversation, find_path
 from roamtui.tui.failure import describe_failure
 from roamtui.tui.hints import ScreenHints
 from roamtui.tui.keys import Keys, bind
-from roamtui.tui.screens.confirm import ConfirmScreen
-from roamtui.tui.screens.overlay import ListOverlay
-from roamtui.tui.screens.prompt import PromptScreen
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
-
-    from roamtui.conversation.session import Session
-    from roamtui.conversation.store import ConversationSummary, Store
-
+from roamtui.tui.screens.asking import Asking, aim_again
+from roamtui.tui.screens.overlays import ConfirmScreen, ListOverlay, PromptScreen
+from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
+from roamtui.tui.screens.reading import Reading
 
 _STEP = 200
 """Conversations that are listed at first, and added whenever the cursor comes to the last one."""
@@ -241,7 +240,7 @@ class ConversationsScreen(ListOverlay[ConversationChosen | None]):
 
     async def _export(self, summary: ConversationSummary) -> None:
         proposal = str(Path.cwd() / propose_file_name(summary))
-        foot = "A name that ends in .json gives JSON, any other Markdown. enter writes it, esc leaves"
+        foot = "A name that ends in .json gives JSON, any other Markdown. enter writes it, esc closes"
         name = await self.app.push_screen_wait(PromptScreen("Write the conversation to this file", proposal, foot=foot))
         if name is None:
             return
@@ -265,3 +264,83 @@ class ConversationsScreen(ListOverlay[ConversationChosen | None]):
         """Delete what was hidden; return sentences about what could not be deleted, or not everywhere."""
         deleted_ids, self._list.deleted_ids = self._list.deleted_ids, ()
         return delete_all(self._store, deleted_ids)
+
+
+class Turning:
+    """Brings another conversation onto the screen: a saved one, a new one, or one that branches off."""
+
+    def __init__(
+        self, screen: Screen[None], asking: Asking, reading: Reading, panes: Panes, switch: PaneSwitch
+    ) -> None:
+        """Turn the session that `asking` asks in, by workers of `screen`."""
+        self._screen = screen
+        self._asking = asking
+        self._reading = reading
+        self._panes = panes
+        self._switch = switch
+
+    def choose(self, keys: Keys) -> str | None:
+        """Let a person choose one of the saved conversations; return a sentence where none can be."""
+        session = self._asking.session
+        if session.store is None:
+            return "Conversations are not saved here, so there is none to choose."
+
+        def take(chosen: ConversationChosen | None) -> None:
+            if chosen is None or chosen.conversation_id == session.state.id:
+                return
+            if chosen.conversation_id is None:
+                self.begin_anew()
+            else:
+                self._turn(partial(_resume, chosen.conversation_id), "the conversation goes on")
+
+        self._screen.app.push_screen(ConversationsScreen(session, session.store, keys), take)
+        return None
+
+    def begin_anew(self) -> None:
+        """Begin a new conversation over the same document."""
+        self._turn(_begin_anew, "a new conversation")
+
+    def branch_off(self, number: int) -> None:
+        """Begin a conversation that shares all before question `number`, which stands in the box to be changed."""
+        exchange = self._asking.session.state.transcript.exchanges[number - 1]
+        message = f"a new conversation from before question {number}; the other one is kept"
+        self._turn(lambda session: session.fork(number), message, exchange)
+
+    def _turn(self, make: Callable[[Session], Session], message: str, change: Exchange | None = None) -> None:
+        turning = self._turn_to(make, message, change)
+        self._screen.run_worker(turning, group="commands", exit_on_error=False)
+
+    async def _turn_to(self, make: Callable[[Session], Session], message: str, change: Exchange | None) -> None:
+        """Bring a conversation onto the screen, ready for its next question.
+
+        Args:
+            make: Makes it from the one before; may take a while.
+            message: What to say then, in a few words.
+            change: A question to ask anew, None for a question that is still to be written.
+        """
+        await self._asking.conversing.turn_to(make)
+        self._asking.next.leave()
+        state = self._asking.session.state
+        for exchange in state.transcript.exchanges:
+            self._panes.box.remember(exchange.question)
+        self._reading.resume()
+        self._switch.go_chat()
+        self._panes.status.change(message=message)
+        if change is not None:
+            self._panes.box.fill(change.question)
+            within = aim_again(change, state.library).within
+            if within is not None:
+                self._asking.next.narrow(within, state.library)
+
+
+def _begin_anew(session: Session) -> Session:
+    state = session.state
+    return Session.start(state.library, store=session.store, options=state.options)
+
+
+def _resume(conversation_id: str, session: Session) -> Session:
+    assert session.store is not None
+    state = session.state
+    return Session.resume(
+        state.library, conversation_id, store=session.store, options=state.options, loader=session.loader
+    )

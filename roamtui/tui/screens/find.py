@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from textual import on
+from textual import events, on
+from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
+from roamtui.document.library import Library
 from roamtui.document.plain import plain_line
+from roamtui.outline.labels import name_node, name_path
+from roamtui.search.base import Hit
 from roamtui.tui.actions import Scope
+from roamtui.tui.commands import open_section
 from roamtui.tui.failure import describe_failure
 from roamtui.tui.hints import ScreenHints
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
-from roamtui.tui.screens.overlay import ListOverlay
-
-if TYPE_CHECKING:
-    from textual import events
-    from textual.app import ComposeResult
-
-    from roamtui.search.base import Hit
+from roamtui.tui.node_names import name_above
+from roamtui.tui.panes.tree_pane import TreePane
+from roamtui.tui.screens.asking import Asking
+from roamtui.tui.screens.overlays import ListOverlay
+from roamtui.tui.screens.reading import Reading, Send
 
 HITS_MAX = 20
 _SNIPPET_LINES = 2
@@ -188,3 +190,49 @@ class FindScreen(ListOverlay["Hit | None"]):
         """Go to the list, or back to the field."""
         field, options = self.query_one(Input), self.query_one(MarkedList)
         self.set_focus(options if field.has_focus else field)
+
+
+class Finding:
+    """Lets a person find sections, and brings what they choose into the reader."""
+
+    def __init__(self, asking: Asking, reading: Reading, tree: TreePane, send: Send) -> None:
+        """Find in the conversation's document.
+
+        Args:
+            asking: Searches.
+            reading: Shows what was chosen.
+            tree: Shows what was found.
+            send: Dispatches a command.
+        """
+        self._asking = asking
+        self._reading = reading
+        self._tree = tree
+        self._send = send
+        self._found = Found(query="")
+
+    def show(self, app: App[None], keys: Keys) -> None:
+        """Show what was found last, to go on from."""
+        app.push_screen(FindScreen(self._find, self._open, keys, self._found), self._read)
+
+    async def _find(self, query: str) -> Found:
+        hits = await self._asking.conversing.search(query, limit=HITS_MAX)
+        library = self._asking.session.state.library
+        titles = tuple((name_node(library.node(hit.section_id)), _name_above(library, hit.section_id)) for hit in hits)
+        self._found = Found(query=query, hits=hits, titles=titles)
+        self._tree.show_found(tuple(hit.section_id for hit in hits))
+        return self._found
+
+    def _open(self, section_id: str) -> None:
+        self._send(open_section(section_id))
+
+    def _read(self, hit: Hit | None) -> None:
+        if hit is not None:
+            self._reading.show_hit(hit.section_id, hit.snippet, came_from=self._tree.outline)
+
+
+def _name_above(library: Library, section_id: str) -> str:
+    """Return where a section stands; the document's own title goes without saying."""
+    if library.title_id() is not None:
+        return name_above(library, section_id)
+    above = library.ancestors(section_id)
+    return name_path(library, above[-1]).replace(" > ", " › ") if above else ""

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Scope, show_key
 from roamtui.tui.chat.content_view import ContentView, wrap
-from roamtui.tui.screens.overlay import Overlay
+from roamtui.tui.screens.overlays import Overlay
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -117,7 +117,7 @@ class HelpScreen(Overlay[None]):
     @override
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(Content.assemble(("Keys", "bold $primary"), (" · esc leaves", "$muted")), classes="head")
+            yield Static(Content.assemble(("Keys", "bold $primary"), (" · esc closes", "$muted")), classes="head")
             with VerticalScroll(can_focus=False):
                 yield KeyList(self._keys, self._here)
             yield Static(Content("Names such as tree.read rebind keys in config.toml."), classes="foot")

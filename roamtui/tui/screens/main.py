@@ -1,62 +1,248 @@
-"""The main screen: asks, dispatches, jumps and copies as a person wants, and tells what fails."""
+"""The main screen: puts up the panes, and hands what a person wants to the part of it that does that."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from textual import on
+from textual import events, on
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.worker import Worker, WorkerState
+from typing_extensions import override
 
+from roamtui.document.library import Library
 from roamtui.tui.actions import Action, Scope
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetChosen
-from roamtui.tui.commands import CommandWanted
+from roamtui.tui.chat.messages import NoticeKind
+from roamtui.tui.chat.welcome import Welcome
+from roamtui.tui.commands import AskAboutWanted, CommandWanted, MakeCommand, NothingDone
+from roamtui.tui.context import AppContext, FirstContext
 from roamtui.tui.copying import CopyWanted
+from roamtui.tui.failure import describe_failure, forget_frames
 from roamtui.tui.header_line import HeaderLine
+from roamtui.tui.keys import Keys, bind
+from roamtui.tui.layout import HEADER_ROWS
 from roamtui.tui.model_label import label_model
+from roamtui.tui.panes.chat_pane import ChatPane
+from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
+from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
 from roamtui.tui.reader.messages import LinkClicked
-from roamtui.tui.screens.finding import FindingScreen
-from roamtui.tui.screens.following import Following
-from roamtui.tui.screens.next_question import aim_again
+from roamtui.tui.screens.asking import Asking
+from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
 from roamtui.tui.screens.reloading import Reloading
 from roamtui.tui.source_watch import SourceWatch
+from roamtui.tui.status_line import ActionLine, HintLine, Status, StatusLine
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
-    from roamtui.document.library import Library
+    from roamtui.conversation.session import Session
     from roamtui.models.base import Model
-    from roamtui.tui.context import FirstContext
-    from roamtui.tui.keys import Keys
-    from roamtui.tui.screens.turning import Turn
+    from roamtui.tui.screens.conversations import Turning
+    from roamtui.tui.screens.find import Finding
+    from roamtui.tui.screens.reading import Following, Reading
 
 _LOOK_SECONDS = 2.0
 """Between two looks at the document on disk; each costs one question to the file system."""
+_NO_SEARCH = (
+    "Search is switched off here: set the mode of [retrieval] in config.toml to keyword, or leave --mode off away."
+)
 
 
-class MainScreen(FindingScreen):
-    """Carries out what a person wants of the panes."""
+class MainScreen(Screen[None], inherit_bindings=False):
+    """Holds the panes, and the parts that ask, find, read and reload for a person."""
+
+    AUTO_FOCUS = "#question-box"
+    BINDINGS = bind(Scope.GLOBAL)
+    DEFAULT_CSS = """
+    MainScreen {
+        background: $background;
+        &.-short {
+            & HeaderLine, & HintLine { display: none; }
+            & Messages { padding-top: 0; }
+        }
+    }
+    """
 
     def __init__(self, first: FirstContext, keys: Keys, problems: tuple[str, ...] = ()) -> None:
         """Show `first`, and `problems` of the configuration in sentences."""
-        super().__init__(first, keys, problems)
-        self._watch = SourceWatch.of_file(first.state.library.source)
+        super().__init__(classes="-tall")  # as most terminals are: a change of class styles every widget anew
+        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (HEADER_ROWS, "-tall")]
+        self._first = first
+        self._keys = keys
+        self._problems = problems
+        state = first.state
+        self._watch = SourceWatch.of_file(state.library.source)
+        label = label_model(first.model_name)
+        self._welcome = Welcome(state.library.title, first.options.examples, label, keys)
+        self.chat_log = ChatLog(first, self._welcome)
+        self.tree_pane = TreePane(state)
+        self.chat_pane = ChatPane(self.chat_log)
+        self.reader_pane = ReaderPane(keys)
+        asked = [exchange.question for exchange in state.transcript.exchanges]
+        self.question_box = QuestionBox([*reversed(first.options.examples), *asked])
+        self.status_line = StatusLine(Status(model=label.name, model_note=label.short_note), keys)
+        self._hints = HintLine(keys)
+        self._panes = Panes(
+            tree=self.tree_pane,
+            chat=self.chat_pane,
+            reader=self.reader_pane,
+            box=self.question_box,
+            status=self.status_line,
+        )
+        self.switch = PaneSwitch(self._panes)
+        """Where the person is among the panes."""
+        self._asking = Asking(self, first, self._panes)
 
     @cached_property
-    def _reloading(self) -> Reloading:
-        """What reads the document again."""
-        return Reloading(self.app_context, self._watch, self._conversing, self.status_line, self._keys)
+    def _reading(self) -> Reading:
+        from roamtui.tui.screens.reading import Reading  # noqa: PLC0415 - not for the first screen
+
+        return Reading(self.session, self._panes, self.switch, self.send)
 
     @cached_property
     def _following(self) -> Following:
-        """What lets the reader follow the outline."""
+        from roamtui.tui.screens.reading import Following  # noqa: PLC0415 - not for the first screen
+
         return Following(self, self._reading, self.switch)
+
+    @cached_property
+    def _finding(self) -> Finding:
+        from roamtui.tui.screens.find import Finding  # noqa: PLC0415 - not for the first screen
+
+        return Finding(self._asking, self._reading, self.tree_pane, self.send)
+
+    @cached_property
+    def _turning(self) -> Turning:
+        from roamtui.tui.screens.conversations import Turning  # noqa: PLC0415 - not for the first screen
+
+        return Turning(self, self._asking, self._reading, self._panes, self.switch)
+
+    @cached_property
+    def _reloading(self) -> Reloading:
+        return Reloading(self.app_context, self._watch, self._asking.conversing, self.status_line, self._keys)
+
+    @property
+    def app_context(self) -> AppContext:
+        """Everything that the app shows and drives."""
+        return self._first.whole
+
+    @property
+    def session(self) -> Session:
+        """The conversation that is shown."""
+        return self.app_context.agent.session
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether an answer is under way."""
+        return self._asking.is_under_way
+
+    @override
+    def compose(self) -> ComposeResult:
+        library = self._first.state.library
+        yield HeaderLine(library.title, library.source)
+        yield self.switch
+        yield self.status_line
+        yield self._hints
 
     def on_mount(self) -> None:
         """Look at the document on disk from time to time."""
         self.set_interval(_LOOK_SECONDS, self.look_at_source)
+
+    @on(ChatLog.Ready)
+    def _show_past(self, event: ChatLog.Ready) -> None:
+        """Show what was there before: what could not be used, and a saved conversation."""
+        event.stop()
+        self.status_line.show_state(self._first.state)
+        for problem in self._problems:
+            self.warn(problem)
+        self.chat_log.restore()
+        self.call_after_refresh(self._get_ready)
+
+    def _get_ready(self) -> None:
+        """Make and show all that the first screen did without."""
+        context = self.app_context
+        if context.options.examples != self._first.options.examples:
+            self._welcome.show_examples(context.options.examples)
+            self.question_box.propose(reversed(context.options.examples))
+        for note in context.notes:
+            self.chat_log.add_notice(note)
+        conversing = self._asking.conversing
+        for happened in self.session.opening_events:
+            conversing.show(happened)
+        self._work(conversing.warm_up(), "warming")
+        self._work(conversing.index_ahead(lambda words: self.status_line.change(message=words)), "indexing")
+        _ = self.reader_pane.reader
+
+    def _work(self, work: Coroutine[None, None, None], group: str, *, is_exclusive: bool = False) -> None:
+        """Work on something beside all else; what fails of it is told in the conversation."""
+        self.run_worker(work, group=group, exclusive=is_exclusive, exit_on_error=False)
+
+    @on(Worker.StateChanged)
+    def _tell_failure(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self.chat_log.add_notice(describe_failure(event.worker.error), NoticeKind.ERROR)
+        if event.worker.error is not None:
+            forget_frames(event.worker.error)
+        self._asking.note_worker(event.worker)
+
+    def warn(self, text: str) -> None:
+        """Say in the conversation that something is not as it should be."""
+        self.chat_log.add_notice(text, NoticeKind.WARNING)
+
+    def complain(self, reason: str | None) -> None:
+        """Say for a moment why something cannot be done; nothing for None."""
+        if reason is not None:
+            self.notify(reason, severity="warning", markup=False)
+
+    def is_busy(self) -> bool:
+        """Return whether an answer is under way, and say so."""
+        if self.is_asking:
+            stop_key = self._keys.show_first("global.copy_or_cancel")
+            self.notify(f"An answer is under way. Wait for its end, or {stop_key} stops it.", markup=False)
+        return self.is_asking
+
+    @on(NothingDone)
+    def _tell_nothing_done(self, event: NothingDone) -> None:
+        event.stop()
+        self.status_line.change(message=event.reason)
+
+    def send(self, make: MakeCommand, *, otherwise: str = "") -> None:
+        """Dispatch a command in its turn, and tell `otherwise` where there is nothing to do."""
+        self._work(self._send(make, otherwise), "commands")
+
+    async def _send(self, make: MakeCommand, otherwise: str) -> None:
+        if not await self._asking.conversing.dispatch(make) and otherwise:
+            self.status_line.change(message=otherwise)
+
+    @on(CommandWanted)
+    def _dispatch(self, event: CommandWanted) -> None:
+        event.stop()
+        self.send(event.make, otherwise=event.otherwise)
+
+    def find_owner(self, scope: Scope) -> Widget:
+        """Return the widget of this screen that carries out the actions of a scope."""
+        owners: dict[Scope, Widget] = {
+            Scope.GLOBAL: self,
+            Scope.TREE: self.tree_pane,
+            Scope.CHAT: self.chat_log,
+            Scope.READER: self.reader_pane,
+            Scope.INPUT: self.question_box,
+        }
+        return owners[scope]
+
+    def scope_of(self, widget: Widget) -> Scope:
+        """Return the scope whose keys work where a widget has the focus."""
+        ancestors = widget.ancestors_with_self
+        inside = (Scope.TREE, Scope.CHAT, Scope.READER, Scope.INPUT)
+        scopes = (scope for scope in inside if self.find_owner(scope) in ancestors)
+        return next(scopes, Scope.GLOBAL)
 
     async def run_chosen(self, action: Action) -> None:
         """Go where an action belongs and carry it out, as the command palette does."""
@@ -69,47 +255,180 @@ class MainScreen(FindingScreen):
                 self.action_go_reader()
             case Scope.GLOBAL | Scope.INPUT | Scope.CONVERSATIONS | Scope.FIND | Scope.START:
                 pass
+        await self._run(action)
+
+    @on(ActionLine.Clicked)
+    async def _run_clicked(self, event: ActionLine.Clicked) -> None:
+        event.stop()
+        await self._run(event.action)
+
+    async def _run(self, action: Action) -> None:
         await self.app.run_action(action.method, self.find_owner(action.scope))
+
+    @on(events.Resize)
+    def _fit_welcome(self, event: events.Resize) -> None:
+        self._welcome.show_title(has_title=event.size.height < HEADER_ROWS)
+
+    @on(events.DescendantFocus)
+    def _show_hints(self, event: events.DescendantFocus) -> None:
+        field = next((one for one in event.widget.ancestors if isinstance(one, FieldLine)), None)
+        self._hints.show_scope(self.scope_of(event.widget), enter=field.enter if field else "")
+
+    def action_next_pane(self) -> None:
+        """Go to the next pane."""
+        self.switch.step(1, self.focused)
+
+    def action_previous_pane(self) -> None:
+        """Go to the previous pane."""
+        self.switch.step(-1, self.focused)
+
+    def action_go_tree(self) -> None:
+        """Go to the outline."""
+        self.switch.go_tree()
+
+    def action_go_chat(self) -> None:
+        """Go to the question box and the conversation."""
+        self.switch.go_chat()
+
+    def action_go_reader(self) -> None:
+        """Go to the reader; where it is empty, read the section under the cursor."""
+        self.switch.read_or_go(came_from=self.focused)
+
+    def action_step_out(self) -> None:
+        """Leave what the focus is in, one step."""
+        if self.focused is not self.question_box or not self._asking.next.leave():
+            self.switch.step_out(self.focused)
+
+    @on(QuestionBox.Sent)
+    def _ask(self, event: QuestionBox.Sent) -> None:
+        event.stop()
+        if not self.is_busy():
+            self.switch.show_chat()
+            self._asking.send(event.question)
+
+    @on(QuestionBox.PasteRefused)
+    def _refuse_paste(self, event: QuestionBox.PasteRefused) -> None:
+        event.stop()
+        self.complain(
+            f"That paste has {event.length:,} characters; a question may have {PASTE_LENGTH_MAX:,}. Nothing was"
+            " pasted. Save it as a file and open that instead."
+        )
+
+    @on(ChatLog.AgainWanted)
+    def _ask_again(self, event: ChatLog.AgainWanted) -> None:
+        event.stop()
+        if self.is_asking or not self.session.state.transcript.exchanges:
+            return
+        if event.is_edited:
+            self._asking.change()
+            self.switch.go_box()
+        else:
+            self._asking.repeat()
+
+    @on(AskAboutWanted)
+    def _ask_about(self, event: AskAboutWanted) -> None:
+        event.stop()
+        self._asking.next.narrow(event.section_id, self.session.state.library)
+        self.switch.go_box()
+
+    def action_propose(self) -> None:
+        """Have the model propose questions, and put the chosen one into the question box."""
+        if not self.is_busy():
+            self._work(self._propose(), "proposing", is_exclusive=True)
+
+    async def _propose(self) -> None:
+        self.status_line.change(message="looking for questions to ask")
+        try:
+            questions = await self._asking.conversing.propose()
+        finally:
+            self.status_line.change(message="")
+        if not questions:
+            self.complain("The model proposed no question.")
+            return
+        from roamtui.tui.screens.overlays import Choice, PickerScreen  # noqa: PLC0415 - not for the first screen
+
+        choices = [Choice(question) for question in questions]
+        self.app.push_screen(PickerScreen("Questions to ask", choices, choices[0].name), self._take_question)
+
+    def _take_question(self, question: str | None) -> None:
+        if question is not None:
+            self.question_box.fill(question)
+            self.switch.go_box()
+
+    @on(CopyWanted)
+    def _copy(self, event: CopyWanted) -> None:
+        event.stop()
+        self.app.copy_to_clipboard(event.text)
+        self.notify(f"Copied {event.what}.", markup=False, timeout=2)
+
+    def action_copy_or_cancel(self) -> None:
+        """Copy the selection; without one, stop the answer under way."""
+        selected = self.question_box.selected_text if self.focused is self.question_box else ""
+        selected = selected or self.get_selected_text() or ""
+        if selected:
+            self.post_message(CopyWanted(selected, "the selection"))
+            self.clear_selection()
+        elif self.is_asking:
+            self._asking.stop()
+        else:
+            quit_key = self._keys.show_first("global.quit")
+            self.notify(f"Nothing is selected and nothing is under way. {quit_key} quits.", markup=False)
+
+    def action_conversations(self) -> None:
+        """List the saved conversations."""
+        if not self.is_busy():
+            self.complain(self._turning.choose(self._keys))
+
+    def action_new_conversation(self) -> None:
+        """Begin a new conversation."""
+        if not self.is_busy():
+            self._turning.begin_anew()
 
     @on(ChatLog.ForkWanted)
     def _branch_off(self, event: ChatLog.ForkWanted) -> None:
-        from roamtui.tui.screens.turning import branch_off  # noqa: PLC0415 - not for the first screen
-
         event.stop()
         if not self.is_busy():
-            exchange = self.session.state.transcript.exchanges[event.number - 1]
-            self._turn(branch_off(exchange, aim_again(exchange, self.session.state.library).within))
+            self._turning.branch_off(event.number)
 
-    def _turn(self, turn: Turn) -> None:
-        self.run_worker(self._turn_to(turn), group="commands", exit_on_error=False)
+    def action_choose_model(self) -> None:
+        """Choose the model that answers."""
+        from roamtui.tui.screens.choosing import choose_model  # noqa: PLC0415 - not for the first screen
 
-    async def _turn_to(self, turn: Turn) -> None:
-        """Bring another conversation onto the screen, ready for its next question."""
-        await self._conversing.turn_to(turn.make)
-        self._next.leave()
-        for exchange in self.session.state.transcript.exchanges:
-            self.question_box.remember(exchange.question)
-        self._reading.resume()
-        self.switch.show_chat()
-        self.switch.go_box()
-        if turn.question:
-            self.question_box.fill(turn.question)
-        self.status_line.change(message=turn.message)
-        if turn.within is not None:
-            self._next.narrow(turn.within, self.session.state.library)
+        if not self.is_busy():
+            name, options = self.app_context.agent.model.name, self.app_context.options
+            choose_model(self.app, name, options.model_offers, self._use_model, self.warn, options.look_for_models)
 
-    @on(CommandWanted)
-    def _dispatch(self, event: CommandWanted) -> None:
-        event.stop()
-        self.send(event.make, otherwise=event.otherwise)
+    def _use_model(self, model: Model) -> None:
+        from roamtui.tui.screens.choosing import ask_to_keep_model  # noqa: PLC0415 - not for the first screen
+
+        before = self.app_context.agent.model
+        self.app_context.agent.model = model
+        label = label_model(model.name)
+        self.status_line.change(model=label.name, model_note=label.short_note)
+        self._welcome.show_model(label)
+        self._work(before.close(), "closing")
+        self._work(self._asking.conversing.warm_up(), "warming")
+        if self.app_context.options.save_setting is not None and self.app_context.options.may_save_model:
+            ask_to_keep_model(self.app, model.name, partial(self._keep, "model"))
+
+    def action_choose_theme(self) -> None:
+        """Choose the colours."""
+        from roamtui.tui.screens.choosing import choose_theme  # noqa: PLC0415 - not for the first screen
+
+        choose_theme(self.app, partial(self._keep, "theme"))
+
+    def _keep(self, setting: str, value: str) -> None:
+        """Write a choice down for the next start."""
+        save = self.app_context.options.save_setting
+        if save is not None:
+            self._work(asyncio.to_thread(save, setting, value), "keeping")
 
     @on(TargetChosen)
     def _show_target(self, event: TargetChosen) -> None:
         event.stop()
         match event.target:
             case ExampleTarget(question):
-                self.question_box.fill(question)
-                self.switch.go_box()
+                self._take_question(question)
             case EarlierTarget():
                 self.chat_log.show_earlier()
             case LinkTarget():
@@ -170,11 +489,37 @@ class MainScreen(FindingScreen):
         event.stop()
         self.complain(self._reading.edit(event.section_id, self.app))
 
-    @on(CopyWanted)
-    def _copy(self, event: CopyWanted) -> None:
+    @on(TreePane.FindWanted)
+    def _find_from_tree(self, event: TreePane.FindWanted) -> None:
         event.stop()
-        self.app.copy_to_clipboard(event.text)
-        self.notify(f"Copied {event.what}.", markup=False, timeout=2)
+        self.action_find()
+
+    def action_find(self) -> None:
+        """Find sections by what they say."""
+        if self.app_context.agent.searcher is None:
+            self.complain(_NO_SEARCH)
+        else:
+            self._finding.show(self.app, self._keys)
+
+    def look_at_source(self) -> None:
+        """Look whether the document has changed on disk."""
+        self._work(self._look_at_source(), "looking", is_exclusive=True)
+
+    async def _look_at_source(self) -> None:
+        self._show_library(await self._reloading.look())
+
+    def action_reload(self) -> None:
+        """Read the document again."""
+        if not self.is_busy():
+            self._work(self._reload(), "reloading", is_exclusive=True)
+
+    async def _reload(self) -> None:
+        self._show_library(await self._reloading.reload())
+
+    def _show_library(self, library: Library | None) -> None:
+        if library is not None:
+            self.query_one(HeaderLine).show(library.title, library.source)
+            self.reader_pane.show_again(library)
 
     def action_palette(self) -> None:
         """Find a command by its name."""
@@ -187,101 +532,14 @@ class MainScreen(FindingScreen):
         here = self.scope_of(self.focused) if self.focused is not None else Scope.GLOBAL
         self.app.push_screen(HelpScreen(self._keys, here))
 
-    def action_choose_theme(self) -> None:
-        """Choose the colours."""
-        from roamtui.tui.screens.choosing import choose_theme  # noqa: PLC0415 - not for the first screen
+    def action_suspend(self) -> None:
+        """Put the program into the background, where a shell can bring it back."""
+        from roamtui.tui import suspending  # noqa: PLC0415 - not for the first screen
 
-        choose_theme(self.app, partial(self._keep, "theme"))
-
-    def _keep(self, setting: str, value: str) -> None:
-        """Write a choice down for the next start."""
-        save = self.app_context.options.save_setting
-        if save is not None:
-            self.run_worker(asyncio.to_thread(save, setting, value), group="keeping", exit_on_error=False)
-
-    def action_conversations(self) -> None:
-        """List the saved conversations."""
-        from roamtui.tui.screens.turning import choose_conversation  # noqa: PLC0415 - not for the first screen
-
-        if not self.is_busy():
-            self.complain(choose_conversation(self.app, self.session, self._keys, self._turn))
-
-    def action_new_conversation(self) -> None:
-        """Begin a new conversation."""
-        from roamtui.tui.screens.turning import begin_anew  # noqa: PLC0415 - not for the first screen
-
-        if not self.is_busy():
-            self._turn(begin_anew())
-
-    def look_at_source(self) -> None:
-        """Look whether the document has changed on disk."""
-        self.run_worker(self._look_at_source(), group="looking", exclusive=True, exit_on_error=False)
-
-    async def _look_at_source(self) -> None:
-        library = await self._reloading.look()
-        if library is not None:
-            self._show_library(library)
-
-    def action_reload(self) -> None:
-        """Read the document again."""
-        if not self.is_busy():
-            self.run_worker(self._reload(), group="reloading", exclusive=True, exit_on_error=False)
-
-    async def _reload(self) -> None:
-        library = await self._reloading.reload()
-        if library is not None:
-            self._show_library(library)
-
-    def _show_library(self, library: Library) -> None:
-        self.query_one(HeaderLine).show(library.title, library.source)
-        self.reader_pane.show_again(library)
-
-    def action_choose_model(self) -> None:
-        """Choose the model that answers."""
-        from roamtui.tui.screens.choosing import choose_model  # noqa: PLC0415 - not for the first screen
-
-        if not self.is_busy():
-            agent = self.app_context.agent
-            options = self.app_context.options
-            name, look = agent.model.name, options.look_for_models
-            choose_model(self.app, name, options.model_offers, self._use_model, self.warn, look)
-
-    def _use_model(self, model: Model) -> None:
-        from roamtui.tui.screens.choosing import ask_to_keep_model  # noqa: PLC0415 - not for the first screen
-
-        before = self.app_context.agent.model
-        self.app_context.agent.model = model
-        label = label_model(model.name)
-        self.status_line.change(model=label.name, model_note=label.short_note)
-        self._welcome.show_model(label)
-        self.run_worker(before.close(), group="closing", exit_on_error=False)
-        self._warm_up()
-        if self.app_context.options.save_setting is not None and self.app_context.options.may_save_model:
-            ask_to_keep_model(self.app, model.name, partial(self._keep, "model"))
-
-    def action_propose(self) -> None:
-        """Have the model propose questions, and put the chosen one into the question box."""
-        if not self.is_busy():
-            self.run_worker(self._propose(), group="proposing", exclusive=True, exit_on_error=False)
-
-    async def _propose(self) -> None:
-        self.status_line.change(message="looking for questions to ask")
-        try:
-            questions = await self._conversing.propose()
-        finally:
-            self.status_line.change(message="")
-        if not questions:
-            self.complain("The model proposed no question.")
-            return
-        from roamtui.tui.screens.picker import Choice, PickerScreen  # noqa: PLC0415 - not for the first screen
-
-        choices = [Choice(question) for question in questions]
-        self.app.push_screen(PickerScreen("Questions to ask", choices, choices[0].name), self._take_question)
-
-    def _take_question(self, question: str | None) -> None:
-        if question is not None:
-            self.question_box.fill(question)
-            self.switch.go_box()
+        if suspending.is_job_of_shell():
+            self.app.action_suspend_process()
+        else:
+            self.status_line.change(message="no shell started this that could bring it back")
 
     def action_quit(self) -> None:
         """Leave the program."""

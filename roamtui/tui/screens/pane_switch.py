@@ -2,57 +2,100 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal, Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+from typing_extensions import override
 
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.layout import Pane, choose_panes
-
-if TYPE_CHECKING:
-    from textual.widget import Widget
-
-    from roamtui.tui.panes.chat_pane import ChatPane
-    from roamtui.tui.panes.reader_pane import ReaderPane
-    from roamtui.tui.panes.tree_pane import TreePane
-    from roamtui.tui.question_box import QuestionBox
+from roamtui.tui.panes.chat_pane import ChatPane
+from roamtui.tui.panes.pane_title import PaneTitle
+from roamtui.tui.panes.reader_pane import ReaderPane
+from roamtui.tui.panes.tree_pane import TreePane
+from roamtui.tui.question_box import QuestionBox
+from roamtui.tui.status_line import StatusLine
 
 
-class PaneSwitch:
-    """Shows and hides panes as the width allows, and moves the focus over what a person can reach."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panes:
+    """What of the main screen its parts work on."""
 
-    def __init__(self, tree: TreePane, chat: ChatPane, reader: ReaderPane, box: QuestionBox, right: Widget) -> None:
-        """Switch between these.
+    tree: TreePane
+    chat: ChatPane
+    reader: ReaderPane
+    box: QuestionBox
+    status: StatusLine
 
-        Args:
-            tree: Left.
-            chat: In `right`.
-            reader: In `right`.
-            box: Below chat and reader.
-            right: What holds chat, reader and box.
-        """
-        self._tree = tree
-        self._chat = chat
-        self._reader = reader
-        self._box = box
-        self._right = right
+
+class PaneSwitch(Horizontal):
+    """Holds the panes, shows those that the width allows, and moves the focus over what a person can reach."""
+
+    DEFAULT_CSS = """
+    PaneSwitch {
+        height: 1fr;
+        & TreePane { width: 36%; max-width: 46; min-width: 24; border-right: vkey $background; }
+        & TreePane.-alone { width: 1fr; max-width: 100%; border-right: none; }
+        & TreePane.-alone OutlineTree { padding: 0 1; }
+        & #right { width: 1fr; }
+        & #upper { height: 1fr; }
+        & ChatPane, & ReaderPane { width: 1fr; }
+        & #ask { height: auto; padding: 0 1; }
+        & #ask-frame {
+            height: auto;
+            padding: 0 1;
+            border: round $faint;
+            background: $background;
+            &:focus-within { border: round $primary; }
+        }
+        & #prompt { width: 2; height: 1; color: $secondary; text-style: bold; }
+    }
+    """
+
+    def __init__(self, panes: Panes) -> None:
+        super().__init__(id="body")
+        self._tree = panes.tree
+        self._chat = panes.chat
+        self._reader = panes.reader
+        self._box = panes.box
+        self._right = Vertical(id="right")
         self._columns = 0
         self.active = Pane.CHAT
         """Where the person is."""
         self.main = Pane.CHAT
         """What stands beside the outline where there is room for one."""
-        self._before_reader: Widget = tree.outline
+        self._before_reader: Widget = panes.tree.outline
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self._tree
+        with self._right:
+            with Horizontal(id="upper"):
+                yield self._chat
+                yield self._reader
+            with Container(id="ask"), Horizontal(id="ask-frame"):
+                yield Static(Content("❯"), id="prompt")
+                yield self._box
 
     @property
-    def visible(self) -> frozenset[Pane]:
+    def shown(self) -> frozenset[Pane]:
         """The panes on the screen."""
         return choose_panes(self._columns, active=self.active, main=self.main)
 
-    def resize(self, columns: int) -> None:
+    def on_resize(self, event: events.Resize) -> None:
         """Show what fits into a new width."""
-        self._columns = columns
+        self._columns = event.size.width
         self._show()
 
-    def note_focus(self, focused: Widget) -> None:
+    @on(events.DescendantFocus)
+    def _follow_focus(self, event: events.DescendantFocus) -> None:
         """Follow the focus to the pane where it is now."""
+        focused = event.widget
         pane = self._pane_of(focused)
         if pane is not None:
             self.active = pane
@@ -67,6 +110,26 @@ class PaneSwitch:
         panes = {Pane.TREE: self._tree, Pane.READER: self._reader, Pane.CHAT: self._chat}
         return next((pane for pane, one in panes.items() if one in widget.ancestors_with_self), None)
 
+    @on(PaneTitle.PaneChosen)
+    def _go_to_pane(self, event: PaneTitle.PaneChosen) -> None:
+        event.stop()
+        match event.pane:
+            case Pane.TREE:
+                self.go_tree()
+            case Pane.CHAT:
+                self.go_chat()
+            case Pane.READER:
+                self.read_or_go(came_from=self.screen.focused)
+
+    @on(QuestionBox.PageWanted)
+    def _scroll_page(self, event: QuestionBox.PageWanted) -> None:
+        event.stop()
+        above = self._chat.log_view if Pane.CHAT in self.shown else self._reader
+        if event.direction > 0:
+            above.action_page_down()
+        else:
+            above.action_page_up()
+
     def go_tree(self) -> None:
         """Go to the outline."""
         self._go(Pane.TREE, self._tree.outline)
@@ -74,6 +137,11 @@ class PaneSwitch:
     def go_box(self) -> None:
         """Go to the question box; what stands above it stays."""
         self._go(Pane.CHAT, self._box)
+
+    def go_chat(self) -> None:
+        """Go to the question box, the conversation above it."""
+        self.show_chat()
+        self.go_box()
 
     def go_log(self) -> None:
         """Go to the conversation itself."""
@@ -91,9 +159,15 @@ class PaneSwitch:
         self.main = Pane.READER
         self._go(Pane.READER, self._reader.reader)
 
+    def read_or_go(self, *, came_from: Widget | None) -> None:
+        """Go to the reader; where it is empty, read the section under the cursor of the outline."""
+        if self._reader.section_id is None:
+            self._tree.action_read()
+        self.go_reader(came_from=came_from)
+
     def show_reader(self, *, came_from: Widget | None) -> None:
         """Bring the reader into view; go there only where it hides what the person came from."""
-        if Pane.READER in self.visible:
+        if Pane.READER in self.shown:
             self._note_way_back(came_from)
             return
         pane = None if came_from is None else self._pane_of(came_from)
@@ -127,6 +201,19 @@ class PaneSwitch:
         else:
             self.go_box()
 
+    def step_out(self, focused: Widget | None) -> None:
+        """Leave what the focus is in, one step."""
+        match self.active:
+            case Pane.TREE:
+                if not self._tree.end_fields():
+                    self.go_box()
+            case Pane.READER:
+                if not self._reader.end_search():
+                    self.leave_reader()
+            case Pane.CHAT:
+                if focused is self._box or not self._chat.log_view.clear_selection():
+                    self.go_tree()
+
     def step(self, direction: int, focused: Widget | None) -> None:
         """Go to the next (1) or previous (-1) place that can have the focus."""
         stops: list[Widget] = [self._tree.outline]
@@ -155,7 +242,7 @@ class PaneSwitch:
         widget.screen.set_focus(widget, scroll_visible=False)
 
     def _show(self) -> None:
-        visible = self.visible
+        visible = self.shown
         self._tree.display = Pane.TREE in visible
         self._chat.display = Pane.CHAT in visible
         self._reader.display = Pane.READER in visible

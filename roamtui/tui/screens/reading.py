@@ -1,60 +1,50 @@
-"""Reading: jumps to sections and quotes, follows links, opens the editor."""
+"""Reading: jumps to sections and quotes, follows links and the outline, opens the editor."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
 
 from textual.app import App, SuspendNotSupported
+from textual.timer import Timer
+from textual.widget import Widget
 
 from roamtui.agent.quotes import find_quote
 from roamtui.conversation.commands import Command, ReadSection
+from roamtui.conversation.session import Session
+from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Citation
 from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
 from roamtui.document.node import Span
-from roamtui.tui.chat.content_view import SectionTarget
+from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
+from roamtui.tui.commands import MakeCommand
 from roamtui.tui.editor import build_editor_command, choose_editor, find_source_file, is_editable
+from roamtui.tui.layout import Pane
 from roamtui.tui.links import resolve_link
-from roamtui.tui.screens.confirm import ConfirmScreen
+from roamtui.tui.screens.overlays import ConfirmScreen
+from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from textual.widget import Widget
-
-    from roamtui.conversation.session import Session
-    from roamtui.conversation.state import ConversationState
-    from roamtui.conversation.transcript import Citation
-    from roamtui.tui.chat.content_view import LinkTarget
-    from roamtui.tui.commands import MakeCommand
-    from roamtui.tui.panes.reader_pane import ReaderPane
-    from roamtui.tui.panes.tree_pane import TreePane
-    from roamtui.tui.screens.pane_switch import PaneSwitch
+Send = Callable[[MakeCommand], None]
+"""Dispatches a command in its turn."""
 
 
 class Reading:
     """What a person reads, and how they get there."""
 
-    def __init__(
-        self,
-        session: Session,
-        tree: TreePane,
-        reader: ReaderPane,
-        switch: PaneSwitch,
-        send: Callable[[MakeCommand], None],
-    ) -> None:
+    def __init__(self, session: Session, panes: Panes, switch: PaneSwitch, send: Send) -> None:
         """Read the library of `session`.
 
         Args:
             session: Told what is read.
-            tree: Its cursor follows jumps.
-            reader: Shows the text.
+            panes: The reader shows the text, the cursor of the outline follows jumps.
             switch: Brings the reader into view.
             send: Dispatches a command.
         """
         self._session = session
-        self._tree = tree
-        self._reader = reader
+        self._tree = panes.tree
+        self._reader = panes.reader
         self._switch = switch
         self._send = send
 
@@ -212,3 +202,42 @@ def find_span(citation: Citation | None, state: ConversationState) -> Span | Non
     if moved is None:
         return None
     return Span(doc=section.doc, start=section.start + moved.start, end=section.start + moved.end)
+
+
+_REST_SECONDS = 0.06
+"""A cursor that moves on sooner is on its way somewhere else."""
+
+
+class Following:
+    """Brings sections into the reader by itself, while a person wants that."""
+
+    def __init__(self, owner: Widget, reading: Reading, switch: PaneSwitch) -> None:
+        """Show by `reading`, with timers of `owner`."""
+        self._owner = owner
+        self._reading = reading
+        self._switch = switch
+        self._is_on = False
+        self._timer: Timer | None = None
+
+    def toggle(self) -> bool:
+        """Begin or end following; return whether it goes on."""
+        self._is_on = not self._is_on
+        self._stop()
+        return self._is_on
+
+    def note_cursor(self, section_id: str, *, has_focus: bool) -> None:
+        """Show where the cursor comes to rest; a cursor that is moved from elsewhere is not followed."""
+        if self._is_on and has_focus:
+            self._stop()
+            self._timer = self._owner.set_timer(_REST_SECONDS, partial(self._reading.read_beside, section_id))
+
+    def note_opened(self, section_id: str) -> None:
+        """Show what the model opened, where the reader takes nothing else's place."""
+        if self._is_on and Pane.READER in self._switch.shown:
+            self._stop()
+            self._reading.read_beside(section_id, is_noted=False)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
+from roamtui.tui.context import AppContext
+from roamtui.tui.keys import Keys
 from roamtui.tui.source_watch import SourceWatch
+from roamtui.tui.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from roamtui.document.library import Library
-    from roamtui.tui.context import AppContext
     from roamtui.tui.conversing import Conversing
-    from roamtui.tui.keys import Keys
-    from roamtui.tui.status_line import StatusLine
+
 
 _NOTES_SHOWN = 3
 

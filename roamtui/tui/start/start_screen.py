@@ -21,7 +21,7 @@ from roamtui.tui.actions import Scope, show_key
 from roamtui.tui.failure import describe_failure
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
-from roamtui.tui.screens.confirm import ConfirmScreen
+from roamtui.tui.screens.overlays import ConfirmScreen
 from roamtui.tui.start.offers import OfferGroup, StartOffer, filter_offers
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView, Numbering, complete_marks, find_marks
-from roamtui.tui.screens.confirm import ConfirmScreen
+from roamtui.tui.screens.overlays import ConfirmScreen
 from tests.tui.driving import app_of, ask, find_id, make_app, screen_text, wait_until
 
 

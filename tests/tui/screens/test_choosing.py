@@ -14,8 +14,7 @@ from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.messages import NoticeView
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.screens.confirm import ConfirmScreen
-from roamtui.tui.screens.picker import PickerScreen
+from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.tui.driving import ask, make_app, screen_text, wait_until
 

@@ -18,9 +18,8 @@ from roamtui.document.build import build_library
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.sources.raw_text import RawText
 from roamtui.tui.app import RoamApp
-from roamtui.tui.screens.confirm import ConfirmScreen
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.prompt import PromptScreen
+from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
 from tests.conversation.conversations import BRIEFING
 from tests.tui.driving import TEXT, app_of, ask, expand, find_id, make_app, make_context, screen_text, wait_until
 

@@ -33,6 +33,6 @@ async def test_help_is_walked_by_the_keys_of_other_places_and_says_how_it_is_lef
             await pilot.press(key)
             await wait_until(pilot, lambda: view.scroll_y == view.max_scroll_y)
             assert "Start screen" in screen_text(app)
-            assert "esc leaves" in screen_text(app)
+            assert "esc closes" in screen_text(app)
             await pilot.press("g")
             await wait_until(pilot, lambda: view.scroll_y == 0)

@@ -9,7 +9,7 @@ import pytest
 from textual.widgets import Input
 
 from roamtui.errors import SourceError
-from roamtui.tui.screens.confirm import ConfirmScreen
+from roamtui.tui.screens.overlays import ConfirmScreen
 from roamtui.tui.start.start_app import StartApp, Started
 from tests.tui.driving import wait_until
 from tests.tui.start.offering import make_start_app
