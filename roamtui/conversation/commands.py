@@ -5,19 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = [
-    "CloseAgentSections",
-    "CollapseSections",
-    "Command",
-    "ExpandSections",
-    "FoldNodes",
-    "Origin",
-    "PinSections",
-    "ReadSection",
-    "UndoBatch",
-    "UnfoldNodes",
-]
-
 
 class Origin(StrEnum):
     """Who asks."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.state import ConversationState, KeepOpen, OpenSection
+from roamtui.conversation.open_section import OpenSection
+from roamtui.conversation.state import ConversationState, KeepOpen
 
 BUDGET_TOKENS_MAX = 32_000
 _WINDOW_SHARE = 0.4

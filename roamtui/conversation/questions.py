@@ -8,30 +8,18 @@ from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import CloseReason, ConversationEvent, ExpandStatus, SectionsExpanded
 from roamtui.conversation.keep_open import choose_closing
 from roamtui.conversation.notes import Note, note_events
+from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.rebuilding import Briefing, rebuild
-from roamtui.conversation.state import ConversationState, KeepOpen, OpenSection
+from roamtui.conversation.state import ConversationState, KeepOpen
 from roamtui.conversation.transcript import FOUND_LEAD, Citation, Exchange, Step, Stopped, Usage
-from roamtui.conversation.update import ExpandEvents, close, deliver_pending, expand_for_agent
+from roamtui.conversation.update import ExpandEvents, Update, close, deliver_pending, expand_for_agent
 from roamtui.document.plain import plain_line, shorten
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.labels import name_path
 
 _TITLE_LENGTH = 80
 
-__all__ = [
-    "Briefing",
-    "Change",
-    "Outcome",
-    "add_notes",
-    "begin_question",
-    "close_marked",
-    "finish_question",
-    "rebuild",
-    "record_draft",
-    "record_step",
-]
 
-Change = tuple[ConversationState, tuple[ConversationEvent, ...]]
 _ELSEWHERE = "(continued elsewhere)"
 
 
@@ -48,7 +36,7 @@ class Outcome:
     """Requests that it took."""
 
 
-def begin_question(state: ConversationState, question: str, briefing: Briefing) -> Change:
+def begin_question(state: ConversationState, question: str, briefing: Briefing) -> Update:
     """Add an exchange for `question`; rebuild the transcript before it where something was closed or changed.
 
     A question that is still under way, because nobody waited for its end, is ended as cancelled.
@@ -98,7 +86,7 @@ def record_draft(state: ConversationState, text: str) -> ConversationState:
     return _change_last(state, answer=text)
 
 
-def finish_question(state: ConversationState, outcome: Outcome) -> Change:
+def finish_question(state: ConversationState, outcome: Outcome) -> Update:
     """End the exchange under way, then close what was marked and what the budget asks for."""
     number = state.question_number
     state = replace(
@@ -124,7 +112,7 @@ def finish_question(state: ConversationState, outcome: Outcome) -> Change:
     return add_notes(state, note_events(more)), (*events, *more)
 
 
-def close_marked(state: ConversationState) -> Change:
+def close_marked(state: ConversationState) -> Update:
     """Close what was marked during a question that has ended, with an event for each who asked."""
     events: tuple[ConversationEvent, ...] = ()
     for origin in Origin:

@@ -8,15 +8,14 @@ from dataclasses import replace
 from roamtui.conversation.codec import SavedConversation
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import CloseReason, ConversationEvent, SavingReported, SectionsClosed
+from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.questions import close_marked
-from roamtui.conversation.state import ConversationState, KeepOptions, OpenSection
-from roamtui.conversation.update import estimate_delivery, hash_own_text
+from roamtui.conversation.state import ConversationState, KeepOptions
+from roamtui.conversation.update import Update, estimate_delivery, hash_own_text
 from roamtui.document.library import Library
 
 
-def resume_state(
-    saved: SavedConversation, library: Library, options: KeepOptions
-) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
+def resume_state(saved: SavedConversation, library: Library, options: KeepOptions) -> Update:
     """Return the state of a saved conversation over `library`.
 
     In a changed document what was open is found by id, then by its own text; what is found nowhere is closed, and an
@@ -48,7 +47,7 @@ def resume_state(
     return state, (*told, *closed, *events)
 
 
-def reload_state(state: ConversationState, library: Library) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
+def reload_state(state: ConversationState, library: Library) -> Update:
     """Return the state over the document as it is now, between questions; matched like a saved conversation."""
     before = state.library
     reading = state.reading if state.reading is not None and state.reading in library else None
@@ -67,9 +66,7 @@ def _find_unchanged(hashes: Mapping[str, str], library: Library) -> frozenset[st
     return frozenset(doc.key for doc in library.documents if hashes.get(doc.key) == doc.content_hash)
 
 
-def _match_sections(
-    state: ConversationState, unchanged: frozenset[str]
-) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
+def _match_sections(state: ConversationState, unchanged: frozenset[str]) -> Update:
     """Find each open section again; its text is delivered anew before the next question where its file has changed."""
     library = state.library
     exchanges = tuple(replace(e, open_before=_forget_texts(e.open_before)) for e in state.transcript.exchanges)

@@ -15,7 +15,6 @@ from roamtui.conversation.keep_open import open_budget
 from roamtui.conversation.loading import Fetched, Fetching, carry_pages, find_needed, grow, needs_page, open_links
 from roamtui.conversation.notes import Note, note_events
 from roamtui.conversation.questions import (
-    Briefing,
     Outcome,
     add_notes,
     begin_question,
@@ -25,7 +24,7 @@ from roamtui.conversation.questions import (
     record_step,
     rewind,
 )
-from roamtui.conversation.rebuilding import shrink
+from roamtui.conversation.rebuilding import Briefing, shrink
 from roamtui.conversation.resume import reload_state, resume_state
 from roamtui.conversation.state import ConversationState, KeepOptions, begin_conversation, make_conversation_id
 from roamtui.conversation.store import Store

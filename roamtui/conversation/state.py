@@ -13,8 +13,6 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.outline.spans import Bounds
 
-__all__ = ["Batch", "ConversationState", "KeepOpen", "KeepOptions", "OpenSection"]
-
 
 class KeepOpen(StrEnum):
     """What happens to open sections between questions."""

@@ -33,7 +33,8 @@ from roamtui.conversation.events import (
     SectionsMarked,
     SectionsPinned,
 )
-from roamtui.conversation.state import Batch, ConversationState, OpenSection
+from roamtui.conversation.open_section import OpenSection
+from roamtui.conversation.state import Batch, ConversationState
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind

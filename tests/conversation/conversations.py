@@ -12,7 +12,8 @@ from roamtui.conversation.commands import (
     PinSections,
 )
 from roamtui.conversation.events import ConversationEvent, ExpandResult, SectionsExpanded
-from roamtui.conversation.questions import Briefing, Outcome, begin_question, finish_question, record_step
+from roamtui.conversation.questions import Outcome, begin_question, finish_question, record_step
+from roamtui.conversation.rebuilding import Briefing
 from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
 from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, Stopped, ToolCall, ToolUse
 from roamtui.conversation.update import update

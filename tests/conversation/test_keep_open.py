@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.keep_open import BUDGET_TOKENS_MAX, choose_closing, open_budget
-from roamtui.conversation.state import ConversationState, KeepOpen, OpenSection
+from roamtui.conversation.open_section import OpenSection
+from roamtui.conversation.state import ConversationState, KeepOpen
 from roamtui.conversation.transcript import Exchange, Stopped, Transcript
 from tests.benchmarks.keep_open import BUDGET_TOKENS, simulate
 from tests.conversation.conversations import (

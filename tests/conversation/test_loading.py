@@ -33,7 +33,8 @@ from roamtui.conversation.events import (
     SectionsExpanded,
 )
 from roamtui.conversation.loading import find_needed, grow
-from roamtui.conversation.questions import Briefing, Outcome
+from roamtui.conversation.questions import Outcome
+from roamtui.conversation.rebuilding import Briefing
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import find_first_unfolded
 from roamtui.conversation.store import Store

@@ -16,8 +16,9 @@ from roamtui.conversation.commands import (
     UndoBatch,
     UnfoldNodes,
 )
+from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import Batch, ConversationState, OpenSection
+from roamtui.conversation.state import Batch, ConversationState
 from roamtui.document.build import build_library
 from roamtui.sources.raw_text import RawText
 from roamtui.tui import commands

@@ -18,7 +18,8 @@ from roamtui.tui.tree.visible_lines import Fold
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from roamtui.conversation.state import ConversationState, OpenSection
+    from roamtui.conversation.open_section import OpenSection
+    from roamtui.conversation.state import ConversationState
     from roamtui.tui.tree.display_tree import Key
     from roamtui.tui.tree.visible_lines import VisibleLines
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.state import ConversationState, OpenSection
+from roamtui.conversation.open_section import OpenSection
+from roamtui.conversation.state import ConversationState
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.library import Library
