@@ -406,7 +406,7 @@ class McpCommand:
         from roamtui.retrieval import prepare_search
         from roamtui.search.base import Searcher
         from roamtui.search.options import SearchMode
-        from roamtui.sources.stamp import stamp_sources
+        from roamtui.sources.watching import stamp_sources
 
         if self.port is not None and not self.is_http:
             raise UsageError("--port needs --http.")

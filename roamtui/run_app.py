@@ -244,7 +244,7 @@ def _make_options(arguments: AppArguments, settings: Settings, examples: tuple[s
 
 def _choose_reader(library: Library, read: Callable[[], Library]) -> Callable[[], Library] | None:
     """Return `read` where it can read the same document once more: from a file, not from a pipe."""
-    from roamtui.sources.stamp import stamp_source
+    from roamtui.sources.watching import stamp_source
 
     return read if stamp_source(library.source) is not None else None
 

@@ -14,8 +14,7 @@ from roamtui.document.build import build_library
 from roamtui.locations import config_path
 from roamtui.run_app import _choose_reader, _make_options
 from roamtui.settings import Settings, load_settings
-from roamtui.sources.raw_text import RawText
-from roamtui.sources.read import read_source
+from roamtui.sources.read import RawText, read_source
 from tests.fakes.tags_server import FakeTagsServer
 
 

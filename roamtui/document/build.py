@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from roamtui.document.folder import FileLoader
     from roamtui.document.web_loader import PageLoader
-    from roamtui.sources.raw_text import RawText
+    from roamtui.sources.read import RawText
 
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from roamtui.document.document import Document
-    from roamtui.sources.raw_text import RawText
+    from roamtui.sources.read import RawText
 
 _LEVEL_MAX = 6
 

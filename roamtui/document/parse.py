@@ -17,7 +17,7 @@ from roamtui.document.paragraphs import group_paragraphs
 from roamtui.document.text import keep_text
 
 if TYPE_CHECKING:
-    from roamtui.sources.raw_text import RawText
+    from roamtui.sources.read import RawText
 
 _TOO_DEEP = "Lists or quotes nest very deep; what lies deeper than about 50 lists is read as plain text."
 _TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)

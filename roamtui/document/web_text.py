@@ -12,11 +12,9 @@ from urllib.parse import urlsplit
 from roamtui.document.llms_txt import name_address
 from roamtui.document.page import parse_page
 from roamtui.errors import SourceError
-from roamtui.sources.charsets import find_charset
 from roamtui.sources.convert.formats import Format, find_format
-from roamtui.sources.decode import decode_text
-from roamtui.sources.raw_text import RawText
-from roamtui.sources.read import has_headings
+from roamtui.sources.decode import decode_text, find_charset
+from roamtui.sources.read import RawText, has_headings
 
 if TYPE_CHECKING:
     from roamtui.document.document import Document

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.package import ENCRYPTED, FAILURES, is_bounded
 from roamtui.sources.listing import (
     DEPTH_MAX,
     FILE_BYTES_MAX,
@@ -24,13 +25,12 @@ from roamtui.sources.listing import (
     weigh_file,
 )
 from roamtui.sources.read import make_raw_text
-from roamtui.sources.zip_members import ENCRYPTED, FAILURES, is_bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from roamtui.sources.raw_text import RawText
+    from roamtui.sources.read import RawText
 
 ARCHIVE_BYTES_MAX = 200_000_000
 """Of the archive, and of all documents in it together when unpacked."""

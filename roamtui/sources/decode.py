@@ -31,6 +31,16 @@ _STRANGE_SHARE_MAX = 0.3
 _STRANGE_MIN = 64
 """Below this count a short text may be as odd as it likes."""
 _STRANGE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+_NAMES = frozenset(
+    {
+        *("ascii", "utf-8", "utf-16", "utf-16-le", "utf-16-be", "mac-roman", "mac-cyrillic", "cp866", "cp874"),
+        *(f"iso8859-{part}" for part in (*range(1, 12), *range(13, 17))),
+        *(f"cp{page}" for page in range(1250, 1259)),
+        *("koi8-r", "koi8-u", "tis-620", "gb2312", "gbk", "gb18030", "big5", "big5hkscs", "cp950"),
+        *("euc_jp", "shift_jis", "cp932", "iso2022_jp", "euc_kr", "cp949", "iso2022_kr"),
+    }
+)
+"""As `codecs.lookup` names them."""
 
 
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
@@ -74,3 +84,12 @@ def _describe(name: str, encoding: str, replaced: int, nulls: int) -> tuple[str,
     if nulls:
         notes.append(f"{name}: {nulls} NUL characters show as \N{SYMBOL FOR NULL}.")
     return tuple(notes)
+
+
+def find_charset(label: str) -> str | None:
+    """Return Python's name of an encoding that a page names, None where it is none of the web's."""
+    try:
+        name = codecs.lookup(label.strip()).name
+    except (LookupError, ValueError):
+        return None
+    return name if name in _NAMES else None

@@ -29,7 +29,7 @@ from roamtui.sources.read import read_file
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from roamtui.sources.raw_text import RawText
+    from roamtui.sources.read import RawText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

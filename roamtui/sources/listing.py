@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from roamtui.sources.raw_text import RawText
+    from roamtui.sources.read import RawText
 
 FILES_MAX = 20_000
 """Files of one source; more are left out with a note."""

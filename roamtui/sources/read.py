@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from roamtui.errors import SourceError
@@ -14,7 +15,6 @@ from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.formats import find_format, is_plain
 from roamtui.sources.decode import decode_text
 from roamtui.sources.listing import DOCUMENT_SUFFIXES
-from roamtui.sources.raw_text import RawText
 
 ARCHIVE_SUFFIX = ".zip"
 _PLAIN_SUFFIXES = frozenset({".csv", ".tsv", ".log"})
@@ -150,3 +150,25 @@ def _advise_on_missing(path: Path) -> str:
         return f"{message} Check the path."
     nearest = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)
     return f"{message} Did you mean {path.parent / nearest[0]}?" if nearest else f"{message} Check the path."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawText:
+    """Decoded text with where it came from."""
+
+    text: str
+    """Decoded characters, without byte order mark, line ends as in the source."""
+    source: str
+    """What identifies it on this machine: an absolute path, an address or ``-``."""
+    name: str
+    """A short name for people, such as the file's."""
+    is_markdown: bool = True
+    """False for formats in which ``#`` begins no heading, such as CSV and logs."""
+    notes: tuple[str, ...] = ()
+    """What was replaced while decoding, one sentence each."""
+    title: str = ""
+    """What a file of another format calls itself, empty where it does not."""
+    page_starts: tuple[int, ...] = ()
+    """Offset in the text at which each of its pages begins, none where it has no pages."""
+    is_converted: bool = False
+    """Whether the text was made of a file of another format."""

@@ -15,7 +15,7 @@ from roamtui.sources.read import ARCHIVE_SUFFIX, check_file, is_listed, read_fil
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from roamtui.sources.raw_text import RawText
+    from roamtui.sources.read import RawText
 
 _NAMED_MAX = 3
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from roamtui.conversation.state import ConversationState
     from roamtui.document.library import Library
     from roamtui.models.choose import ModelOffer
-    from roamtui.sources.stamp import SourceStamp
+    from roamtui.sources.watching import SourceStamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import ToolCall
 from roamtui.document.build import build_library
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from tests.benchmarks.findings import Finding
 from tests.benchmarks.interleaved import make_environ
 from tests.benchmarks.terminal_program import read_memory

@@ -16,7 +16,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.parse import parse_document
 from roamtui.errors import UnknownSectionError
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 
 _LISTING = "# Site\n\n- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n"
 _PAGES = {

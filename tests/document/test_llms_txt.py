@@ -14,7 +14,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind
 from roamtui.document.page import parse_page
 from roamtui.document.parse import parse_document
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from tests.document.invariants import assert_is_lossless, assert_is_nested, list_nodes, read_sections
 from tests.real_documents import find_data_dir, list_documents, read_document
 

@@ -9,7 +9,7 @@ import pytest
 from roamtui.document.document import Document
 from roamtui.document.page import parse_page
 from roamtui.document.parse import may_be_special, parse_document
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from tests.document.invariants import assert_is_lossless, assert_is_nested, list_nodes, read_sections
 from tests.real_documents import list_documents, read_document
 

@@ -16,7 +16,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.page import parse_page
 from roamtui.document.web_loader import PageLoader
 from roamtui.errors import SourceError, UsageError
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from roamtui.sources.web.fetcher import Fetcher, FetchOptions
 from tests.fakes.hostile_server import FakeInternet, HostileServer, answer
 from tests.fakes.site import FakeSite, SitePage

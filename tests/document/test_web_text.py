@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.document.web_text import PageKind, classify_page, decode_html, find_link, parse_fetched
-from roamtui.sources.charsets import find_charset
+from roamtui.sources.decode import find_charset
 from roamtui.sources.web.options import FetchedPage
 
 

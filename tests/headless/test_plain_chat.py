@@ -23,7 +23,7 @@ from roamtui.headless.plain_chat import AnswerWriter, PlainApprover, PlainContex
 from roamtui.models.base import Model, Request
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 
 if TYPE_CHECKING:
     from pathlib import Path

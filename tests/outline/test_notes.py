@@ -8,7 +8,7 @@ from roamtui.document.library import Library
 from roamtui.document.page import parse_page
 from roamtui.outline.notes import find_note
 from roamtui.outline.render import render_outline
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 
 
 def make_library(text: str) -> Library:

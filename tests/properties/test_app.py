@@ -32,7 +32,7 @@ from roamtui.errors import ModelError, RoamtuiError
 from roamtui.models.base import Retrying
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from tests.conversation.conversations import check_messages

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.sources import watching
-from roamtui.sources.stamp import SourceStamp
-from roamtui.sources.watching import FileStamps
+from roamtui.sources import several
+from roamtui.sources.watching import FileStamps, SourceStamp, stamp_source
 
 
 @pytest.fixture
@@ -77,7 +76,7 @@ def test_folders_are_not_walked_again_while_nothing_comes_or_goes(
 ) -> None:
     stamps = FileStamps([str(folder)])
     look(stamps)
-    monkeypatch.setattr(watching, "list_source", None)
+    monkeypatch.setattr(several, "list_source", None)
     _write(folder)
     assert set(look(stamps)) == {"a.md", "b/one.md", "b/two.md"}
 
@@ -103,3 +102,40 @@ def test_archives_and_several_sources_have_keys_as_in_their_listing(folder: Path
         file.writestr("x/z.md", "x")
     after = look(stamps)
     assert {key for key in after if before.get(key) != after[key]} == {"z.zip/x/y.md", "z.zip/x/z.md"}
+
+
+def test_a_file_that_nobody_wrote_has_the_same_stamp(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_text("# A\n", "utf-8")
+    before = stamp_source(str(file))
+    assert before is not None
+    assert file.read_text("utf-8") == "# A\n"
+    assert stamp_source(str(file)) == before
+
+
+def test_writing_replacing_and_growing_change_it(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_text("# A\n", "utf-8")
+    stamps = [stamp_source(str(file))]
+    os.utime(file, ns=(1, 1))
+    stamps.append(stamp_source(str(file)))
+    file.write_text("# A longer\n", "utf-8")
+    os.utime(file, ns=(1, 1))
+    stamps.append(stamp_source(str(file)))
+    other = tmp_path / "b.md"
+    other.write_text("# Replaces\n", "utf-8")
+    os.utime(other, ns=(1, 1))
+    other.replace(file)
+    stamps.append(stamp_source(str(file)))
+    assert None not in stamps
+    assert len(set(stamps)) == 4
+
+
+@pytest.mark.parametrize("source", ["-", "https://example.org/a.md", "no/such/file.md", "nul\0.md", ""])
+def test_what_is_no_file_has_none(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert stamp_source(source) is None
+
+
+def test_a_folder_has_none(tmp_path: Path) -> None:
+    assert stamp_source(str(tmp_path)) is None

@@ -8,7 +8,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 

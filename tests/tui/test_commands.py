@@ -20,7 +20,7 @@ from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import Batch, ConversationState
 from roamtui.document.build import build_library
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from roamtui.tui import commands
 from tests.tui.driving import TEXT
 

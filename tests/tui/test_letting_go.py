@@ -17,7 +17,7 @@ from roamtui.conversation.transcript import Exchange
 from roamtui.document.build import build_library
 from roamtui.models.base import TextDelta
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import AppContext

@@ -14,7 +14,7 @@ from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.document.build import build_library
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from roamtui.tui import conversing
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext

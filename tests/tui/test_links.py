@@ -11,7 +11,7 @@ from roamtui.document.build import build_library
 from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
 from roamtui.document.plain import make_slug
 from roamtui.libraries import open_library
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from roamtui.tui.links import resolve_link
 
 if TYPE_CHECKING:

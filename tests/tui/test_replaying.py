@@ -11,7 +11,7 @@ from roamtui.document.build import build_library
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.models.trace import TraceWriter
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from tests.tui.driving import TEXT, ask, expand, find_id, screen_text, wait_until

@@ -22,7 +22,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import Retrying
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from tests.tui.driving import TEXT, app_of, ask, expand, wait_until

@@ -5,21 +5,23 @@ Its XML is read by the tokens alone: no entity is expanded and no other file is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import html
+import posixpath
+import re
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import Converted
-from roamtui.sources.convert.epub_headings import Leveller, mark_places
-from roamtui.sources.convert.epub_navigation import NavigationPoint, find_tags, locate_part, read_navigation
-from roamtui.sources.convert.escaping import has_words
+from roamtui.sources.convert.escaping import escape_marks, has_words, write_heading
 from roamtui.sources.convert.html import convert_html, decode_html
 from roamtui.sources.convert.html_tokens import Tag, read_tokens
 from roamtui.sources.convert.package import Package
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
@@ -27,6 +29,20 @@ _CIPHER = b"xmlenc#aes"
 """What encrypts text; fonts are scrambled in another way."""
 _CHAPTERS_MAX = 5_000
 _PAGE_TYPES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
+_POINTS_MAX = 20_000
+_TITLE_LENGTH_MAX = 500
+_PLACE = re.compile("\ue000(\\d+)\ue001")
+"""Number of an entry, in the text where it leads to, between characters that no book uses."""
+_ID = re.compile(r"""<([a-zA-Z][\w:]*)[^<>]{0,2000}?\sid\s*=\s*["']([^"'<>]{1,300})["'][^<>]*>""")
+_MARKED_BEFORE = frozenset({"table", "thead", "tbody", "tr", "ul", "ol", "dl"})
+"""Elements in which no text can stand."""
+_UNMARKED = frozenset({"html", "head", "title", "script", "style", "meta", "link"})
+_HEADING = re.compile(r"(#{1,6}) (.*)")
+_FENCE = re.compile(r"(`{3,})")
+_NOT_LETTERS = re.compile(r"[\W_]+")
+_SIMILAR_LENGTH_MIN = 4
+_DISTANCE_MAX = 8
+"""Blocks from the beginning of a chapter within which its title stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,3 +133,245 @@ def _read_title(source: str) -> str:
         elif is_title and token.strip():
             return " ".join(token.split())[:300]
     return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NavigationPoint:
+    """An entry of the table of contents."""
+
+    level: int
+    """From 1 on."""
+    title: str
+    part_name: str
+    """The file that it leads to."""
+    fragment: str = ""
+    """Id of the place within that file, empty for its beginning."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An entry that is being read."""
+
+    name: str
+    address: str
+    title: list[str] = field(default_factory=list)
+
+
+def read_navigation(source: str, part_name: str, *, is_ncx: bool) -> list[NavigationPoint]:
+    """Return the table of contents in order; an entry that leads nowhere leads where the next one does.
+
+    Args:
+        source: A navigation document of EPUB 3, or the NCX of EPUB 2.
+        part_name: Its name in the book, which addresses in it are relative to.
+        is_ncx: Which of the two it is.
+    """
+    found = _read_ncx(source) if is_ncx else _read_lists(source)
+    entries = [entry for _, entry in zip(range(_POINTS_MAX), found, strict=False)]
+    points: list[NavigationPoint] = []
+    place = ("", "")
+    for level, title, address in reversed(entries):
+        if address:
+            place = locate_part(address, part_name)
+        if title and place[0]:
+            points.append(NavigationPoint(level=level, title=title, part_name=place[0], fragment=place[1]))
+    points.reverse()
+    return points
+
+
+def locate_part(address: str, part_name: str) -> tuple[str, str]:
+    """Return the part that an address in another part leads to, and the place within it."""
+    path, _, fragment = address.partition("#")
+    folder = posixpath.dirname(part_name)
+    located = posixpath.normpath(posixpath.join(folder, unquote(path))) if path else part_name
+    return located, unquote(fragment)
+
+
+def _read_lists(source: str) -> Iterator[tuple[int, str, str]]:
+    """Yield level, title and address from nested lists in the first table of contents."""
+    level = 0
+    entry: _Entry | None = None
+    for token in _cut_to_contents(source):
+        if isinstance(token, str):
+            if entry is not None:
+                entry.title.append(token)
+        elif token.name == "ol":
+            level += -1 if token.is_end else 1
+        elif entry is None and token.name in ("a", "span") and not token.is_end:
+            entry = _Entry(token.name, token.attributes.get("href", ""))
+        elif entry is not None and token.is_end and token.name in (entry.name, "li"):
+            yield max(level, 1), _join(entry.title), entry.address
+            entry = None
+
+
+def _cut_to_contents(source: str) -> Iterator[Tag | str]:
+    """Yield what stands in the first table of contents."""
+    is_inside = False
+    for token in read_tokens(source):
+        if isinstance(token, Tag) and token.name == "nav":
+            if is_inside:
+                return
+            is_inside = "toc" in token.attributes.get("epub:type", "toc").split() and not token.is_end
+        elif is_inside:
+            yield token
+
+
+def _read_ncx(source: str) -> Iterator[tuple[int, str, str]]:
+    """Yield level, title and address from the points of an NCX."""
+    level = 0
+    title: list[str] = []
+    is_read = False
+    for token in read_tokens(source):
+        if isinstance(token, str):
+            if is_read:
+                title.append(token)
+            continue
+        name = token.name.rpartition(":")[2]
+        if name == "navpoint":
+            level += -1 if token.is_end else 1
+            title = []
+        elif name == "text":
+            is_read = level > 0 and not token.is_end
+        elif name == "content" and not token.is_end and level > 0:
+            yield level, _join(title), token.attributes.get("src", "")
+        elif name in ("pagelist", "navlist") and not token.is_end:
+            return
+
+
+def _join(title: list[str]) -> str:
+    return " ".join("".join(title).split())[:_TITLE_LENGTH_MAX]
+
+
+def find_tags(source: str, *names: str) -> Iterator[Tag]:
+    """Yield the start tags of some names in XML, whatever their prefixes."""
+    for token in read_tokens(source):
+        if isinstance(token, Tag) and not token.is_end and token.name.rpartition(":")[2] in names:
+            yield token
+
+
+@dataclass(slots=True)
+class _Block:
+    """Lines of the text without an empty one between them, or one code block."""
+
+    text: str
+    level: int = 0
+    """Of a heading, 0 for all else."""
+    places: tuple[int, ...] = ()
+    """Entries that lead here."""
+
+    @property
+    def title(self) -> str:
+        return self.text.lstrip("#").strip()
+
+
+def mark_places(source: str, points: list[NavigationPoint]) -> str:
+    """Return the source of a chapter with the number of each entry where it leads to."""
+    numbers: dict[str, list[int]] = {}
+    for number, point in enumerate(points):
+        if point.fragment:
+            numbers.setdefault(point.fragment, []).append(number)
+    pieces: list[str] = []
+    position = 0
+    for found in _ID.finditer(source) if numbers else ():
+        here = numbers.pop(html.unescape(found[2]), None)
+        if here is None or found[1].lower() in _UNMARKED:
+            continue
+        end = found.start() if found[1].lower() in _MARKED_BEFORE else found.end()
+        pieces += [source[position:end], *(f"\ue000{number}\ue001" for number in here)]
+        position = end
+    return "".join([*pieces, source[position:]])
+
+
+class Leveller:
+    """Takes the chapters of a book in order and gives their headings the levels of its navigation."""
+
+    def __init__(self) -> None:
+        self._shift = 0
+        """What is added to the levels of headings that no entry leads to."""
+
+    def level_chapter(self, text: str, points: list[NavigationPoint]) -> str:
+        """Return a chapter with its headings' levels as in the book, and a heading where an entry finds none.
+
+        Args:
+            text: Markdown, with numbers of entries in it.
+            points: The entries that lead to this chapter.
+        """
+        blocks = _split_blocks(text)
+        _place_chapter_points(blocks, points)
+        out: list[str] = []
+        waiting: list[int] = []
+        for index, block in enumerate(blocks):
+            waiting.extend(block.places)
+            if not block.text:
+                continue
+            named = waiting.pop() if waiting and block.level else -1
+            for number in waiting:
+                out.append(_write_title(points[number]))
+                highest = min((later.level for later in blocks[index:] if later.level), default=1)
+                self._shift = points[number].level + 1 - highest
+            if waiting and not block.level and _simplify(block.text) == _simplify(points[waiting[-1]].title):
+                block.text = ""
+            waiting = []
+            if named >= 0:
+                self._shift = points[named].level - block.level
+            if block.text:
+                out.append(write_heading(block.level + self._shift, block.title) if block.level else block.text)
+        out.extend(_write_title(points[number]) for number in waiting)
+        return "\n\n".join(out) + "\n" if out else ""
+
+
+def _place_chapter_points(blocks: list[_Block], points: list[NavigationPoint]) -> None:
+    """Note the entries that lead to a chapter as a whole, and to places in it that do not exist."""
+    placed = {number for block in blocks for number in block.places}
+    start = 0
+    for number, point in enumerate(points):
+        if number in placed:
+            continue
+        near = range(start, min(len(blocks), start + _DISTANCE_MAX))
+        headings = [index for index in near if blocks[index].level and not blocks[index].places]
+        similar = [index for index in headings if _is_similar(blocks[index].title, point.title)]
+        chosen = similar[0] if similar else start
+        if chosen >= len(blocks):
+            blocks.append(_Block(""))
+        blocks[chosen].places = (*blocks[chosen].places, number)
+        start = chosen
+
+
+def _is_similar(first: str, second: str) -> bool:
+    first, second = _simplify(first), _simplify(second)
+    short, long = sorted((first, second), key=len)
+    return first == second or (len(short) >= _SIMILAR_LENGTH_MIN and (long.startswith(short) or long.endswith(short)))
+
+
+def _simplify(title: str) -> str:
+    return _NOT_LETTERS.sub("", title).casefold()
+
+
+def _write_title(point: NavigationPoint) -> str:
+    return write_heading(point.level, escape_marks(point.title))
+
+
+def _split_blocks(text: str) -> list[_Block]:
+    blocks: list[_Block] = []
+    lines: list[str] = []
+    fence = ""
+    for line in [*text.split("\n"), ""]:
+        mark = _FENCE.match(line)
+        if fence:
+            lines.append(line)
+            fence = "" if line == fence else fence
+        elif line:
+            lines.append(line)
+            fence = mark[1] if mark else ""
+        elif lines:
+            blocks.append(_read_block("\n".join(lines)))
+            lines = []
+    if lines:
+        blocks.append(_read_block("\n".join(lines)))
+    return blocks
+
+
+def _read_block(text: str) -> _Block:
+    places = tuple(int(number) for number in _PLACE.findall(text))
+    text = _PLACE.sub("", text) if places else text
+    heading = _HEADING.fullmatch(text)
+    return _Block(text if text.strip() else "", len(heading[1]) if heading else 0, places)

@@ -13,6 +13,11 @@ _PDF_START = b"%PDF-"
 _HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:(!doctype\s+html)|html[\s>])", re.I | re.S
 )
+SLOW_SUFFIXES = frozenset({".docx", ".epub", ".pdf"})
+"""Those of them that no editor of text opens, and that another process converts."""
+_SHOWN_AS_IT_IS = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
+"""What may begin like a web page and is shown as the text that it is."""
+_MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"})
 
 
 class Format(StrEnum):
@@ -37,8 +42,6 @@ _BY_SUFFIX = {
 }
 CONVERTED_SUFFIXES = frozenset(_BY_SUFFIX)
 """Endings of the names of files that are converted."""
-SLOW_SUFFIXES = frozenset({".docx", ".epub", ".pdf"})
-"""Those of them that no editor of text opens, and that another process converts."""
 _BY_MEDIA_TYPE = {
     "application/pdf": Format.PDF,
     "application/epub+zip": Format.EPUB,
@@ -48,9 +51,6 @@ _BY_MEDIA_TYPE = {
     "text/x-rst": Format.RST,
     "text/prs.fallenstein.rst": Format.RST,
 }
-_SHOWN_AS_IT_IS = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
-"""What may begin like a web page and is shown as the text that it is."""
-_MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"})
 
 
 def find_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:

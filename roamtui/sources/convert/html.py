@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 
 from roamtui.errors import SourceError
-from roamtui.sources.charsets import find_charset
 from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.html_cleaning import clean_page
 from roamtui.sources.convert.html_markdown import write_markdown
+from roamtui.sources.decode import find_charset
 
 _SHELL_LENGTH_MAX = 1_500
 """A page that says more than that says something."""

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from typing import Final
 
 from roamtui.errors import SourceError
-from roamtui.sources.zip_members import ENCRYPTED, FAILURES, is_bounded
 
 _PARTS_MAX: Final = 20_000
 _PART_BYTES_MAX: Final = 32_000_000
 _BYTES_MAX: Final = 200_000_000
 """Of all parts that are read, unpacked."""
+ENCRYPTED = 1
+"""Flag of a member that needs a password."""
+FAILURES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
+"""What `zipfile` raises on a damaged archive."""
+_BOUNDED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class Package:
@@ -64,3 +69,11 @@ class Package:
                 return stream.read(_PART_BYTES_MAX + 1)
         except FAILURES:
             raise SourceError(f"{self.name} is damaged. Open it in its own program and save it anew.") from None
+
+
+def is_bounded(info: zipfile.ZipInfo) -> bool:
+    """Return whether a member is unpacked no further than is read of it.
+
+    What is packed by bzip2 or LZMA `zipfile` unpacks whole, whatever size it claims: 1 kB may become gigabytes.
+    """
+    return info.compress_type in _BOUNDED

@@ -18,7 +18,7 @@ from roamtui.headless.mcp.server import LISTED_MAX, make_server, read_section
 from roamtui.headless.mcp.shared_library import SharedLibrary
 from roamtui.libraries import open_library, open_partly
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.stamp import stamp_sources
+from roamtui.sources.watching import stamp_sources
 from tests.headless.mcp.clients import call, list_ids, read_text
 from tests.outline.documents import find_id, make_library, write_words
 from tests.real_documents import PROJECT_DIR

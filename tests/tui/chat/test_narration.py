@@ -14,7 +14,7 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Exchange, Step, Stopped, ToolCall, ToolUse
 from roamtui.document.build import build_library
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from roamtui.tui.chat.exchange_view import Activity
 from roamtui.tui.chat.narration import narrate_note, narrate_step, recall_ending
 from tests.tui.driving import TEXT

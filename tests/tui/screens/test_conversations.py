@@ -16,7 +16,7 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.document.build import build_library
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.sources.raw_text import RawText
+from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
