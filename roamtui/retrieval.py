@@ -14,7 +14,7 @@ from roamtui.locations import cache_path, indexes_path
 from roamtui.models.background import BackgroundModels
 from roamtui.models.base import Model
 from roamtui.models.choose import OFFLINE, make_model
-from roamtui.models.embedding.choose import EXAMPLES, make_embedder
+from roamtui.models.embedders import EXAMPLES, make_embedder
 from roamtui.models.search_help import ModelReranker, ModelRewriter
 from roamtui.models.trace import RECORDED
 from roamtui.search.base import Embedder, Progress, Searcher, SearchParts

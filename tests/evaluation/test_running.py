@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,9 +18,6 @@ from roamtui.models.offline.model import OfflineModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from tests.evaluation.folders import CANOE, JACKET, TYRE, write_folder, write_questions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def _make_plan(tmp_path: Path, *questions: dict[str, Any], scope: str = "all", model: str = "") -> Plan:

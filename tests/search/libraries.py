@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
@@ -11,9 +11,6 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def make_library(text: str) -> Library:

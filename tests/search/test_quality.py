@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from roamtui.document.library import Library
 from roamtui.search.keyword import KeywordSearcher
 from tests.search.libraries import make_folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from roamtui.document.library import Library
 
 _HITS_MAX = 10
 

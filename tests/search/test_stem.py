@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.search.stem import stem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 _ENDINGS = (
     *("s", "es", "ies", "sses", "ss", "ed", "eed", "ing", "y", "e", "ll", "ational", "tional", "enci", "anci"),

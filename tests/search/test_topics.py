@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
@@ -11,9 +11,6 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.query import leans_back, parse_query
 from roamtui.search.topics import TopicTitles, favour_topics
 from tests.search.libraries import make_folder, make_library
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TOWN = """\
 # Town guide

@@ -1,19 +1,25 @@
-"""Models of sentence-transformers on this machine; the package and torch are an extra, loaded at the first text."""
+"""Embedders: texts into vectors, by a provider through litellm in its process or by a model on this machine."""
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import threading
+from array import array
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import ModelError, UsageError
-from roamtui.search.base import EmbedKind
+from roamtui.models.background import BackgroundModels
+from roamtui.models.choose import check_address
+from roamtui.models.options import ModelOptions
+from roamtui.models.worker.embedding import EmbedJob
+from roamtui.models.worker.jobs import Fault
+from roamtui.search.base import Embedder, EmbedKind
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+if TYPE_CHECKING:  # numpy is an extra
     import numpy as np
     from numpy.typing import NDArray
 
@@ -21,6 +27,9 @@ _PACKAGE = "sentence_transformers"
 _MARK = "modules.json"
 """A file that every folder of a model has."""
 _INSTALL = 'pip install "roamtui[embeddings]"'
+LOCAL = "local:"
+"""Before the name of a sentence-transformers model."""
+EXAMPLES = "ollama/snowflake-arctic-embed2, openai/text-embedding-3-small or local:FOLDER"
 
 
 class LocalEmbedder:
@@ -102,3 +111,81 @@ def _load_model(name: str) -> Any:  # noqa: ANN401 - the package is an extra
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     return SentenceTransformer(name)
+
+
+def make_embedder(name: str, background: BackgroundModels, *, api_base: str | None = None) -> Embedder:
+    """Return the embedder that a person chose; nothing is loaded or asked yet.
+
+    Args:
+        name: ``local:`` and a name, package or folder; the path of a folder; else provider and model.
+        background: Where requests to providers run.
+        api_base: Address of a provider's server, None for its own.
+
+    Raises:
+        UsageError: The name makes no sense, or what it needs is not installed.
+    """
+    is_folder = bool(name) and Path(name).expanduser().is_dir()
+    if name.startswith(LOCAL) or is_folder:
+        return LocalEmbedder(name.removeprefix(LOCAL))
+    if "/" not in name or not name.isprintable() or any(character.isspace() for character in name):
+        raise UsageError(f'"{shorten(plain_line(name), 80)}" is no name of an embedder; write {EXAMPLES}.')
+    check_address(api_base, "embedder_api_base")
+    return LitellmEmbedder(name, background, api_base=api_base)
+
+
+class LitellmEmbedder:
+    """An embedder of any provider that litellm knows. Keys come from the environment alone.
+
+    Args:
+        name: Provider and model, such as ``ollama/snowflake-arctic-embed2`` or ``openai/text-embedding-3-small``.
+        background: Where requests run.
+        api_base: Address of the server, None for the provider's own.
+        options: Patience and retries.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        background: BackgroundModels,
+        *,
+        api_base: str | None = None,
+        options: ModelOptions | None = None,
+    ) -> None:
+        self._name = name
+        self._background = background
+        self._api_base = api_base
+        self._options = options or ModelOptions()
+
+    @property
+    def name(self) -> str:
+        """What its vectors are known by."""
+        return self._name
+
+    def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:  # noqa: ARG002 - litellm has none
+        """Return one row for each text; a passing fault is answered by asking again.
+
+        Raises:
+            ModelError: The provider gave no vectors.
+        """
+        import numpy as np  # noqa: PLC0415 - an extra
+
+        rows = self._background.run(self._embed(tuple(texts)))
+        return np.array(rows, dtype=np.float32)
+
+    async def _embed(self, texts: tuple[str, ...]) -> list[array[float]]:
+        job = EmbedJob(model=self._name, api_base=self._api_base, options=self._options, texts=texts)
+        retries = 0
+        while True:
+            found = await self._background.worker.embed(job)
+            if not isinstance(found, Fault):
+                return found
+            wait = self._options.plan_retry(found.wait_seconds, retries) if found.is_passing else None
+            if wait is None:
+                raise ModelError(_name_flags(found.message), retryable=found.is_retryable)
+            await asyncio.sleep(wait)
+            retries += 1
+
+
+def _name_flags(message: str) -> str:
+    """Return a sentence about a model with the flags of an embedder."""
+    return message.replace("--model", "--embedder").replace("--api-base", "embedder_api_base")

@@ -13,9 +13,7 @@ import pytest
 
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.background import BackgroundModels
-from roamtui.models.embedding.choose import make_embedder
-from roamtui.models.embedding.litellm import LitellmEmbedder
-from roamtui.models.embedding.local import LocalEmbedder, find_model_folder
+from roamtui.models.embedders import LitellmEmbedder, LocalEmbedder, find_model_folder, make_embedder
 from roamtui.search.base import EmbedKind
 
 _STAND_IN = """

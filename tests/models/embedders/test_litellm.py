@@ -7,7 +7,7 @@ import pytest
 
 from roamtui.errors import ModelError
 from roamtui.models.background import BackgroundModels
-from roamtui.models.embedding.litellm import LitellmEmbedder
+from roamtui.models.embedders import LitellmEmbedder
 from roamtui.models.options import ModelOptions
 from roamtui.search.base import EmbedKind
 from tests.fakes.embedding_server import FakeEmbeddingServer
