@@ -63,6 +63,8 @@ _STATEMENTS = {
 _STATEMENT = re.compile(r"statement|balance sheet", re.I)
 _NUMBER = re.compile(r"[\d.,]*\d")
 _WORDS = re.compile(r"[^\W\d_]+")
+_FOOT = re.compile(r"see\s*(?:the\s*)?(?:accompanying\s*)?notes|table of contents|\(continued", re.I)
+"""Feet of pages in evidence texts, with the number of the page after them."""
 _RATIO_MIN = 88
 
 
@@ -169,7 +171,7 @@ def list_evidence_rows(text: str) -> Iterator[tuple[str, list[str]]]:
         if not _WORDS.search(line.replace("$", "")):
             figures += numbers
             continue
-        if label and figures:
+        if label and figures and not _FOOT.match(label):
             yield label, figures
         tail = re.search(r"((?:[\s$()%—-]*[\d.,]*\d[\s$()%—-]*)+)$", line)
         label, figures = (line[: tail.start()], _NUMBER.findall(tail[1])) if tail else (line, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,21 +13,27 @@ from statistics import median
 from roamtui.sources.convert.pdf.outline import CONTINUED, Heading, PageText, join_rows
 from roamtui.sources.convert.pdf.rows import Row
 
-_LONG, _LONG_UNLISTED = 3_000, 1_500
+_LONG, _LONG_UNLISTED = 6_000, 1_500
 """Characters: shorter sections need no headings inside; in a file that lists its sections, and in another."""
 _LONG_SHARE = 0.1
 """Of a file that lists none: a short one is divided more finely."""
 _LENGTH_EACH_MIN = 200
 """Characters for each title of a style; names in a list, or words in a program, stand closer."""
 _FEW = 3
+_REPEATS_MAX = 4
+"""What stands in one section more often is a label."""
 _LARGER = 1.12
 _LENGTH_MAX = 150
 _SENTENCE_LENGTH_MAX = 400
 """Of a title in bold letters, such as that of a risk."""
+_SMALLEST = 0.85
+"""Of the text's size, or of that of the prose below it."""
+_PROSE_MIN = 50
 _ROWS_MAX = 4
 _LEADING_MAX = 1.9
 _APART = 1.25
 """Of the usual distance of rows: a title that only its slope marks stands so far from what is before."""
+_APART_LENGTH_MAX = 90
 _CENTRED = 0.03
 _LEVEL_MAX = 6
 _DATE = re.compile(
@@ -44,8 +51,13 @@ _UNITS = re.compile(
 )
 _CAPTION = re.compile(r"(?:figure|fig\.|table|chart|source|note:|abbildung|tabelle)\s*[\dA-Z]?", re.IGNORECASE)
 _MONOSPACED = re.compile(r"cour|mono|consol|typewriter|cmtt|code|menlo|fixed", re.IGNORECASE)
-_NO_START = re.compile(r"[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃■□➢✓–—-]|\d+\s+\d+\s|https?:|www\.")
+_NO_START = re.compile(r"[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃■□➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.")
 """How no title begins."""
+_CAPTION_STYLE = (0.0,)
+"""Weaker than all others."""
+_TOP_ROWS = 3
+_TABLE_NEAR = 12
+"""Rows: the heads of a table may be many."""
 _MARKS = re.compile(r"[\W\d_]+")
 
 
@@ -130,7 +142,10 @@ class LetterHeadings:
         for number, (start, end, level) in enumerate(zip(starts, ends, levels, strict=True)):
             if has_skeleton if not number else self._measure(start, end) < self._long:
                 continue
-            more += self._divide(list(self._find_titles(start, end)), start, end, level)
+            titles = list(self._find_titles(start, end))
+            counts = Counter(title.heading.title for title in titles)
+            titles = [title for title in titles if counts[title.heading.title] <= _REPEATS_MAX]
+            more += self._divide(titles, start, end, level)
         return more
 
     def looks_like_title(self, page: PageText, index: int) -> float:
@@ -139,7 +154,7 @@ class LetterHeadings:
         if self._is_strong(row):
             return 2.0
         above = page.rows[index - 1] if index else None
-        is_apart = above is None or row.top < above.top or row.top - above.top > _APART * self._body.leading * row.size
+        is_apart = above is None or self._is_far(above, row)
         return 0.3 * (is_apart and len(row.text) < 80 and row.text[-1] not in ".:;,")
 
     def _measure(self, start: tuple[int, int], end: tuple[int, int]) -> int:
@@ -186,27 +201,39 @@ class LetterHeadings:
         rows = self._pages[page].rows
         index = low
         while index < high:
-            count = self._count_title(page, index, high)
-            if count:
-                title = join_rows(rows[index : index + count])
+            caption = _CAPTION.match(rows[index].text)
+            count = self._count_alike(rows, index, high) if caption else self._count_title(page, index, high)
+            heads_table = (
+                caption and index < _TOP_ROWS and not self._tables[page].isdisjoint(range(index, index + _TABLE_NEAR))
+            )
+            title = join_rows(rows[index : index + count])
+            if count and (not caption or (heads_table and count <= _ROWS_MAX and not CONTINUED.search(title))):
                 heading = Heading(page=page, row=index, count=count, level=0, title=title)
-                yield _Title(heading, self._style(page, rows[index]))
+                yield _Title(heading, _CAPTION_STYLE if caption else self._style(page, rows[index]))
             index += max(1, count)
+
+    def _count_alike(self, rows: Sequence[Row], index: int, high: int) -> int:
+        """Return how many rows from one on look the same and stand close."""
+        count = 1
+        while index + count < high and self._continues(rows[index + count - 1], rows[index + count]):
+            count += 1
+        return count
 
     def _count_title(self, page: int, index: int, high: int) -> int:
         """Return how many rows from one on are a title, 0 where it is none."""
         rows, in_table = self._pages[page].rows, self._tables[page]
         row = rows[index]
-        if index in in_table or (page, index) in self._skipped or not self._may_be_title(row):
+        after = rows[min(index + 1, len(rows) - 1)]
+        usual = after.size if len(row.text) < _PROSE_MIN < len(after.text) else math.inf
+        is_small = row.size < _SMALLEST * min(self._body.size, usual)
+        if is_small or index in in_table or (page, index) in self._skipped or not self._may_be_title(row):
             return 0
         is_strong = self._is_strong(row)
-        if not is_strong and not self._is_sloped_apart(rows, index):
+        if not is_strong and not self._is_set_apart(rows, index):
             return 0
-        count = 1
-        while index + count < high and self._continues(rows[index + count - 1], rows[index + count]):
-            count += 1
-            if count > _ROWS_MAX:
-                return 0
+        count = self._count_alike(rows, index, high)
+        if count > _ROWS_MAX:
+            return 0
         above_table = len(row.cells) > 1 and index + count in in_table
         return 0 if above_table or not self._reads_like_title(rows[index : index + count]) else count
 
@@ -218,7 +245,7 @@ class LetterHeadings:
             return False
         if text[-1] in ".:" and not is_bold:
             return False
-        no_titles = _DATE.fullmatch(text) or _UNITS.fullmatch(text) or CONTINUED.search(text) or _CAPTION.match(text)
+        no_titles = _DATE.fullmatch(text) or _UNITS.fullmatch(text) or CONTINUED.search(text)
         return no_titles is None
 
     def _may_be_title(self, row: Row) -> bool:
@@ -228,7 +255,6 @@ class LetterHeadings:
             or len(text) > _SENTENCE_LENGTH_MAX
             or _NO_START.match(text)
             or _MONOSPACED.search(row.font.name)
-            or row.size < 0.85 * self._body.size
         ):
             return False
         letters = _MARKS.sub("", text)
@@ -240,15 +266,25 @@ class LetterHeadings:
         return font.is_bold or (self._body.font != "" and font.name not in ("", self._body.font) and not font.is_italic)
 
     def _is_strong(self, row: Row) -> bool:
-        return row.size > _LARGER * self._body.size or self._is_bold(row) or _is_capitals(row.text)
+        return row.size > _LARGER * self._body.size or self._is_bold(row)
 
-    def _is_sloped_apart(self, rows: Sequence[Row], index: int) -> bool:
+    def _is_set_apart(self, rows: Sequence[Row], index: int) -> bool:
+        """Return whether a row in italics or capitals stands alone."""
         row = rows[index]
-        if not row.font.is_italic or row.text[-1] in ".:;," or len(row.text) > 90:
+        if (
+            not (row.font.is_italic or _is_capitals(row.text))
+            or row.text[-1] in ".:;,"
+            or len(row.text) > _APART_LENGTH_MAX
+        ):
             return False
-        is_above = index > 0 and rows[index - 1].top < row.top
-        is_apart = not is_above or row.top - rows[index - 1].top > _APART * self._body.leading * row.size
-        return is_apart and (index + 1 >= len(rows) or not rows[index + 1].font.is_italic)
+        above = rows[index - 1] if index else None
+        after = rows[index + 1] if index + 1 < len(rows) else None
+        is_apart = above is None or self._is_far(above, row) or above.text[-1] in ".!?"
+        return is_apart and (after is None or not (after.font.is_italic or _is_capitals(after.text)))
+
+    def _is_far(self, above: Row, row: Row) -> bool:
+        """Return whether more than the usual blank is between two rows."""
+        return row.top < above.top or row.top - above.top > _APART * self._body.leading * row.size
 
     def _continues(self, above: Row, row: Row) -> bool:
         is_alike = (

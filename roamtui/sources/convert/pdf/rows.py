@@ -178,6 +178,12 @@ def has_right_to_left(words: Iterable[Word]) -> bool:
     return any(_RIGHT_TO_LEFT.search(word.text) for word in words)
 
 
+def _continues(initial: Word, word: Word) -> bool:
+    """Return whether a large letter is the first of a word."""
+    is_next = word.first <= initial.last + 3 and word.x0 >= initial.x0
+    return is_next and word.text[:1].isalpha() and (word.text[:1].islower() or word.text.isupper())
+
+
 def set_apart_odd(words: list[Word]) -> tuple[list[Word], list[Word]]:
     """Return the words that stand in rows, large first letters joined to theirs, and those that stand upright beside.
 
@@ -191,7 +197,7 @@ def set_apart_odd(words: list[Word]) -> tuple[list[Word], list[Word]]:
     upright: list[Word] = []
     initial: Word | None = None
     for word in words:
-        if initial is not None and word.first <= initial.last + 3 and word.text[:1].isalpha() and word.x0 >= initial.x0:
+        if initial is not None and _continues(initial, word):
             word.text = initial.text + word.text
             word.x0 = initial.x0
         elif initial is not None:

@@ -53,17 +53,18 @@ def is_figure(text: str) -> bool:
 def find_tables(rows: Sequence[Row]) -> list[Table]:
     """Return the tables of a page in order."""
     tables: list[Table] = []
+    edge = min((row.x0 for row in rows), default=0.0)
     index = 0
     while index < len(rows):
         if not _is_data(rows[index]):
             index += 1
             continue
-        end, count = _find_end(rows, index)
+        end, count = _find_end(rows, index, edge)
         if count >= _ROWS_MIN:
             floor = tables[-1].end if tables else 0
             start = _find_heads(rows, index, end, floor)
             heads = index - start
-            while index + 1 < end and heads + 1 < end - start and _is_head(rows[index]):
+            while index + 1 < end and heads + 1 < end - start and _is_head(rows[index], edge):
                 index += 1
                 heads += 1
             tables.append(Table(start, end, heads))
@@ -81,8 +82,9 @@ def _is_years(row: Row) -> bool:
     return len(row.cells) > 1 and len(cells) > 0 and all(_YEAR.fullmatch(cell.text) for cell in cells)
 
 
-def _is_head(row: Row) -> bool:
-    return _is_years(row) and (len(row.cells) > 2 or not is_figure(row.cells[0].text))
+def _is_head(row: Row, edge: float) -> bool:
+    """Return whether a row names years, and not a figure beside a year that is its label."""
+    return _is_years(row) and (len(row.cells) > 2 or not is_figure(row.cells[0].text) or row.x0 > edge + _LABEL_NEAR)
 
 
 def _is_prose(row: Row) -> bool:
@@ -92,16 +94,16 @@ def _is_prose(row: Row) -> bool:
     return len(text) > _PROSE_LENGTH or (len(text) > _SENTENCE_LENGTH and text[-1] in ".;")
 
 
-def _find_end(rows: Sequence[Row], start: int) -> tuple[int, int]:
+def _find_end(rows: Sequence[Row], start: int, edge: float) -> tuple[int, int]:
     """Return where a table that begins at a row ends, and how many rows with figures it has."""
     end, count, plain = start + 1, 1, 0
-    has_body = not _is_head(rows[start])
+    has_body = not _is_head(rows[start], edge)
     for index in range(start + 1, len(rows)):
         row = rows[index]
         if row.top < rows[index - 1].top:
             break
         if _is_data(row):
-            is_head = _is_head(row)
+            is_head = _is_head(row, edge)
             if has_body and is_head and plain + 1 < index - start:
                 break
             has_body = has_body or not is_head
@@ -123,7 +125,7 @@ def _find_heads(rows: Sequence[Row], first: int, end: int, floor: int) -> int:
         row = rows[start - 1]
         if row.top > rows[start].top or _is_prose(row):
             break
-        is_over = row.cells[-1].x0 >= left - _LABEL_NEAR and (len(row.cells) > 1 or row.x0 >= left - _LABEL_NEAR)
+        is_over = row.cells[-1].x0 >= left - _LABEL_NEAR and row.text[-1] not in ":."
         if not is_over and not _UNITS.fullmatch(row.text):
             break
         start -= 1
