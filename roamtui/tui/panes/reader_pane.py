@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual import events, on
+from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 from typing_extensions import override
@@ -26,21 +28,21 @@ from roamtui.tui.keys import Keys, bind
 from roamtui.tui.layout import Pane
 from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane_title import PaneTitle
-from roamtui.tui.panes.reader_keys import ReaderKeys
-from roamtui.tui.reader.messages import SectionChanged, SidewaysChanged
+from roamtui.tui.reader.messages import LinkClicked, SectionChanged, SidewaysChanged
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from roamtui.document.library import Library
     from roamtui.document.node import Span
-    from roamtui.tui.panes.keyless_reader import KeylessReader
+    from roamtui.tui.reader.reader import Reader
 
+_COLUMNS_STEP = 8
 _BACK_MAX = 100
 """Sections to go back over."""
 
 
-class ReaderPane(ReaderKeys):
+class ReaderPane(Vertical):
     """Shows a section's text."""
 
     BINDINGS = bind(Scope.READER)
@@ -80,11 +82,12 @@ class ReaderPane(ReaderKeys):
         yield self._empty
         yield self._search
 
-    @override
-    def make_reader(self) -> KeylessReader:
-        from roamtui.tui.panes.keyless_reader import KeylessReader  # noqa: PLC0415 - not for the first screen
+    @cached_property
+    def reader(self) -> Reader:
+        """The text. Made when the first screen stands, or when it is needed."""
+        from roamtui.tui.reader.reader import Reader  # noqa: PLC0415 - not for the first screen
 
-        reader = KeylessReader(id="reader")
+        reader = Reader(id="reader")
         reader.display = False
         self.mount(reader, after=self.title_line)
         return reader
@@ -230,3 +233,70 @@ class ReaderPane(ReaderKeys):
         """Pin the section, or let go of it."""
         if self.section_id is not None:
             self.post_message(CommandWanted(toggle_pin(self.section_id)))
+
+    @override
+    def action_scroll_down(self) -> None:
+        """Scroll down."""
+        self.reader.scroll_lines(1)
+
+    @override
+    def action_scroll_up(self) -> None:
+        """Scroll up."""
+        self.reader.scroll_lines(-1)
+
+    @override
+    def action_scroll_right(self) -> None:
+        """Scroll to the right."""
+        self.reader.scroll_columns(_COLUMNS_STEP)
+
+    @override
+    def action_scroll_left(self) -> None:
+        """Scroll to the left."""
+        self.reader.scroll_columns(-_COLUMNS_STEP)
+
+    @override
+    def action_page_down(self) -> None:
+        """Scroll down by a page."""
+        self.reader.page(1)
+
+    @override
+    def action_page_up(self) -> None:
+        """Scroll up by a page."""
+        self.reader.page(-1)
+
+    def action_top(self) -> None:
+        """Go to the beginning."""
+        self.reader.go_top()
+
+    def action_bottom(self) -> None:
+        """Go to the end."""
+        self.reader.go_bottom()
+
+    def action_next_link(self) -> None:
+        """Select the next link."""
+        self._step_link(1)
+
+    def action_previous_link(self) -> None:
+        """Select the previous link."""
+        self._step_link(-1)
+
+    def _step_link(self, direction: int) -> None:
+        if not self.reader.next_link(direction):
+            self.post_message(NothingDone("no further link here"))
+
+    def action_follow(self) -> None:
+        """Follow the selected link; select the first one in view where none is."""
+        href = self.reader.current_link()
+        if href is None:
+            if not self.reader.next_link(1, only_in_view=True):
+                self.post_message(NothingDone("no link in view"))
+        else:
+            self.reader.post_message(LinkClicked(href))
+
+    def action_raw(self) -> None:
+        """Show the text as it stands, or formatted."""
+        self.reader.toggle_raw()
+
+    def action_wrap(self) -> None:
+        """Wrap long lines, or let them run."""
+        self.reader.toggle_wrap()

@@ -6,25 +6,38 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from textual import events, on
+from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input
 from typing_extensions import override
 
+from roamtui.tui.actions import Scope
 from roamtui.tui.commands import (
     NO_SEARCH,
+    NOT_OPEN,
     NOTHING_OPEN,
+    AskAboutWanted,
+    CommandWanted,
+    MakeCommand,
     NothingDone,
+    close_agent_sections,
+    close_section,
+    fold_subtree,
+    open_section,
     toggle_fold,
+    toggle_pin,
+    undo_batch,
     unfold,
     unfold_ancestors,
+    unfold_subtree,
 )
+from roamtui.tui.keys import bind
 from roamtui.tui.layout import Pane
 from roamtui.tui.node_names import describe_size, name_above
 from roamtui.tui.panes.field_line import FieldLine
-from roamtui.tui.panes.outline_keys import OutlineKeys
 from roamtui.tui.panes.pane_title import PaneTitle
-from roamtui.tui.tree.hit_walk import HitWalk
 from roamtui.tui.tree.outline_tree import OutlineTree
+from roamtui.tui.tree.text_hits import HitWalk
 from roamtui.tui.tree.title_filter import run_steps
 
 if TYPE_CHECKING:
@@ -37,9 +50,10 @@ _FILTERING = "filtering"
 """Name of the workers that filter titles."""
 
 
-class TreePane(OutlineKeys):
+class TreePane(Vertical):
     """Shows the outline; keys become commands or movements of the cursor."""
 
+    BINDINGS = bind(Scope.TREE)
     DEFAULT_CSS = """
     TreePane {
         background: $surface;
@@ -75,7 +89,10 @@ class TreePane(OutlineKeys):
             self.section_id = section_id
 
     def __init__(self, state: ConversationState) -> None:
-        super().__init__(state, id="tree-pane")
+        super().__init__(id="tree-pane")
+        self._state = state
+        self.outline = OutlineTree(state, id="tree")
+        """The lines themselves."""
         self._wanted_id: str | None = None
         self.title_line = PaneTitle(Pane.TREE)
         """Its first line."""
@@ -288,3 +305,105 @@ class TreePane(OutlineKeys):
             self.outline.next_match(-1)
         else:
             self._go_to_hit(-1)
+
+    def _send(self, make: MakeCommand, *, otherwise: str = "") -> None:
+        self.post_message(CommandWanted(make, otherwise=otherwise))
+
+    def action_cursor_down(self) -> None:
+        """Move to the next line."""
+        self.outline.move_cursor(1)
+
+    def action_cursor_up(self) -> None:
+        """Move to the previous line."""
+        self.outline.move_cursor(-1)
+
+    @override
+    def action_page_down(self) -> None:
+        """Move down by a page."""
+        self.outline.move_page(1)
+
+    @override
+    def action_page_up(self) -> None:
+        """Move up by a page."""
+        self.outline.move_page(-1)
+
+    def action_first(self) -> None:
+        """Move to the first line."""
+        self.outline.go_first()
+
+    def action_last(self) -> None:
+        """Move to the last line."""
+        self.outline.go_last()
+
+    def action_into(self) -> None:
+        """Unfold, or move to the first child."""
+        self.outline.go_child()
+
+    def action_out(self) -> None:
+        """Fold, or move to the parent."""
+        section_id = self.outline.cursor_id
+        library = self._state.library
+        if section_id in self._state.unfolded and section_id in library and library.children(section_id):
+            self._send(toggle_fold(section_id))
+        else:
+            self.outline.go_parent()
+
+    def action_fold(self) -> None:
+        """Show or hide what is below."""
+        if self.outline.cursor_id:
+            self._send(toggle_fold(self.outline.cursor_id))
+
+    def action_read(self) -> None:
+        """Read the section."""
+        if self.outline.cursor_id:
+            self.post_message(OutlineTree.NodeActivated(self.outline.cursor_id))
+
+    def action_open(self) -> None:
+        """Open the section for the conversation."""
+        if self.outline.cursor_id:
+            self._send(open_section(self.outline.cursor_id))
+
+    def action_close(self) -> None:
+        """Close the section."""
+        if self.outline.cursor_id:
+            self._send(close_section(self.outline.cursor_id), otherwise=NOT_OPEN)
+
+    def action_pin(self) -> None:
+        """Pin the section, or let go of it."""
+        if self.outline.cursor_id:
+            self._send(toggle_pin(self.outline.cursor_id))
+
+    def action_ask(self) -> None:
+        """Ask about the section alone."""
+        if self.outline.cursor_id:
+            self.post_message(AskAboutWanted(self.outline.cursor_id))
+
+    def action_unfold_all(self) -> None:
+        """Unfold everything below."""
+        if self.outline.cursor_id:
+            self._send(unfold_subtree(self.outline.cursor_id))
+
+    def action_fold_all(self) -> None:
+        """Fold everything below."""
+        if self.outline.cursor_id:
+            self._send(fold_subtree(self.outline.cursor_id))
+
+    def action_close_agent(self) -> None:
+        """Close and fold what the model opened."""
+        self._send(close_agent_sections, otherwise="the model has nothing open that could be closed")
+
+    def action_undo(self) -> None:
+        """Take back the model's last batch."""
+        self._send(undo_batch, otherwise="the model opened nothing that could be taken back")
+
+    def action_next_open(self) -> None:
+        """Go to the next open section."""
+        self._go_open(1)
+
+    def action_previous_open(self) -> None:
+        """Go to the previous open section."""
+        self._go_open(-1)
+
+    def _go_open(self, direction: int) -> None:
+        if not self.outline.next_open(direction):
+            self.post_message(NothingDone(NOTHING_OPEN))

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.document.tokens import format_tokens
-from roamtui.tui.tree.line_look import LineLook
 from roamtui.tui.tree.title_filter import find_matched_ranges
 from roamtui.tui.tree.visible_lines import Fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from roamtui.conversation.commands import Origin
     from roamtui.conversation.open_section import OpenSection
     from roamtui.conversation.state import ConversationState
     from roamtui.tui.tree.display_tree import Key
-    from roamtui.tui.tree.visible_lines import VisibleLines
+    from roamtui.tui.tree.visible_lines import Fold, VisibleLines
+
 
 _TITLE_LENGTH_MAX = 1_000
 """Characters; no screen shows more, and a heading may have a million."""
@@ -127,3 +128,34 @@ class LineLooks:
                 if visible is not None:
                     counts[visible] += 1
         return counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineLook:
+    """Everything that decides how a line looks."""
+
+    has_next: tuple[bool, ...]
+    fold: Fold
+    is_failed: bool = False
+    """Whether what stands below could not be read when that was tried last."""
+    title: str
+    """Sanitised, on one line, not cut to the width."""
+    is_named: bool = True
+    """Whether the title is the document's own."""
+    matches: tuple[tuple[int, int], ...] = ()
+    opened_by: Origin | None = None
+    is_closing: bool = False
+    is_pinned: bool = False
+    is_cited: bool = False
+    is_reading: bool = False
+    open_inside: int = 0
+    """Open sections that this line stands for, since no line of their own is visible."""
+    size: str = ""
+    is_new: bool = False
+    """Whether it belongs to the newest batch."""
+    is_found: bool = False
+    """Whether the last search found it."""
+    found_inside: int = 0
+    """Found sections that this line stands for."""
+    is_cursor: bool = False
+    has_focus: bool = False

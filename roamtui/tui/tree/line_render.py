@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
@@ -14,57 +15,34 @@ from roamtui.conversation.commands import Origin
 from roamtui.tui.tree.visible_lines import Fold
 
 if TYPE_CHECKING:
-    from roamtui.tui.tree.line_look import LineLook
+    from roamtui.tui.tree.line_looks import LineLook
 
 SIZE_WIDTH_MIN = 34
 """In narrower trees the cells are better spent on titles."""
 _TITLE_WIDTH_MIN = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Glyphs:
+class Sign(StrEnum):
     """The signs of a tree. A triangle says what is shown, a diamond what the conversation holds."""
 
-    branch: str = "├ "
-    last_branch: str = "└ "
-    trunk: str = "│ "
-    gap: str = "  "
-    cut_guides: str = "‥ "
-    unfolded: str = "▾"
-    folded: str = "▸"
-    leaf: str = "·"
-    unloaded: str = "⋯"
-    failed: str = "✗"
-    agent: str = "◆"
-    person: str = "◇"
-    closing: str = "…"
-    pinned: str = "⚑"
-    cited: str = "❝"
-    reading: str = "¶"
-    found: str = "⌕"
-    ellipsis: str = "…"
-
-
-UNICODE = Glyphs()
-ASCII = Glyphs(
-    branch="|-",
-    last_branch="`-",
-    trunk="| ",
-    cut_guides="..",
-    unfolded="v",
-    folded=">",
-    leaf="-",
-    unloaded="~",
-    failed="!",
-    agent="@",
-    person="o",
-    closing="x",
-    pinned="!",
-    cited='"',
-    reading="=",
-    found="?",
-    ellipsis="~",
-)
+    BRANCH = "├ "
+    LAST_BRANCH = "└ "
+    TRUNK = "│ "
+    GAP = "  "
+    CUT_GUIDES = "‥ "
+    UNFOLDED = "▾"
+    FOLDED = "▸"
+    LEAF = "·"
+    UNLOADED = "⋯"
+    FAILED = "✗"
+    AGENT = "◆"
+    PERSON = "◇"
+    CLOSING = "…"
+    PINNED = "⚑"
+    CITED = "❝"
+    READING = "¶"
+    FOUND = "⌕"
+    ELLIPSIS = "…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,20 +70,20 @@ def measure_guides(depth: int, width: int) -> int:
     return 2 * min(depth, _depth_max(width))
 
 
-def render_line(look: LineLook, width: int, palette: Palette, glyphs: Glyphs = UNICODE) -> Strip:
+def render_line(look: LineLook, width: int, palette: Palette) -> Strip:
     """Return a line of exactly `width` cells: guides, triangle, diamond, title, marks and, at the right, the size."""
     head = [
-        (_draw_guides(look.has_next, width, glyphs), palette.guides),
-        (_fold_glyph(look, glyphs) + " ", palette.mark if look.is_failed else palette.triangle),
-        *_draw_opened(look, palette, glyphs),
+        (_draw_guides(look.has_next, width), palette.guides),
+        (_fold_glyph(look) + " ", palette.mark if look.is_failed else palette.triangle),
+        *_draw_opened(look, palette),
     ]
-    tail = [(_mark_text(look, glyphs), palette.mark), (_count_text(look), palette.count)]
+    tail = [(_mark_text(look), palette.mark), (_count_text(look), palette.count)]
     room = width - _measure(head) - _measure(tail)
     size = f" {look.size}" if look.size and width >= SIZE_WIDTH_MIN else ""
     if room - len(size) < _TITLE_WIDTH_MIN:
         size = ""
     room -= len(size)
-    title = cut_cells(look.title, max(1, room), glyphs.ellipsis)
+    title = cut_cells(look.title, max(1, room))
     gap = max(0, room - cell_len(title))
     parts = [
         *head,
@@ -119,68 +97,66 @@ def render_line(look: LineLook, width: int, palette: Palette, glyphs: Glyphs = U
     return Strip(segments).adjust_cell_length(width, below + above)
 
 
-def find_title_cells(look: LineLook, width: int, glyphs: Glyphs = UNICODE) -> range:
+def find_title_cells(look: LineLook, width: int) -> range:
     """Return the cells where a click means the title, diamond and marks included."""
     start = measure_guides(len(look.has_next), width) + 2
-    opened = 0 if look.opened_by is None else 2 + (len(glyphs.closing) if look.is_closing else 0)
-    marks = cell_len(_mark_text(look, glyphs) + _count_text(look))
+    opened = 0 if look.opened_by is None else 2 + (len(Sign.CLOSING) if look.is_closing else 0)
+    marks = cell_len(_mark_text(look) + _count_text(look))
     return range(start, min(width, start + opened + cell_len(look.title) + marks))
 
 
-def cut_cells(text: str, width: int, ellipsis: str) -> str:
+def cut_cells(text: str, width: int) -> str:
     """Return `text` cut to at most `width` cells, with an ellipsis where cut."""
     if cell_len(text) <= width:
         return text
-    if width <= cell_len(ellipsis):
-        return ellipsis[:width]
-    return set_cell_size(text, width - cell_len(ellipsis)).rstrip() + ellipsis
+    return set_cell_size(text, width - 1).rstrip() + Sign.ELLIPSIS if width > 1 else Sign.ELLIPSIS[:width]
 
 
 def _depth_max(width: int) -> int:
     return max(1, width // 5)
 
 
-def _draw_guides(has_next: tuple[bool, ...], width: int, glyphs: Glyphs) -> str:
+def _draw_guides(has_next: tuple[bool, ...], width: int) -> str:
     if not has_next:
         return ""
     above, own = has_next[:-1], has_next[-1]
-    guides = [glyphs.trunk if follows else glyphs.gap for follows in above]
-    guides.append(glyphs.branch if own else glyphs.last_branch)
+    guides = [Sign.TRUNK if follows else Sign.GAP for follows in above]
+    guides.append(Sign.BRANCH if own else Sign.LAST_BRANCH)
     depth_max = _depth_max(width)
     if len(guides) > depth_max:
-        guides = [glyphs.cut_guides, *guides[len(guides) - depth_max + 1 :]]
+        guides = [Sign.CUT_GUIDES, *guides[len(guides) - depth_max + 1 :]]
     return "".join(guides[:depth_max])
 
 
-def _fold_glyph(look: LineLook, glyphs: Glyphs) -> str:
+def _fold_glyph(look: LineLook) -> str:
     if look.is_failed:
-        return glyphs.failed
+        return Sign.FAILED
     return {
-        Fold.UNFOLDED: glyphs.unfolded,
-        Fold.FOLDED: glyphs.folded,
-        Fold.LEAF: glyphs.leaf,
-        Fold.UNLOADED: glyphs.unloaded,
+        Fold.UNFOLDED: Sign.UNFOLDED,
+        Fold.FOLDED: Sign.FOLDED,
+        Fold.LEAF: Sign.LEAF,
+        Fold.UNLOADED: Sign.UNLOADED,
     }[look.fold]
 
 
-def _draw_opened(look: LineLook, palette: Palette, glyphs: Glyphs) -> list[tuple[str, Style]]:
+def _draw_opened(look: LineLook, palette: Palette) -> list[tuple[str, Style]]:
     if look.opened_by is None:
         return []
     by_agent = look.opened_by is Origin.AGENT
-    glyph = glyphs.agent if by_agent else glyphs.person
-    closing = glyphs.closing if look.is_closing else ""
+    glyph = Sign.AGENT if by_agent else Sign.PERSON
+    closing = Sign.CLOSING if look.is_closing else ""
     return [(f"{glyph}{closing} ", palette.open_agent if by_agent else palette.open_person)]
 
 
-def _mark_text(look: LineLook, glyphs: Glyphs) -> str:
+def _mark_text(look: LineLook) -> str:
     marks = (
-        (look.is_pinned, glyphs.pinned),
-        (look.is_cited, glyphs.cited),
-        (look.is_reading, glyphs.reading),
+        (look.is_pinned, Sign.PINNED),
+        (look.is_cited, Sign.CITED),
+        (look.is_reading, Sign.READING),
     )
     drawn = "".join(glyph for is_set, glyph in marks if is_set)
     if look.is_found or look.found_inside:
-        drawn += glyphs.found + (str(look.found_inside) if look.found_inside else "")
+        drawn += Sign.FOUND + (str(look.found_inside) if look.found_inside else "")
     return f" {drawn}" if drawn else ""
 
 

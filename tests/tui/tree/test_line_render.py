@@ -9,10 +9,8 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from roamtui.conversation.commands import Origin
-from roamtui.tui.tree.line_look import LineLook
+from roamtui.tui.tree.line_looks import LineLook
 from roamtui.tui.tree.line_render import (
-    ASCII,
-    UNICODE,
     Palette,
     cut_cells,
     find_title_cells,
@@ -70,27 +68,11 @@ def test_a_long_title_is_cut_before_its_marks() -> None:
     assert cell_len(_text(look)) == 40
 
 
-def test_an_ascii_tree_has_no_other_character() -> None:
-    look = replace(
-        _LOOK,
-        title="A title that is cut at its end",
-        opened_by=Origin.AGENT,
-        is_closing=True,
-        is_pinned=True,
-        is_cited=True,
-        is_reading=True,
-    )
-    for fold in Fold:
-        for depth in (0, 2, 30):
-            line = render_line(replace(look, fold=fold, has_next=(True,) * depth), 36, _PALETTE, ASCII)
-            assert line.text.isascii()
-
-
 def test_wide_characters_are_cut_by_cells() -> None:
-    assert cut_cells("日本語の文書", 7, "…") == "日本語…"
-    assert cut_cells("日本語の文書", 6, "…") == "日本…"
-    assert cut_cells("日本", 4, "…") == "日本"
-    assert cut_cells("日本", 0, "…") == ""
+    assert cut_cells("日本語の文書", 7) == "日本語…"
+    assert cut_cells("日本語の文書", 6) == "日本…"
+    assert cut_cells("日本", 4) == "日本"
+    assert cut_cells("日本", 0) == ""
 
 
 @given(
@@ -115,10 +97,9 @@ def test_a_line_fills_its_width_whatever_it_shows(
         size="12k",
         matches=((0, 2), (4, 5)),
     )
-    for glyphs in (UNICODE, ASCII):
-        strip = render_line(look, width, _PALETTE, glyphs)
-        assert strip.cell_length == width
-        assert sum(cell_len(segment.text) for segment in strip) == width
+    strip = render_line(look, width, _PALETTE)
+    assert strip.cell_length == width
+    assert sum(cell_len(segment.text) for segment in strip) == width
 
 
 def test_deep_guides_leave_room_for_titles() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from roamtui.document.parse import parse_document
-from roamtui.tui.tree.size_estimate import estimate_rows
+from roamtui.tui.tree.display_tree import estimate_rows
 from tests.real_documents import list_documents, read_document
 
 
