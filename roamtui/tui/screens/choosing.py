@@ -32,7 +32,7 @@ LookForModels = Callable[[], "tuple[tuple[ModelOffer, ...], str]"]
 def choose_theme(app: App[None], keep: Callable[[str], None]) -> None:
     """Let a person choose a theme; each shows itself as they go over it, and `keep` is called with their choice."""
     before = app.theme
-    themes = [theme for theme in app.available_themes.values() if not theme.ansi]
+    themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
     themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
     choices = [Choice(theme.name, "dark" if theme.dark else "light") for theme in themes]
 
