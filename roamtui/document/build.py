@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,14 +15,11 @@ from roamtui.document.loader import LoadedBatch, Report
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import may_be_special, parse_raw
 from roamtui.errors import SourceError, UsageError
-from roamtui.sources.read import is_listed, is_path, read_source
+from roamtui.sources.read import RawText, is_listed, is_path, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from roamtui.document.folder import FileLoader
     from roamtui.document.web_loader import PageLoader
-    from roamtui.sources.read import RawText
 
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 

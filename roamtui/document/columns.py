@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import shorten
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _ABOVE_LENGTH_MAX = 1_000
 _REPEATED_LENGTH_MAX = 50_000_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -17,8 +18,6 @@ from roamtui.document.plain import make_slug
 from roamtui.document.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from roamtui.document.columns import Columns
     from roamtui.document.text import DocumentText
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.loader import LoadedBatch, make_failure
+from roamtui.document.loader import LoadedBatch, Report, make_failure
 from roamtui.document.node import NodeKind
 from roamtui.document.page import parse_page
 from roamtui.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from roamtui.document.loader import Report
     from roamtui.sources.listing import Listing
 
 

@@ -5,6 +5,7 @@ One deliberate difference: headings inside block quotes and list items are text,
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from roamtui.document.scanning.titles import LazyReferences, TitleReader
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Iterable, Iterator
 
 
 @dataclass(frozen=True, slots=True)

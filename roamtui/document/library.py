@@ -7,21 +7,16 @@ others. Loading gives a new library; the documents are shared.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from roamtui.document.document import hash_path, hash_text
+from roamtui.document.document import Document, hash_path, hash_text
 from roamtui.document.lines import line_number_at
 from roamtui.document.node import Heading, Node, NodeKind, Span
 from roamtui.errors import UnknownSectionError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from roamtui.document.document import Document
 
 _NODES_KEPT = 1_000
 _LISTED = (NodeKind.FILE, NodeKind.FOLDER)

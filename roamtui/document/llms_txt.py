@@ -8,6 +8,7 @@ begin there and are empty. Lists within lists are flat: all their links stand be
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -21,8 +22,6 @@ from roamtui.document.scanning.blocks import parse_blocks
 from roamtui.sources.web.address import resolve_link
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".text")
 _PAGE_SUFFIXES = (".html", ".htm")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Row, build_columns
+from roamtui.document.document import Document
 from roamtui.document.headings import Heading, scan_headings
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.llms_txt import add_links, is_link_list
@@ -15,9 +17,6 @@ from roamtui.document.parse import may_be_special, measure_front_matter, parse_r
 from roamtui.sources.web.address import resolve_link
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from roamtui.document.document import Document
     from roamtui.sources.read import RawText
 
 _LEVEL_MAX = 6

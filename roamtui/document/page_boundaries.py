@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _NAME = re.compile(r"(?:[\w.-]+[-_.])?llms-(?:[\w.]+-)?full\.(?:txt|md|mdx)", re.IGNORECASE)
 _NAMED_MIN = 2

@@ -7,14 +7,11 @@ end at line ends, so that line ranges stay exact.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from roamtui.document.columns import Row
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, shorten
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 GROUP_LENGTH = 800
 PIECE_LENGTH = 200

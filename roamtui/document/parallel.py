@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

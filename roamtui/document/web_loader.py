@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
+from roamtui.document.document import Document
 from roamtui.document.folder import count_ahead
 from roamtui.document.library import Library
 from roamtui.document.llms_txt import name_address
-from roamtui.document.loader import LoadedBatch, explain_refusal, find_address, make_failure
+from roamtui.document.loader import LoadedBatch, Report, explain_refusal, find_address, make_failure
 from roamtui.document.markdown_variants import (
     OTHER_ADDRESSES,
     VariantStyle,
@@ -28,11 +30,6 @@ from roamtui.sources.web.address import AllowedOrigins, origin_of, resolve_link
 from roamtui.sources.web.failures import FetchError, OriginRefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from roamtui.document.document import Document
-    from roamtui.document.library import Library
-    from roamtui.document.loader import Report
     from roamtui.sources.web.fetcher import Fetcher
     from roamtui.sources.web.options import FetchedPage
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from roamtui.document.document import Document
 from roamtui.document.llms_txt import name_address
 from roamtui.document.page import parse_page
 from roamtui.errors import SourceError
@@ -17,7 +18,6 @@ from roamtui.sources.decode import decode_text, find_charset
 from roamtui.sources.read import RawText, has_headings
 
 if TYPE_CHECKING:
-    from roamtui.document.document import Document
     from roamtui.sources.web.options import FetchedPage
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})

@@ -7,8 +7,9 @@ import os
 import re
 import stat
 import zipfile
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.package import ENCRYPTED, FAILURES, is_bounded
@@ -24,13 +25,7 @@ from roamtui.sources.listing import (
     sort_paths,
     weigh_file,
 )
-from roamtui.sources.read import make_raw_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from roamtui.sources.read import RawText
+from roamtui.sources.read import RawText, make_raw_text
 
 ARCHIVE_BYTES_MAX = 200_000_000
 """Of the archive, and of all documents in it together when unpacked."""

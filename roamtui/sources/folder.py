@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from roamtui.errors import SourceError
 from roamtui.sources.ignore import IgnoreRules, find_outer_rules, read_rules
@@ -24,12 +24,7 @@ from roamtui.sources.listing import (
     sort_paths,
     weigh_file,
 )
-from roamtui.sources.read import read_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from roamtui.sources.read import RawText
+from roamtui.sources.read import RawText, read_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

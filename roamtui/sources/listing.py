@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roamtui.sources.convert.formats import CONVERTED_SUFFIXES, SLOW_SUFFIXES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
-
     from roamtui.sources.read import RawText
 
 FILES_MAX = 20_000

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from roamtui.sources.archive import list_archive
 from roamtui.sources.folder import list_folder
 from roamtui.sources.listing import FILES_MAX, Listing, nest, show_name, weigh_file
-from roamtui.sources.read import ARCHIVE_SUFFIX, check_file, is_listed, read_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from roamtui.sources.read import RawText
+from roamtui.sources.read import ARCHIVE_SUFFIX, RawText, check_file, is_listed, read_file
 
 _NAMED_MAX = 3
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import stat
 import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from roamtui.errors import SourceError
+from roamtui.sources.listing import Listing
 from roamtui.sources.read import ARCHIVE_SUFFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from roamtui.sources.listing import Listing
 
 
 class FileStamps:

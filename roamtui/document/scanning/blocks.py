@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from markdown_it import MarkdownIt
     from markdown_it.parser_block import RuleFuncBlockType
     from markdown_it.rules_block import StateBlock

@@ -22,6 +22,7 @@ text; else the last block is a fence or HTML block without an end, and its first
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,6 @@ from roamtui.document.scanning.lines import (
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable
 
 _SPAN_MAX = 1 << 20
 """Characters; spans that follow each other closely grow up to this, since each costs something by itself."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from roamtui.document.scanning.blocks import parse_blocks
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Iterator
 
     from markdown_it import MarkdownIt
 

@@ -10,17 +10,14 @@ import contextlib
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from roamtui.errors import RoamtuiError, SourceError
 from roamtui.sources.convert.conversion import get_converter
 from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.escaping import replace_surrogates
 from roamtui.sources.convert.formats import Format
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 """What Python is told. -P keeps the working directory off the import path: it may be a stranger's folder."""

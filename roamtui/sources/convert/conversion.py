@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Callable
+from pathlib import Path
+from typing import assert_never
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.formats import Format, find_format
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 _BYTES_MAX = 200_000_000
 _KEPT_SECONDS_MIN = 0.2

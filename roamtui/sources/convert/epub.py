@@ -8,9 +8,9 @@ from __future__ import annotations
 import html
 import posixpath
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from roamtui.errors import SourceError
@@ -19,9 +19,6 @@ from roamtui.sources.convert.escaping import escape_marks, has_words, write_head
 from roamtui.sources.convert.html import convert_html, decode_html
 from roamtui.sources.convert.html_tokens import Tag, read_tokens
 from roamtui.sources.convert.package import Package
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"

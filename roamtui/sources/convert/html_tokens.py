@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lxml.etree import HTMLParser, XMLSyntaxError
 
 from roamtui.sources.convert.escaping import replace_surrogates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _CHUNK_BYTES = 1 << 14
 _DEPTH_MAX = 2_000

@@ -10,6 +10,7 @@ import os
 from contextlib import suppress
 from dataclasses import asdict
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui import __version__
@@ -17,8 +18,6 @@ from roamtui.private_folders import make_private_folder, write_private_file
 from roamtui.sources.convert.converted import Converted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from roamtui.sources.convert.formats import Format
 
 _BYTES_MAX = 200_000_000

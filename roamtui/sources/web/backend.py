@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from typing_extensions import override
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterable, Iterator
 
     from roamtui.sources.web.resolving import AddressBook
 

@@ -13,14 +13,11 @@ import os
 import re
 import threading
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from roamtui.private_folders import make_private_folder, write_private_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 _FORMAT = 1
 _SUFFIX = ".page"

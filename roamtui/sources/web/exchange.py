@@ -7,6 +7,7 @@ and no second reader of addresses stands between the one that was checked and th
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -19,7 +20,6 @@ from roamtui.sources.web.failures import BodyTooLargeError, FetchError, explain_
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Mapping
 
     import httpcore
 
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from roamtui.sources.web.options import FetchOptions
     from roamtui.sources.web.resolving import AddressBook
 
-    Report = Callable[[int, int | None], None]
-    """Is told the bytes received so far, and how many there will be where that is known."""
-
+Report = Callable[[int, int | None], None]
+"""Is told the bytes received so far, and how many there will be where that is known."""
 PAGE_STATUSES = (HTTPStatus.OK, HTTPStatus.NON_AUTHORITATIVE_INFORMATION)
 _HEADERS_MAX = 200
 _IGNORED_BODY_BYTES_MAX = 64_000

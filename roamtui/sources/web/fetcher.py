@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamtui.sources.web.address import is_same_site, origin_of, parse_address, resolve_link
+from roamtui.sources.web.address import AllowedOrigins, is_same_site, origin_of, parse_address, resolve_link
 from roamtui.sources.web.backend import TimeLimit
-from roamtui.sources.web.cache import PageCache
-from roamtui.sources.web.exchange import PAGE_STATUSES, Exchange, Request
+from roamtui.sources.web.cache import CachedReply, PageCache
+from roamtui.sources.web.exchange import PAGE_STATUSES, Exchange, Reply, Report, Request
 from roamtui.sources.web.failures import (
     AddressRefusedError,
     FetchError,
@@ -22,18 +23,12 @@ from roamtui.sources.web.failures import (
 from roamtui.sources.web.options import DEFAULT_ACCEPT, FetchedPage, FetchOptions
 from roamtui.sources.web.politeness import PoliteExchange
 from roamtui.sources.web.replies import MISSING, is_answer, is_kept, list_conditions, make_entry, renew_entry
-from roamtui.sources.web.resolving import AddressBook, resolve_by_system
+from roamtui.sources.web.resolving import AddressBook, Resolve, resolve_by_system
 
 if TYPE_CHECKING:
     import ssl
-    from pathlib import Path
 
     import httpcore
-
-    from roamtui.sources.web.address import AllowedOrigins
-    from roamtui.sources.web.cache import CachedReply
-    from roamtui.sources.web.exchange import Reply, Report
-    from roamtui.sources.web.resolving import Resolve
 
 __all__ = [
     "DEFAULT_ACCEPT",

@@ -5,23 +5,20 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from roamtui.sources.web.address import is_same_site, origin_of, resolve_link
-from roamtui.sources.web.cache import read_seconds
-from roamtui.sources.web.exchange import PAGE_STATUSES, Request
+from roamtui.sources.web.cache import CachedReply, PageCache, read_seconds
+from roamtui.sources.web.exchange import PAGE_STATUSES, Exchange, Reply, Request
 from roamtui.sources.web.failures import FetchError
 from roamtui.sources.web.replies import is_kept, make_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from roamtui.sources.web.backend import TimeLimit
-    from roamtui.sources.web.cache import CachedReply, PageCache
-    from roamtui.sources.web.exchange import Exchange, Reply
     from roamtui.sources.web.options import FetchOptions
 
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)

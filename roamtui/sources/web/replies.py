@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from roamtui.sources.web.cache import CachedReply, find_fresh_seconds, may_store
-from roamtui.sources.web.exchange import PAGE_STATUSES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from roamtui.sources.web.exchange import Reply
+from roamtui.sources.web.exchange import PAGE_STATUSES, Reply
 
 _REDIRECTS = (
     HTTPStatus.MOVED_PERMANENTLY,

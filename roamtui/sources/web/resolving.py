@@ -9,18 +9,14 @@ from __future__ import annotations
 import ipaddress
 import socket
 import threading
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from roamtui.sources.web.address import bare_host
 from roamtui.sources.web.failures import AddressRefusedError, FetchError, UnreachableError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Resolve = Callable[[str, int], Sequence[str]]
-    """Returns the addresses of a host, or raises OSError."""
-
+Resolve = Callable[[str, int], Sequence[str]]
+"""Returns the addresses of a host, or raises OSError."""
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _LOCAL = tuple(
     map(
