@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from roamtui.document.text import DocumentText
+from roamtui.document.text import DocumentText
 
 _LONG_WHEN_SMALL = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"
 """The one letter whose small form has two characters, which would move all that follows."""

@@ -6,17 +6,17 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from textual.app import App
 from textual.theme import BUILTIN_THEMES
 
 from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError
+from roamtui.models.choose import ModelOffer
 from roamtui.tui.screens.overlays import Choice, ConfirmScreen, PickerScreen
 
 if TYPE_CHECKING:
-    from textual.app import App
-
     from roamtui.models.base import Model
-    from roamtui.models.choose import ModelOffer
+
 
 _NO_OFFERS = (
     "Nothing else is usable here yet. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama; any"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
@@ -12,12 +13,8 @@ from typing_extensions import override
 
 from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Scope, show_key
 from roamtui.tui.chat.content_view import ContentView, wrap
+from roamtui.tui.keys import Keys
 from roamtui.tui.screens.overlays import Overlay
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
-
-    from roamtui.tui.keys import Keys
 
 _MARKS = (
     ("◆ ", "$accent", "the model opened it for the conversation"),
