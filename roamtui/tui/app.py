@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual.app import SystemCommand
+from textual.screen import Screen
 from typing_extensions import override
 
 from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, show_key
 from roamtui.tui.base_app import BaseApp
-from roamtui.tui.context import FirstContext
+from roamtui.tui.context import AppContext, FirstContext
 from roamtui.tui.screens.main import MainScreen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from textual.screen import Screen
-
-    from roamtui.tui.context import AppContext
 
 
 class RoamApp(BaseApp[None]):

@@ -1,31 +1,26 @@
-"""What every app of this program has: themes, keys in their order, and an end without a traceback."""
+"""What every app of this program has: themes, keys in their order, and failures in a sentence."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from rich.console import Console
 from textual import events, on
 from textual.app import App, ReturnType
-from textual.theme import BUILTIN_THEMES
+from textual.theme import BUILTIN_THEMES, Theme
 from typing_extensions import override
 
 from roamtui.document.plain import plain_text
+from roamtui.errors import RoamtuiError
 from roamtui.locations import find_resource_dir
 from roamtui.tui.actions import Scope
+from roamtui.tui.context import TuiOptions
 from roamtui.tui.key_order import KeyOrder
 from roamtui.tui.keys import bind, build_keys
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from textual.theme import Theme
-
-    from roamtui.tui.context import TuiOptions
 
 _DEFECT = (
     "roamtui: a defect in roamtui stopped it. The conversation is kept: `--continue` goes on with it. Run it again with"
@@ -111,3 +106,34 @@ def _choose_theme(wanted: str | None, own: Mapping[str, Theme]) -> tuple[str, tu
     if wanted in own or wanted in BUILTIN_THEMES:
         return wanted, ()
     return default, (f'There is no theme "{wanted}". Themes of roamtui are {", ".join(own)}.',)
+
+
+def is_job_of_shell() -> bool:
+    """Return whether a shell has this very process as a job, and can bring it back.
+
+    Without one, or where `make` or another program stands between, a stopped program would block its terminal for good.
+    """
+    if os.name != "posix":
+        return False
+    parent = os.getppid()
+    try:
+        return os.getpgid(parent) != os.getpgrp() and os.getsid(parent) == os.getsid(0)
+    except OSError:
+        return False
+
+
+def describe_failure(error: BaseException | None) -> str:
+    """Return a failure in one sentence; our own errors are sentences already."""
+    if isinstance(error, RoamtuiError):
+        return str(error)
+    kind = type(error).__name__
+    return f"Something went wrong inside roamtui ({kind}: {error}). The conversation goes on; ask again."
+
+
+def forget_frames(error: BaseException) -> None:
+    """Take from an error what led to it, once it has been told.
+
+    A widget that a worker made holds that worker for as long as it stands on the screen, the worker its error, and the
+    error's frames all that they worked with, such as a request with the whole conversation.
+    """
+    error.__traceback__ = error.__context__ = error.__cause__ = None

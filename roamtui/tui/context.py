@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+from roamtui.conversation.state import ConversationState
+from roamtui.document.library import Library
+from roamtui.sources.watching import SourceStamp
 
+if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
-    from roamtui.conversation.state import ConversationState
-    from roamtui.document.library import Library
     from roamtui.models.choose import ModelOffer
-    from roamtui.sources.watching import SourceStamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

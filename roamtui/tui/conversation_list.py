@@ -1,20 +1,18 @@
-"""`ConversationList`: which saved conversations a person sees, and which they have deleted. Knows no screen."""
+"""`ConversationList`: the saved conversations that a person sees, deletes or writes into a file. Knows no screen."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from roamtui.conversation import export
+from roamtui.conversation.store import ConversationSummary, Store
 from roamtui.document.plain import plain_line
-from roamtui.errors import StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from roamtui.conversation.store import ConversationSummary, Store
+from roamtui.errors import RoamtuiError, StoreError
 
 _FILE_NAME_LENGTH = 60
 
@@ -125,3 +123,39 @@ def _show_time(moment: str) -> str:
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
         return ""
+
+
+def find_path(name: str) -> Path:
+    """Return the path that a person typed, ``~`` being their home."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        return Path(name)
+
+
+def export_conversation(
+    store: Store, conversation_id: str, source: str, path: Path, *, may_replace: bool = False
+) -> bool:
+    """Write a conversation as JSON to a path that ends in ``.json``, as Markdown to any other.
+
+    Returns:
+        False where there is a file already and it may not be replaced; nothing has happened then.
+
+    Raises:
+        StoreError: The conversation cannot be read.
+        RoamtuiError: The file cannot be written.
+    """
+    saved = store.load(conversation_id)
+    if path.suffix.lower() == ".json":
+        text = json.dumps(export.describe_conversation(saved, source), ensure_ascii=False, indent=2) + "\n"
+    else:
+        text = export.render_markdown(saved, source)
+    try:
+        with path.open("w" if may_replace else "x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RoamtuiError(f"{path} cannot be written: {reason}.") from None
+    return True

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING
 
+from roamtui.agent.events import AgentEvent
 from roamtui.agent.examples import ask_model_for_questions, propose_questions
+from roamtui.agent.loop import Agent
+from roamtui.conversation.commands import Command
+from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Stopped
+from roamtui.document.library import Library
 from roamtui.document.parallel import start
 from roamtui.models.base import find_note, start_model
 from roamtui.models.choose import OFFLINE
-from roamtui.search.base import Indexing
+from roamtui.search.base import Hit, Indexing
 from roamtui.tui.chat.narration import recall_ending
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from roamtui.agent.events import AgentEvent
-    from roamtui.agent.loop import Agent
-    from roamtui.conversation.commands import Command
-    from roamtui.conversation.session import Session
-    from roamtui.document.library import Library
-    from roamtui.search.base import Hit
-    from roamtui.tui.commands import MakeCommand
-    from roamtui.tui.dispatch import EventDispatcher
-
+from roamtui.tui.commands import MakeCommand
+from roamtui.tui.dispatch import EventDispatcher
 
 _INDEXED_AHEAD_MIN = 5_000
 """Sections of a library from which on making the index takes longer than anyone likes to wait."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual.message import Message
 
-if TYPE_CHECKING:
-    from roamtui.conversation.transcript import Citation
+from roamtui.conversation.transcript import Citation
 
 
 class CopyWanted(Message):

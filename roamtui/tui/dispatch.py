@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from roamtui.agent.chronicle import note_event
 from roamtui.agent.events import (
@@ -35,7 +35,10 @@ from roamtui.conversation.events import (
     SectionsMarked,
     SectionsPinned,
 )
-from roamtui.conversation.notes import ClosingNote
+from roamtui.conversation.notes import ClosingNote, Note
+from roamtui.conversation.session import Session
+from roamtui.conversation.transcript import Exchange
+from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.messages import NoticeKind
 from roamtui.tui.chat.narration import (
     describe_count,
@@ -45,14 +48,8 @@ from roamtui.tui.chat.narration import (
     narrate_note,
     narrate_notice,
 )
-
-if TYPE_CHECKING:
-    from roamtui.conversation.notes import Note
-    from roamtui.conversation.session import Session
-    from roamtui.conversation.transcript import Exchange
-    from roamtui.tui.chat.chat_log import ChatLog
-    from roamtui.tui.panes.tree_pane import TreePane
-    from roamtui.tui.status_line import StatusLine
+from roamtui.tui.panes.tree_pane import TreePane
+from roamtui.tui.status_line import StatusLine
 
 
 class EventDispatcher:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual import events
+from textual.app import App
 from textual.message import Message
-
-if TYPE_CHECKING:
-    from textual.app import App
-    from textual.message_pump import MessagePump
-    from textual.timer import Timer
+from textual.message_pump import MessagePump
+from textual.timer import Timer
 
 _ROUNDS = 2
 """The first follows the key up to the app, which looks for its binding; the second follows what that set off."""

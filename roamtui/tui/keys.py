@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from textual.binding import Binding, BindingType
 from textual.keys import KEY_NAME_REPLACEMENTS, key_to_character
 from textual.keys import Keys as TerminalKeys
 
 from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Action, Scope, show_key
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
 
 _NO_KEY = "unbound"
 """No terminal sends such a key; an action without any key is bound to it."""

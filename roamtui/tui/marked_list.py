@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from textual import on
 from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SIGN = Content.styled("› ", "bold $secondary")
 _GAP = Content("  ")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, strip_anchor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from roamtui.document.library import Library
 
 STEP = " › "
 """Stands between the titles of a path on the screen."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
 
+from textual import events
 from textual.actions import SkipAction
 from textual.content import Content
 from textual.message import Message
@@ -13,12 +14,6 @@ from typing_extensions import override
 from roamtui.document.plain import plain_text
 from roamtui.tui.actions import Scope
 from roamtui.tui.keys import bind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from textual import events
-
 
 PASTE_LENGTH_MAX = 50_000
 """Characters; what is longer is no question, and would be laid out again at each key."""

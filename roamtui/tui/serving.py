@@ -6,6 +6,7 @@ import os
 import shlex
 import socket
 import sys
+from collections.abc import Awaitable, Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
     from aiohttp import web
     from textual_serve.server import Server
 

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
-from roamtui.sources.watching import stamp_source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from roamtui.sources.watching import SourceStamp
+from roamtui.sources.watching import SourceStamp, stamp_source
 
 _IDLE_SHARE = 20
 """How many times longer than a look the pause after it is, at least."""

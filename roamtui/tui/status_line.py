@@ -1,12 +1,12 @@
-"""The status line: model, what goes on, tokens and cost, what is open; and below it the keys of where the focus is.
+"""Lines at the edges of the screen: program and document above; below model, cost and what is open, and the keys.
 
-A click on one of these does what its key does.
+A click on what stands below does what its key does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.content import Content
@@ -15,18 +15,13 @@ from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
 
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Usage, sum_usage
-from roamtui.document.plain import plain_line
+from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.tui.actions import Action, Scope, show_key
-from roamtui.tui.hints import draw_hint
-from roamtui.tui.usage_words import describe_usage
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from roamtui.conversation.state import ConversationState
-    from roamtui.tui.keys import Keys
+from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.keys import Keys
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.12
@@ -227,3 +222,104 @@ class HintLine(ActionLine):
                     break
                 line = longer
         return line
+
+
+class HeaderLine(Widget):
+    """Shows the program's name, the document's title and its source."""
+
+    DEFAULT_CSS = """
+    HeaderLine { height: 1; background: $panel; color: $foreground; padding: 0 1; }
+    """
+
+    def __init__(self, title: str, source: str) -> None:
+        super().__init__(id="header-line")
+        self._document_title = strip_anchor(plain_line(title))
+        self._source = plain_line(source)
+
+    def show(self, title: str, source: str) -> None:
+        """Show another title and source."""
+        self._document_title, self._source = strip_anchor(plain_line(title)), plain_line(source)
+        self.refresh()
+
+    @override
+    def render(self) -> Content:
+        width = self.size.width
+        left = Content.assemble(("◆ roamtui", "bold $accent"), "  ", (self._document_title, "bold"))
+        room = width - left.cell_length - 3
+        source = self._source
+        if room < 8 or source == self._document_title:
+            return left.truncate(width, ellipsis=True)
+        if len(source) > room:
+            source = f"…{source[-(room - 1) :]}"
+        gap = width - left.cell_length - Content(source).cell_length
+        return Content.assemble(left, " " * max(1, gap), (source, "$muted"))
+
+
+def describe_usage(usage: Usage) -> str:
+    """Return tokens and cost in a few words."""
+    about = "" if usage.source == "provider" else "~"
+    words = [f"{about}{format_tokens(usage.input_tokens)} tok in", f"{about}{format_tokens(usage.output_tokens)} out"]
+    if usage.cached_tokens:
+        words.insert(1, f"{format_tokens(usage.cached_tokens)} cached")
+    if usage.cost_usd:
+        words.append(f"${usage.cost_usd:.4f}" if usage.cost_usd < 0.1 else f"${usage.cost_usd:.2f}")
+    return " · ".join(words)
+
+
+OFFLINE = "offline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelLabel:
+    """A model's name and what to know of it."""
+
+    name: str
+    short_note: str
+    """For the status line; may be empty."""
+    note: str
+    """For the first screen."""
+
+
+def label_model(name: str) -> ModelLabel:
+    """Return how to tell of the model with this name."""
+    if name == OFFLINE:
+        return ModelLabel(
+            name=name,
+            short_note="no language model",
+            note="no key, no network; it quotes, and does not reason.",
+        )
+    return ModelLabel(name=plain_line(name), short_note="", note="gets your questions and the sections it opens.")
+
+
+_GAP = "  "
+
+
+def draw_hint(key: str, words: str) -> Content:
+    """Return a key, as it is written on the screen, and what it does."""
+    return Content.assemble((key, "bold $accent"), " ", words)
+
+
+class ScreenHints(ContentView):
+    """Lists the keys of a screen of its own; a key stands on one line with what it does."""
+
+    DEFAULT_CSS = """
+    ScreenHints { color: $muted; }
+    """
+
+    def __init__(self, keys: Keys, scope: Scope) -> None:
+        super().__init__()
+        self._hints = [
+            draw_hint(show_key(action.keys[0]), action.label) for action in keys.within(scope) if action.keys
+        ]
+        self._hints.append(draw_hint("esc", "leave"))
+
+    @override
+    def lay_out(self, width: int) -> Content:
+        lines: list[Content] = []
+        for hint in self._hints:
+            longer = lines[-1] + _GAP + hint if lines else hint
+            if lines and longer.cell_length <= width:
+                lines[-1] = longer
+            else:
+                lines.append(hint)
+        return Content("\n").join(lines)

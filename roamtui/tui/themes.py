@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from textual.color import Color
 from textual.theme import Theme
 
 from roamtui.errors import RoamtuiError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 DEFAULT_THEME = "dusk"
 CONTRAST_MIN = 4.5

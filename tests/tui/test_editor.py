@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.libraries import open_library
-from roamtui.tui.editor import build_editor_command, choose_editor, find_source_file
+from roamtui.tui.screens.reading import build_editor_command, choose_editor, find_source_file
 
 FILE = Path("/d/a b.md")
 

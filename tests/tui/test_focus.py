@@ -8,7 +8,7 @@ import pytest
 from textual import events
 from textual.command import CommandList
 
-from roamtui.tui.layout import Pane
+from roamtui.tui.panes.pane import Pane
 from tests.tui.driving import find_id, make_app, screen_text, wait_until
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from roamtui.tui.actions import Scope
-from roamtui.tui.hints import ScreenHints
 from roamtui.tui.keys import build_keys
+from roamtui.tui.status_line import ScreenHints
 from tests.tui.driving import make_app, screen_text
 
 

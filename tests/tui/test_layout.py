@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.tui.layout import Pane, choose_panes
+from roamtui.tui.panes.pane import Pane, choose_panes
 
 TREE, CHAT, READER = Pane.TREE, Pane.CHAT, Pane.READER
 

@@ -6,7 +6,7 @@ import pytest
 
 from roamtui.document.parse import parse_document
 from roamtui.tui.node_names import describe_size, name_place
-from roamtui.tui.panes.pane_title import PaneTitle
+from roamtui.tui.panes.pane import PaneTitle
 from tests.tui.driving import find_id, make_app, wait_until
 from tests.tui.tree.outlines import find_id as find_in
 from tests.tui.tree.outlines import make_folder, make_library

@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from roamtui.tui import suspending
+from roamtui.tui.screens import main
 from tests.tui.driving import app_of, make_app, wait_until
 
 
 @pytest.mark.skipif(os.name != "posix", reason="jobs are POSIX's")
 def test_only_a_process_with_a_group_of_its_own_is_a_job() -> None:
-    program = [sys.executable, "-c", "from roamtui.tui.suspending import is_job_of_shell; print(is_job_of_shell())"]
+    program = [sys.executable, "-c", "from roamtui.tui.base_app import is_job_of_shell; print(is_job_of_shell())"]
 
     def run(**how: object) -> str:
         return subprocess.run(program, capture_output=True, text=True, check=True, **how).stdout.strip()  # type: ignore[call-overload, no-any-return]
@@ -25,8 +25,8 @@ def test_only_a_process_with_a_group_of_its_own_is_a_job() -> None:
 
 
 async def test_without_a_shell_the_key_says_so_and_nothing_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suspending, "is_job_of_shell", lambda: False)
+    monkeypatch.setattr(main, "is_job_of_shell", lambda: False)
     async with make_app().run_test(size=(120, 30)) as pilot:
         await pilot.press("escape", "ctrl+z")
-        main = app_of(pilot).main
-        await wait_until(pilot, lambda: "no shell" in main.status_line.status.message)
+        status_line = app_of(pilot).main.status_line
+        await wait_until(pilot, lambda: "no shell" in status_line.status.message)

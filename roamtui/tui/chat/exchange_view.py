@@ -18,8 +18,7 @@ from roamtui.document.plain import plain_line, plain_text, shorten
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, link_target, wrap
 from roamtui.tui.chat.sources_view import NameSection, SourcesView
-from roamtui.tui.model_label import OFFLINE
-from roamtui.tui.usage_words import describe_usage
+from roamtui.tui.status_line import OFFLINE, describe_usage
 
 _ENDINGS = {
     Stopped.ANSWERED: None,

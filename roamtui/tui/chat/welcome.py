@@ -8,7 +8,7 @@ from typing_extensions import override
 from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.tui.chat.content_view import ContentView, ExampleTarget, Target, link_target, wrap
 from roamtui.tui.keys import Keys
-from roamtui.tui.model_label import ModelLabel
+from roamtui.tui.status_line import ModelLabel
 
 _WHAT = (
     "A model reads the outline, opens the sections it needs, and proves its answer with quotes."

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual import events, on
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from typing_extensions import override
 
-from roamtui.tui.layout import Pane
-from roamtui.tui.panes.pane_title import PaneTitle
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
-
-    from roamtui.tui.chat.chat_log import ChatLog
-
+from roamtui.tui.chat.chat_log import ChatLog
+from roamtui.tui.panes.pane import Pane, PaneTitle
 
 _MORE_BELOW = "more below · pgdn"
 

@@ -6,11 +6,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual import events, on
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 from typing_extensions import override
 
+from roamtui.document.library import Library
+from roamtui.document.node import Span
 from roamtui.tui.actions import Scope
 from roamtui.tui.commands import (
     NO_SEARCH,
@@ -23,18 +26,13 @@ from roamtui.tui.commands import (
     toggle_pin,
 )
 from roamtui.tui.copying import CopyWanted
-from roamtui.tui.hints import draw_hint
 from roamtui.tui.keys import Keys, bind
-from roamtui.tui.layout import Pane
 from roamtui.tui.panes.field_line import FieldLine
-from roamtui.tui.panes.pane_title import PaneTitle
+from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.reader.messages import LinkClicked, SectionChanged, SidewaysChanged
+from roamtui.tui.status_line import draw_hint
 
 if TYPE_CHECKING:
-    from textual.app import ComposeResult
-
-    from roamtui.document.library import Library
-    from roamtui.document.node import Span
     from roamtui.tui.reader.reader import Reader
 
 _COLUMNS_STEP = 8

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from textual import events, on
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input
 from typing_extensions import override
 
+from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import Scope
 from roamtui.tui.commands import (
     NO_SEARCH,
@@ -32,19 +33,12 @@ from roamtui.tui.commands import (
     unfold_subtree,
 )
 from roamtui.tui.keys import bind
-from roamtui.tui.layout import Pane
 from roamtui.tui.node_names import describe_size, name_above
 from roamtui.tui.panes.field_line import FieldLine
-from roamtui.tui.panes.pane_title import PaneTitle
+from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.tree.outline_tree import OutlineTree
 from roamtui.tui.tree.text_hits import HitWalk
-from roamtui.tui.tree.title_filter import run_steps
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
-
-    from roamtui.conversation.state import ConversationState
-    from roamtui.tui.tree.title_filter import Steps
+from roamtui.tui.tree.title_filter import Steps, run_steps
 
 _FILTERING = "filtering"
 """Name of the workers that filter titles."""

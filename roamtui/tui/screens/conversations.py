@@ -24,21 +24,22 @@ from roamtui.conversation.store import ConversationSummary, Store, identify_sour
 from roamtui.conversation.transcript import Exchange
 from roamtui.errors import StoreError
 from roamtui.tui.actions import Scope
+from roamtui.tui.base_app import describe_failure
 from roamtui.tui.conversation_list import (
     ConversationList,
     delete_all,
     describe_conversation,
+    export_conversation,
+    find_path,
     name_conversation,
     propose_file_name,
 )
-from roamtui.tui.exporting import export_conversation, find_path
-from roamtui.tui.failure import describe_failure
-from roamtui.tui.hints import ScreenHints
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.screens.asking import Asking, aim_again
 from roamtui.tui.screens.overlays import ConfirmScreen, ListOverlay, PromptScreen
 from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
 from roamtui.tui.screens.reading import Reading
+from roamtui.tui.status_line import ScreenHints
 
 _STEP = 200
 """Conversations that are listed at first, and added whenever the cursor comes to the last one."""

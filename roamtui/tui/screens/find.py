@@ -18,9 +18,8 @@ from roamtui.document.plain import plain_line
 from roamtui.outline.labels import name_node, name_path
 from roamtui.search.base import Hit
 from roamtui.tui.actions import Scope
+from roamtui.tui.base_app import describe_failure
 from roamtui.tui.commands import open_section
-from roamtui.tui.failure import describe_failure
-from roamtui.tui.hints import ScreenHints
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
 from roamtui.tui.node_names import name_above
@@ -28,6 +27,7 @@ from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.screens.asking import Asking
 from roamtui.tui.screens.overlays import ListOverlay
 from roamtui.tui.screens.reading import Reading, Send
+from roamtui.tui.status_line import ScreenHints
 
 HITS_MAX = 20
 _SNIPPET_LINES = 2

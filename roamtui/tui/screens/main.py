@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.tui.actions import Action, Scope
+from roamtui.tui.base_app import describe_failure, forget_frames, is_job_of_shell
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetChosen
 from roamtui.tui.chat.messages import NoticeKind
@@ -23,13 +24,10 @@ from roamtui.tui.chat.welcome import Welcome
 from roamtui.tui.commands import AskAboutWanted, CommandWanted, MakeCommand, NothingDone
 from roamtui.tui.context import AppContext, FirstContext
 from roamtui.tui.copying import CopyWanted
-from roamtui.tui.failure import describe_failure, forget_frames
-from roamtui.tui.header_line import HeaderLine
 from roamtui.tui.keys import Keys, bind
-from roamtui.tui.layout import HEADER_ROWS
-from roamtui.tui.model_label import label_model
 from roamtui.tui.panes.chat_pane import ChatPane
 from roamtui.tui.panes.field_line import FieldLine
+from roamtui.tui.panes.pane import HEADER_ROWS
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
@@ -38,7 +36,7 @@ from roamtui.tui.screens.asking import Asking
 from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
 from roamtui.tui.screens.reloading import Reloading
 from roamtui.tui.source_watch import SourceWatch
-from roamtui.tui.status_line import ActionLine, HintLine, Status, StatusLine
+from roamtui.tui.status_line import ActionLine, HeaderLine, HintLine, Status, StatusLine, label_model
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
@@ -534,9 +532,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_suspend(self) -> None:
         """Put the program into the background, where a shell can bring it back."""
-        from roamtui.tui import suspending  # noqa: PLC0415 - not for the first screen
-
-        if suspending.is_job_of_shell():
+        if is_job_of_shell():
             self.app.action_suspend_process()
         else:
             self.status_line.change(message="no shell started this that could bring it back")

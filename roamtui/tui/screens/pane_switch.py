@@ -13,9 +13,8 @@ from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.layout import Pane, choose_panes
 from roamtui.tui.panes.chat_pane import ChatPane
-from roamtui.tui.panes.pane_title import PaneTitle
+from roamtui.tui.panes.pane import Pane, PaneTitle, choose_panes
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_box import QuestionBox

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.app import App, SuspendNotSupported
 from textual.timer import Timer
@@ -18,13 +21,19 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
 from roamtui.document.node import Span
+from roamtui.sources.convert.formats import SLOW_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.commands import MakeCommand
-from roamtui.tui.editor import build_editor_command, choose_editor, find_source_file, is_editable
-from roamtui.tui.layout import Pane
 from roamtui.tui.links import resolve_link
+from roamtui.tui.panes.pane import Pane
 from roamtui.tui.screens.overlays import ConfirmScreen
 from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from roamtui.document.library import Library
+
 
 Send = Callable[[MakeCommand], None]
 """Dispatches a command in its turn."""
@@ -241,3 +250,40 @@ class Following:
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
+
+
+_PLUS_LINE = frozenset({"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"})
+_COLON_LINE = frozenset({"hx", "helix", "subl", "zed"})
+_GOTO = frozenset({"code", "codium", "cursor"})
+
+
+def choose_editor(environment: Mapping[str, str]) -> str | None:
+    """Return the command that the environment names as editor, None where it names none."""
+    return environment.get("VISUAL") or environment.get("EDITOR") or None
+
+
+def build_editor_command(editor: str, file: Path, line: int) -> list[str]:
+    """Return the command that opens `file` at a 1-based line, without the line for an editor that is not known."""
+    words = shlex.split(editor)
+    name = Path(words[0]).name if words else ""
+    if name in _PLUS_LINE:
+        return [*words, f"+{line}", str(file)]
+    if name in _COLON_LINE:
+        return [*words, f"{file}:{line}"]
+    if name in _GOTO:
+        return [*words, "--goto", f"{file}:{line}"]
+    return [*words, str(file)]
+
+
+def is_editable(file: Path) -> bool:
+    """Return whether a file is the text that is shown, and not one that this was converted from."""
+    return file.suffix.lower() not in SLOW_SUFFIXES
+
+
+def find_source_file(library: Library, section_id: str) -> Path | None:
+    """Return the file on this machine that a section stands in, None where there is none, as for an archive."""
+    source = Path(library.source)
+    if not library.root.columns.has_files:
+        return source if source.is_file() and not library.node(section_id).doc else None
+    file = source / library.node(section_id).doc
+    return file if source.is_dir() and file.is_file() else None

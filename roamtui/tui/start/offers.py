@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -12,8 +13,6 @@ from roamtui.document.plain import plain_line
 from roamtui.locations import find_resource_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from roamtui.conversation.store import ConversationSummary
 
 _CONVERSATIONS_SHOWN = 8

@@ -7,19 +7,14 @@ hundred thousand lines are one array.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING
 
+from roamtui.document.document import Document
+from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.tokens import estimate_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from roamtui.document.document import Document
-    from roamtui.document.library import Library
-
 
 Key = int
 Rank = tuple[float, ...]

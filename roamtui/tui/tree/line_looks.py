@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.open_section import OpenSection
+from roamtui.conversation.state import ConversationState
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.document.tokens import format_tokens
+from roamtui.tui.tree.display_tree import Key
 from roamtui.tui.tree.title_filter import find_matched_ranges
-from roamtui.tui.tree.visible_lines import Fold
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from roamtui.conversation.commands import Origin
-    from roamtui.conversation.open_section import OpenSection
-    from roamtui.conversation.state import ConversationState
-    from roamtui.tui.tree.display_tree import Key
-    from roamtui.tui.tree.visible_lines import Fold, VisibleLines
-
+from roamtui.tui.tree.visible_lines import Fold, VisibleLines
 
 _TITLE_LENGTH_MAX = 1_000
 """Characters; no screen shows more, and a heading may have a million."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -12,10 +11,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from roamtui.conversation.commands import Origin
+from roamtui.tui.tree.line_looks import LineLook
 from roamtui.tui.tree.visible_lines import Fold
-
-if TYPE_CHECKING:
-    from roamtui.tui.tree.line_looks import LineLook
 
 SIZE_WIDTH_MIN = 34
 """In narrower trees the cells are better spent on titles."""

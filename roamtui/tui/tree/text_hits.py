@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from roamtui.document.document import Document
+from roamtui.document.library import Library
 from roamtui.tui.reader.text_search import TextSearch
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from roamtui.document.document import Document
-    from roamtui.document.library import Library
-    from roamtui.tui.tree.display_tree import DisplayTree, Rank
+from roamtui.tui.tree.display_tree import DisplayTree, Rank
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

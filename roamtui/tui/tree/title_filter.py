@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Generator
-from typing import TYPE_CHECKING, TypeVar, cast
+from collections.abc import Generator, Iterator, Sequence
+from typing import TypeVar, cast
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from roamtui.tui.tree.display_tree import DisplayTree, Key
+from roamtui.tui.tree.display_tree import DisplayTree, Key
 
 _FUZZY_SCORE_MIN = 75
 _FUZZY_SCORE_SPREAD = 8

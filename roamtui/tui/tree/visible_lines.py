@@ -7,21 +7,14 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from roamtui.tui.tree.display_tree import DisplayTree, Key, split_key
+from roamtui.document.library import Library
+from roamtui.tui.tree.display_tree import DisplayTree, Key, Rank, split_key
 from roamtui.tui.tree.title_filter import SLICE, Steps, run_steps
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
-
-    from roamtui.document.library import Library
-    from roamtui.tui.tree.display_tree import DisplayTree, Key, Rank
-    from roamtui.tui.tree.title_filter import Steps
-
 
 _SPLICES_MAX = 256
 """Changes at once past this number build all lines anew: each splice moves the lines after it."""

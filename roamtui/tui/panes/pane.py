@@ -1,6 +1,8 @@
-"""The first line of a pane."""
+"""`Pane`: a part of the main screen, which of them fit into a width, and the line at the top of each."""
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 from textual import events, on
 from textual.content import Content
@@ -9,8 +11,40 @@ from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.tui.layout import PANE_TITLES, Pane
 from roamtui.tui.node_names import STEP
+
+TWO_PANES_COLUMNS = 64
+THREE_PANES_COLUMNS = 150
+HEADER_ROWS = 22
+"""Rows from which the header and the line of hints are worth theirs."""
+
+
+class Pane(StrEnum):
+    """A part of the main screen."""
+
+    TREE = "tree"
+    CHAT = "chat"
+    READER = "reader"
+
+
+PANE_TITLES = {Pane.TREE: (1, "Outline"), Pane.CHAT: (2, "Conversation"), Pane.READER: (3, "Reader")}
+"""The key that goes to each pane by default, and its name."""
+
+
+def choose_panes(columns: int, *, active: Pane, main: Pane) -> frozenset[Pane]:
+    """Return the panes to show.
+
+    Args:
+        columns: Width of the terminal.
+        active: Where the person is.
+        main: What stands beside the outline where there is room for one: chat or reader.
+    """
+    if columns >= THREE_PANES_COLUMNS:
+        return frozenset(Pane)
+    if columns >= TWO_PANES_COLUMNS:
+        return frozenset({Pane.TREE, main})
+    return frozenset({Pane.TREE if active is Pane.TREE else main})
+
 
 _META_KEY = "roamtui_pane"
 _NOTE_GAP = 3
