@@ -18,6 +18,7 @@ class PdfLine:
     size: float = 11
     font: str = "F1"
     """`F1`, or `F2` for bold."""
+    x: float = 72
 
 
 def lay_out(*texts: str, first_top: float = 720, leading: float = 14) -> list[PdfLine]:
@@ -36,8 +37,23 @@ def lay_out(*texts: str, first_top: float = 720, leading: float = 14) -> list[Pd
     return lines
 
 
+def lay_cells(*rows: str, first_top: float = 700, leading: float = 14) -> list[PdfLine]:
+    """Return rows of cells that ``|`` divides: the first at the left, the others in columns; ``*`` makes bold ones."""
+    return [
+        PdfLine(text=cell.strip().removeprefix("* "), top=first_top - number * leading, x=x, font=font)
+        for number, row in enumerate(rows)
+        for font in ("F2" if row.startswith("* ") else "F1",)
+        for x, cell in zip((72, 300, 380, 460), row.split("|"), strict=False)
+        if cell.strip()
+    ]
+
+
 def make_pdf(
-    pages: Sequence[Sequence[PdfLine]], *, bookmarks: Sequence[tuple[int, str, int]] = (), title: str = ""
+    pages: Sequence[Sequence[PdfLine]],
+    *,
+    bookmarks: Sequence[tuple[int, str, int]] = (),
+    title: str = "",
+    empty: str = "",
 ) -> bytes:
     """Return a PDF.
 
@@ -45,14 +61,16 @@ def make_pdf(
         pages: Lines of each.
         bookmarks: Level from 1 on, title, and 0-based page of each, in order.
         title: In its information.
+        empty: What is drawn on pages without lines.
     """
     objects = [""] * 6
     numbers = []
     for lines in pages:
         stream = "".join(
-            f"BT /{line.font} {line.size} Tf 1 0 0 1 72 {line.top} Tm ({_escape(line.text)}) Tj ET\n" for line in lines
+            f"BT /{line.font} {line.size} Tf 1 0 0 1 {line.x} {line.top} Tm ({_escape(line.text)}) Tj ET\n"
+            for line in lines
         )
-        objects.append(_write_stream(stream))
+        objects.append(_write_stream(stream or empty))
         numbers.append(len(objects) + 1)
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {len(objects)} 0 R "

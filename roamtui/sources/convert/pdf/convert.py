@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
+import shutil
 import time
+from dataclasses import dataclass, field
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import Converted
@@ -20,6 +23,7 @@ from roamtui.sources.convert.pdf.columns import read_rows
 from roamtui.sources.convert.pdf.contents import find_contents
 from roamtui.sources.convert.pdf.letters import LetterHeadings
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter
+from roamtui.sources.convert.pdf.mending import Mender
 from roamtui.sources.convert.pdf.outline import Entry, Heading, PageText, read_item
 from roamtui.sources.convert.pdf.pdfium import Bookmark, Link, PdfFile
 from roamtui.sources.convert.pdf.rows import Row
@@ -34,6 +38,10 @@ _BOOKMARKS_DENSE = 4
 """Pages for each of fewer bookmarks that are an outline all the same."""
 _LEVEL_MAX = 6
 _FIRST_WORDS = 60
+_RANGES_MAX = 12
+_SAMPLE_ROWS = 3
+_UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
+_UNREADABLE_MAX = 0.3
 _PROGRAM = re.compile(r"^Microsoft \w+ - |\.(?:docx?|pdf|indd|tex|qxd|dvi)$", re.IGNORECASE)
 """What programs put into a title."""
 
@@ -50,23 +58,25 @@ def convert_pdf(data: bytes, name: str, *, uses_bookmarks: bool = True) -> Conve
         SourceError: It is damaged, protected, or holds no text.
     """
     file = PdfFile(data, name)
-    rows, links, notes = _read_pages(file)
-    empty = sum(not page for page in rows)
-    if empty == len(rows):
-        raise SourceError(f"{name} holds no text: it was scanned, perhaps. Run text recognition over it first.")
-    if empty:
-        notes.append(f"{empty} of its {len(rows)} pages hold no text; they may be pictures.")
+    read = _read_pages(file)
+    if not any(read.rows):
+        raise SourceError(f"{name} holds no text: it was scanned, perhaps. {_advise_recognition(shlex.quote(name))}")
+    notes = _describe_gaps(read, file.page_count)
+    rows = read.rows
+    mender = Mender(rows)
+    for page in rows:
+        mender.mend(page)
     rows, has_running_heads, printed = leave_out_running_heads(rows)
     if has_running_heads:
         notes.append("Lines that repeat at the edges of its pages were left out.")
-    pages = [PageText(own, linked, find_tables(own)) for own, linked in zip(rows, links, strict=True)]
+    pages = [PageText(own, linked, find_tables(own)) for own, linked in zip(rows, read.links, strict=True)]
     bookmarks = list(file.read_bookmarks()) if uses_bookmarks else []
     by_page: dict[int, list[Heading]] = {}
     for heading in _find_outline(pages, bookmarks, printed):
         by_page.setdefault(heading.page, []).append(heading)
-    writer = MarkdownWriter()
-    for number, page in enumerate(pages):
-        writer.write_page(page, by_page.get(number, ()))
+    writer = MarkdownWriter(mender)
+    for number, text in enumerate(pages):
+        writer.write_page(text, by_page.get(number, ()))
     title = file.read_title()
     return Converted(
         text=writer.text,
@@ -76,21 +86,70 @@ def convert_pdf(data: bytes, name: str, *, uses_bookmarks: bool = True) -> Conve
     )
 
 
-def _read_pages(file: PdfFile) -> tuple[list[list[Row]], list[list[Link]], list[str]]:
-    """Return the rows and links of each page, and notes on what could not be read."""
-    rows: list[list[Row]] = []
-    links: list[list[Link]] = []
-    broken = 0
+@dataclass(slots=True)
+class _Read:
+    """What was on the pages that were read."""
+
+    rows: list[list[Row]] = field(default_factory=list)
+    links: list[list[Link]] = field(default_factory=list)
+    damaged: list[int] = field(default_factory=list)
+    """1-based numbers of pages that could not be read."""
+    pictures: list[int] = field(default_factory=list)
+    """Of those without text that are not blank."""
+
+
+def _read_pages(file: PdfFile) -> _Read:
+    read = _Read()
     started = time.monotonic()
-    while len(rows) < min(file.page_count, _PAGES_MAX) and time.monotonic() - started < _SECONDS_MAX:
-        with file.open_page(len(rows)) as page:
-            broken += page is None
-            rows.append(read_rows(page) if page is not None else [])
-            links.append(page.read_links() if page is not None else [])
-    notes = [f"{broken} of its pages are damaged and were left out."] if broken else []
-    if len(rows) < file.page_count:
-        notes.append(f"Only the first {len(rows):,} of its {file.page_count:,} pages were read.")
-    return rows, links, notes
+    for number in range(min(file.page_count, _PAGES_MAX)):
+        if time.monotonic() - started > _SECONDS_MAX:
+            break
+        with file.open_page(number) as page:
+            rows = read_rows(page) if page is not None else []
+            read.rows.append(rows)
+            read.links.append(page.read_links() if page is not None and rows else [])
+            if page is None:
+                read.damaged.append(number + 1)
+            elif not rows and not page.is_blank():
+                read.pictures.append(number + 1)
+    return read
+
+
+def _describe_gaps(read: _Read, page_count: int) -> list[str]:
+    """Return a sentence for each kind of text that is not there."""
+    notes = []
+    if read.damaged:
+        notes.append(f"{_name_pages(read.damaged)} damaged, left out.")
+    if read.pictures:
+        notes.append(f"{_name_pages(read.pictures)} without text: scanned, perhaps. {_advise_recognition('IN.pdf')}")
+    if len(read.rows) < page_count:
+        notes.append(f"Only the first {len(read.rows):,} of its {page_count:,} pages were read.")
+    text = "".join(row.text for rows in read.rows for row in rows[:_SAMPLE_ROWS])
+    if len(_UNREADABLE.findall(text)) > _UNREADABLE_MAX * len(text):
+        notes.append(f"Its fonts do not say what many of its letters are. {_advise_recognition('IN.pdf')}")
+    return notes
+
+
+def _name_pages(numbers: list[int]) -> str:
+    """Return numbers as ``Pages 3-5, 9 are``."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    named = [str(low) if low == high else f"{low}-{high}" for low, high in ranges[:_RANGES_MAX]]
+    more = ", …" if len(ranges) > _RANGES_MAX else ""
+    return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(named)}{more} {'are' if len(numbers) > 1 else 'is'}"
+
+
+def _advise_recognition(path: str) -> str:
+    """Return how text is recognised with what is on this machine."""
+    if shutil.which("ocrmypdf"):
+        return f"Run `ocrmypdf --skip-text {path} OUT.pdf` and open that."
+    if shutil.which("tesseract"):
+        return f"Install ocrmypdf, which uses the tesseract that is here: `ocrmypdf --skip-text {path} OUT.pdf`."
+    return "Run text recognition over it first."
 
 
 def _find_outline(pages: list[PageText], bookmarks: list[Bookmark], printed: PrintedNumbers) -> list[Heading]:

@@ -91,7 +91,7 @@ def measure_body(pages: Sequence[PageText]) -> Body:
             if len(above.text) > 60 and 0 < row.top - above.top < 3 * above.size
         ]
     return Body(
-        size=sizes.most_common(1)[0][0] if sizes else 10.0,
+        size=max(1.0, sizes.most_common(1)[0][0]) if sizes else 10.0,
         font="" if has_bold or not fonts else fonts.most_common(1)[0][0],
         leading=median(leadings) if leadings else 1.2,
     )
@@ -241,7 +241,7 @@ class LetterHeadings:
         """Return whether the words of rows that look like a title may be one."""
         text = join_rows(rows)
         is_bold = self._is_bold(rows[0])
-        if len(text) > (_SENTENCE_LENGTH_MAX if is_bold else _LENGTH_MAX) or text[-1] in ",;-\u2013\u2014\x02\ufffe":
+        if len(text) > (_SENTENCE_LENGTH_MAX if is_bold else _LENGTH_MAX) or text[-1] in ",;-\u2013\u2014\x02":
             return False
         if text[-1] in ".:" and not is_bold:
             return False

@@ -8,23 +8,26 @@ from itertools import pairwise
 from statistics import median
 
 from roamtui.sources.convert.escaping import escape_line_starts, replace_surrogates, write_heading
+from roamtui.sources.convert.pdf.mending import HYPHEN, Mender
 from roamtui.sources.convert.pdf.outline import Heading, PageText
 from roamtui.sources.convert.pdf.rows import Row
 from roamtui.sources.convert.pdf.tables import Table, write_table
 
 _GAP = 1.35
 """How much further apart than most rows those of two paragraphs are."""
-_BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓\uf0b7\uf0a7]\s*(?=\S)")
+_DIVIDING = 1.5
+"""Of the height of letters: a wider gap divides cells outside tables too."""
+_BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
 _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
-_HYPHENS = "-\u00ad\u2010\x02\ufffe"
-_SOFT = re.compile("[\x02\ufffe\u00ad]")
+_HYPHENS = f"-\u2010{HYPHEN}"
 
 
 class MarkdownWriter:
     """Collects the text of pages."""
 
-    def __init__(self) -> None:
+    def __init__(self, mender: Mender) -> None:
+        self._mender = mender
         self.page_starts: list[int] = []
         self._pieces: list[str] = []
         self._length = 0
@@ -43,7 +46,7 @@ class MarkdownWriter:
             page: Its rows and tables.
             headings: Of it, in order.
         """
-        blocks = list(_list_blocks(page, headings))
+        blocks = list(self._list_blocks(page, headings))
         first = blocks[0] if blocks else ""
         if self._length:
             self._write("\n" if self._is_open and first[:1].islower() else "\n\n")
@@ -53,32 +56,63 @@ class MarkdownWriter:
             last = blocks[-1]
             self._is_open = last[0] not in "#|" and last[-1] not in _SENTENCE_ENDS
 
+    def _list_blocks(self, page: PageText, headings: Sequence[Heading]) -> Iterator[str]:
+        """Yield the headings, tables and paragraphs of a page as Markdown."""
+        rows = page.rows
+        gap = _measure_gap(rows)
+        start = 0
+        for heading in headings:
+            yield from self._write_rows(page, start, heading.row, gap)
+            yield write_heading(heading.level, clean(heading.title))
+            start = heading.row + heading.count
+        yield from self._write_rows(page, start, len(rows), gap)
+
+    def _write_rows(self, page: PageText, start: int, end: int, gap: float) -> Iterator[str]:
+        """Yield the tables and paragraphs between two rows."""
+        for table in page.tables:
+            low, high = max(start, table.start), min(end, table.end)
+            if low < high:
+                yield from self._split_paragraphs(page.rows[start:low], gap)
+                yield _write_table(page.rows[low:high], table, low)
+                start = high
+        yield from self._split_paragraphs(page.rows[start:end], gap)
+
+    def _split_paragraphs(self, rows: Sequence[Row], gap: float) -> Iterator[str]:
+        paragraph: list[Row] = []
+        above: Row | None = None
+        for row in rows:
+            is_apart = above is not None and (
+                row.top - above.top > gap * _GAP
+                or (row.top < above.top and not row.text[0].islower())
+                or abs(row.size - above.size) > 0.15 * above.size
+            )
+            if paragraph and (is_apart or _BULLET.match(row.text)):
+                yield self._write_paragraph(paragraph)
+                paragraph = []
+            paragraph.append(row)
+            above = row
+        if paragraph:
+            yield self._write_paragraph(paragraph)
+
+    def _write_paragraph(self, rows: Sequence[Row]) -> str:
+        """Return rows as a paragraph; words that were divided at their ends are whole again."""
+        joined: list[str] = []
+        for row in rows:
+            line = row.text if len(row.cells) == 1 else _join_cells(row)
+            before = joined[-1] if joined else ""
+            is_divided = before != "" and before[-1] in _HYPHENS and before[-2:-1].isalpha() and line[0].isalpha()
+            if is_divided:
+                joined[-1] = self._mender.join(before[:-1], line)
+            else:
+                joined.append(line)
+        text = "\n".join(joined)
+        bullet = _BULLET.match(text)
+        text = clean(text[bullet.end() :] if bullet else text, keeps_lines=True)
+        return ("- " if bullet else "") + escape_line_starts(text)
+
     def _write(self, text: str) -> None:
         self._pieces.append(text)
         self._length += len(text)
-
-
-def _list_blocks(page: PageText, headings: Sequence[Heading]) -> Iterator[str]:
-    """Yield the headings, tables and paragraphs of a page as Markdown."""
-    rows = page.rows
-    gap = _measure_gap(rows)
-    start = 0
-    for heading in headings:
-        yield from _write_rows(page, start, heading.row, gap)
-        yield write_heading(heading.level, clean(heading.title))
-        start = heading.row + heading.count
-    yield from _write_rows(page, start, len(rows), gap)
-
-
-def _write_rows(page: PageText, start: int, end: int, gap: float) -> Iterator[str]:
-    """Yield the tables and paragraphs between two rows."""
-    for table in page.tables:
-        low, high = max(start, table.start), min(end, table.end)
-        if low < high:
-            yield from _split_paragraphs(page.rows[start:low], gap)
-            yield _write_table(page.rows[low:high], table, low)
-            start = high
-    yield from _split_paragraphs(page.rows[start:end], gap)
 
 
 def _write_table(rows: Sequence[Row], table: Table, low: int) -> str:
@@ -94,42 +128,15 @@ def _measure_gap(rows: Sequence[Row]) -> float:
     return median(gaps) if gaps else 0.0
 
 
-def _split_paragraphs(rows: Sequence[Row], gap: float) -> Iterator[str]:
-    paragraph: list[Row] = []
-    above: Row | None = None
-    for row in rows:
-        is_apart = above is not None and (
-            row.top - above.top > gap * _GAP
-            or (row.top < above.top and not row.text[0].islower())
-            or abs(row.size - above.size) > 0.15 * above.size
-        )
-        if paragraph and (is_apart or _BULLET.match(row.text)):
-            yield _write_paragraph(paragraph)
-            paragraph = []
-        paragraph.append(row)
-        above = row
-    if paragraph:
-        yield _write_paragraph(paragraph)
-
-
-def _write_paragraph(rows: Sequence[Row]) -> str:
-    """Return rows as a paragraph; words that were divided at their ends are whole again."""
-    joined: list[str] = []
-    for row in rows:
-        line = row.text if len(row.cells) == 1 else " | ".join(cell.text for cell in row.cells)
-        before = joined[-1] if joined else ""
-        is_divided = before != "" and before[-1] in _HYPHENS and before[-2:-1].isalpha() and line[0].islower()
-        if is_divided:
-            joined[-1] = before[:-1] + line
-        else:
-            joined.append(line)
-    text = "\n".join(joined)
-    bullet = _BULLET.match(text)
-    text = clean(text[bullet.end() :] if bullet else text, keeps_lines=True)
-    return ("- " if bullet else "") + escape_line_starts(text)
+def _join_cells(row: Row) -> str:
+    """Return the cells of a row outside a table: justified lines have gaps that divide nothing."""
+    text = row.cells[0].text
+    for before, cell in pairwise(row.cells):
+        text += f"{' | ' if cell.x0 - before.x1 > _DIVIDING * row.size else ' '}{cell.text}"
+    return text
 
 
 def clean(text: str, *, keeps_lines: bool = False) -> str:
     """Return text in which nothing means more to Markdown than it did on the page."""
-    text = replace_surrogates(_SOFT.sub("-", text))
+    text = replace_surrogates(text.replace(HYPHEN, "-"))
     return _TAG_LIKE.sub(r"\\\g<0>", text if keeps_lines else " ".join(text.split()))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from roamtui.sources.convert.pdf.mending import HYPHEN
 from roamtui.sources.convert.pdf.pdfium import Link
 from roamtui.sources.convert.pdf.rows import Row
 from roamtui.sources.convert.pdf.tables import Table
@@ -96,5 +97,5 @@ def join_rows(rows: Sequence[Row]) -> str:
     """Return the text of rows that are one title."""
     text = ""
     for row in rows:
-        text = text[:-1] + row.text if text and text[-1] in "\x02\ufffe\u00ad" else f"{text} {row.text}".strip()
+        text = text[:-1] + row.text if text and text[-1] == HYPHEN else f"{text} {row.text}".strip()
     return text

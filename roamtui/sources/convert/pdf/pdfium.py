@@ -18,8 +18,22 @@ import pypdfium2_raw as pdfium
 from roamtui.errors import SourceError
 from roamtui.sources.convert.escaping import replace_surrogates
 
-_WORD = re.compile("[^\\s\\x00-\\x1f\\x7f\\ufffe]+[\\x02\\ufffe]?")
+_WORD = re.compile("(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f]|\\r(?!\\n))+[\\x02\\ufffe]?")
 """At the end of a line pdfium writes U+0002 for a hyphen and no line end after it."""
+_LIGATURES = str.maketrans(
+    {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl", "\ufb00": "ff", "\ufb01": "fi"}
+    | {
+        "\ufb02": "fl",
+        "\ufb03": "ffi",
+        "\ufb04": "ffl",
+        "\ufb05": "st",
+        "\ufb06": "st",
+        "\xad": "\x02",
+        "\ufffe": "\x02",
+    }
+    | {"\uf0b7": "\u2022", "\uf0a7": "\u25aa"}
+)
+"""Letters drawn as one; the first are where TeX's fonts have them. Soft hyphens become one, and bullets of Symbol."""
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
 _LINKS_MAX = 400
@@ -172,6 +186,10 @@ class PdfPage:
         self._flags = ctypes.c_int()
         self._box = pdfium.FS_RECTF()
 
+    def is_blank(self) -> bool:
+        """Return whether nothing is drawn on the page, no picture either."""
+        return bool(pdfium.FPDFPage_CountObjects(self._page) <= 0)
+
     def read_words(self) -> list[Word]:
         """Return the words in the order in which the page draws them."""
         text = self._read_text()
@@ -182,7 +200,7 @@ class PdfPage:
             box = self._read_box((first, end - 1) if end - first > 1 else (first,), turn)
             if box is not None:
                 x0, x1, top, bottom = box
-                words.append(Word(match[0], x0, x1, top, bottom, first, end - 1))
+                words.append(Word(match[0].translate(_LIGATURES), x0, x1, top, bottom, first, end - 1))
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._even_out(words, turn)
         return words
@@ -202,11 +220,11 @@ class PdfPage:
             case 0:
                 return x0, x1, -high, -low
             case 1:
-                return low, high, x0, x1
+                return -high, -low, -x1, -x0
             case 2:
                 return -x1, -x0, low, high
             case _:
-                return -high, -low, -x1, -x0
+                return low, high, x0, x1
 
     def _even_out(self, words: list[Word], turn: int) -> None:
         """Give words the height of a row: pictures of letters have boxes as low as the letters are."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from roamtui.errors import SourceError
@@ -45,7 +47,7 @@ def test_without_either_each_page_is_a_section_named_by_its_first_words() -> Non
 def test_lines_become_paragraphs_and_divided_words_whole() -> None:
     lines = lay_out("A boat floats on wa-", "ter.", "", "", "Well-", "Known.", "", "", "\x95 item")
     text = convert_pdf(make_pdf([lines]), "a.pdf").text
-    assert text.endswith("A boat floats on water.\n\nWell-\nKnown.\n\n- item")
+    assert text.endswith("A boat floats on water.\n\nWell-Known.\n\n- item")
 
 
 def test_a_paragraph_that_goes_on_over_the_page_stays_one() -> None:
@@ -82,10 +84,28 @@ def test_what_repeats_at_the_edges_of_pages_is_left_out() -> None:
     assert "edges" in converted.notes[-1]
 
 
-def test_pages_without_text_are_told() -> None:
-    converted = convert_pdf(make_pdf([lay_out("a"), [], lay_out("b")]), "a.pdf")
-    assert converted.notes == ("1 of its 3 pages hold no text; they may be pictures.",)
-    assert len(converted.page_starts) == 3
+def test_blank_pages_are_no_gap_and_pictures_are_told_by_page() -> None:
+    pages = [lay_out("a"), [], lay_out("b"), [], []]
+    assert convert_pdf(make_pdf(pages), "a.pdf").notes == ()
+    drawn = make_pdf(pages, empty="0 0 m 9 9 l S")
+    (note,) = convert_pdf(drawn, "a.pdf").notes
+    assert note.startswith("Pages 2, 4-5 are without text: scanned, perhaps. ")
+    assert convert_pdf(drawn, "a.pdf").page_starts[-1] > 0
+
+
+def test_how_text_is_recognised_goes_by_what_is_on_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    scanned = make_pdf([[]])
+    for program, advice in (
+        ("", "Run text recognition over it first"),
+        ("tesseract", "Install ocrmypdf, .*: `ocrmypdf --skip-text 'my scan.pdf' OUT.pdf`"),
+        ("ocrmypdf", "Run `ocrmypdf --skip-text 'my scan.pdf' OUT.pdf` and open that"),
+    ):
+        if program:
+            (tmp_path / program).write_text("#!/bin/sh\n")
+            (tmp_path / program).chmod(0o755)
+        with pytest.raises(SourceError, match=advice):
+            convert_pdf(scanned, "my scan.pdf")
 
 
 def test_a_pdf_that_opens_without_a_password_is_read() -> None:

@@ -1,0 +1,119 @@
+"""Where the outline of a PDF comes from: contents pages, Items, statements, notes, numbers, letters, captions."""
+
+from __future__ import annotations
+
+import pytest
+
+from roamtui.sources.convert.pdf.convert import convert_pdf
+from tests.sources.convert.outlines import read_outline
+from tests.sources.convert.sample_pdf import PdfLine, lay_cells, lay_out, make_pdf
+
+_PROSE = [
+    "All of these words stand on one line of a page of prose, as they",
+    "do in any book that anyone has read.",
+] * 9
+
+
+def _outline(pages: list[list[PdfLine]]) -> list[tuple[int, str]]:
+    return read_outline(convert_pdf(make_pdf(pages), "a.pdf").text)
+
+
+def _number(lines: list[PdfLine], number: int) -> list[PdfLine]:
+    return [*lines, PdfLine(text=str(number), top=40, x=300)]
+
+
+def _book() -> list[list[PdfLine]]:
+    contents = lay_cells(
+        "Contents", "Boats | 1", "Hulls of wood and | 2", "of steel", "Masts | 4", "Sails | 5", "Ropes | 6"
+    )
+    titles = {1: "BOATS", 2: "Hulls of wood and of steel", 4: "Masts", 5: "Sails", 6: "Ropes"}
+    pages = [lay_out("A cover"), contents]
+    pages += [_number(lay_out(*([titles[n]] if n in titles else []), *_PROSE), n) for n in range(1, 8)]
+    return pages
+
+
+def test_a_contents_page_by_the_numbers_that_pages_print() -> None:
+    converted = convert_pdf(make_pdf(_book()), "a.pdf")
+    titles = [title for _, title in read_outline(converted.text)]
+    assert titles == ["BOATS", "Hulls of wood and of steel", "Masts", "Sails", "Ropes"]
+    assert converted.text.index("# Masts") >= converted.page_starts[5]
+    assert "| Masts | 4 |" in converted.text
+
+
+def test_a_title_that_is_on_no_page_stands_where_its_page_begins() -> None:
+    pages = _book()
+    pages[6] = [line for line in pages[6] if line.text != "Sails"]
+    converted = convert_pdf(make_pdf(pages), "a.pdf")
+    assert converted.text[converted.page_starts[6] :].startswith("# Sails")
+
+
+def _filing(*, has_contents: bool) -> list[list[PdfLine]]:
+    names = {"1": "Business", "1A": "Risk Factors", "7": "Discussion", "8": "Financial Statements", "9": "Changes"}
+    rows = [
+        "PART I",
+        *(f"Item {number}. {name} | {page}" for page, (number, name) in enumerate(names.items(), start=2)),
+    ]
+    pages = [lay_cells("Table of Contents", *rows)] if has_contents else [lay_out("A cover")]
+    for page, (number, name) in enumerate(names.items(), start=2):
+        pages.append(
+            _number(lay_out(f"* ITEM {number}. {name.upper()}", *_PROSE, "as Item 1A of this report says."), page)
+        )
+    return pages
+
+
+@pytest.mark.parametrize("has_contents", [True, False])
+def test_items_of_a_filing_with_and_without_a_contents_page(*, has_contents: bool) -> None:
+    found = [(level, title) for level, title in _outline(_filing(has_contents=has_contents)) if "ITEM" in title]
+    assert found == [
+        (2, "ITEM 1. BUSINESS"),
+        (2, "ITEM 1A. RISK FACTORS"),
+        (2, "ITEM 7. DISCUSSION"),
+        (2, "ITEM 8. FINANCIAL STATEMENTS"),
+        (2, "ITEM 9. CHANGES"),
+    ]
+
+
+def test_an_item_that_the_contents_page_leaves_out_is_found_in_its_place() -> None:
+    pages = _filing(has_contents=True)
+    pages[3] += [PdfLine(text="Item 7A. Market Risk", top=300, font="F2")]
+    titles = [title for _, title in _outline(pages)]
+    assert titles.index("Item 7A. Market Risk") == titles.index("ITEM 8. FINANCIAL STATEMENTS") - 1
+
+
+def test_statements_and_notes_stand_below_the_item_that_holds_them() -> None:
+    pages = _filing(has_contents=True)
+    table = ["Sales | 12 | 11", "Costs | 3 | 2", "Income | 9 | 9"]
+    statement = lay_cells("* Boats Inc.", "* Consolidated Statements of Income", "| 2022 | 2021", *table)
+    more = lay_cells("* Consolidated Statements of Income (Continued)", "| 2022 | 2021", *table)
+    notes = [lay_out(f"* Note {number}. Subject {number}", *_PROSE) for number in (1, 2, 3)]
+    pages[5:5] = [_number(page, 6 + index) for index, page in enumerate([statement, more, *notes])]
+    pages[-1] = _number(pages[-1][:-1], 11)
+    outline = _outline(pages)
+    assert (3, "Consolidated Statements of Income") in outline
+    assert [title for level, title in outline if level > 3 and "Note" in title] == [
+        f"Note {n}. Subject {n}" for n in (1, 2, 3)
+    ]
+    assert not any("Continued" in title for _, title in outline)
+
+
+def test_numbered_titles_rise_and_numbered_lists_are_none() -> None:
+    first = lay_out(
+        "# A paper", "", "* 1 Introduction", *_PROSE, "", "* 1.1 Words", *_PROSE[:6], "1. a list", "2. of two"
+    )
+    second = lay_out("* 2 Method", *_PROSE, "", "* 2.1 Rules", *_PROSE[:4], "", "* 3 End", *_PROSE[:4])
+    outline = [entry for entry in _outline([first, second]) if entry[1][0].isdigit()]
+    assert outline == [(1, "1 Introduction"), (2, "1.1 Words"), (1, "2 Method"), (2, "2.1 Rules"), (1, "3 End")]
+
+
+def test_what_is_no_title_in_bold_letters() -> None:
+    labels = ("* December 31, 2022", "* (in millions)", "* Boats (Continued)", "* a row that goes on", "* and so on,")
+    lines = [text for label in labels for text in (*_PROSE[:4], "", label, "")]
+    assert _outline([lay_out("* Boats", *lines, leading=11), lay_out("* Hulls", *_PROSE)]) == [
+        (1, "Boats"),
+        (1, "Hulls"),
+    ]
+
+
+def test_a_label_that_stands_in_many_places_is_no_title() -> None:
+    pages = [lay_out(f"# Part {number}", *_PROSE, "", "* Example", *_PROSE) for number in "abcdefg"]
+    assert _outline(pages) == [(1, f"Part {number}") for number in "abcdefg"]

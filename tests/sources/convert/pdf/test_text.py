@@ -1,0 +1,137 @@
+"""The text of a PDF: rows, columns, tables, turned pages, other alphabets, and words that were torn."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+
+from roamtui.sources.convert.pdf.convert import convert_pdf
+from roamtui.sources.convert.pdf.mending import Mender
+from roamtui.sources.convert.pdf.pdfium import Word
+from roamtui.sources.convert.pdf.rows import Row, group_words, make_row, order_right_to_left, set_apart_odd
+from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_cells, make_pdf
+
+
+def _text(*pages: list[PdfLine]) -> str:
+    return convert_pdf(make_pdf(pages), "a.pdf").text
+
+
+def _place(text: str, *, x: float, top: float = 0, height: float = 10, first: int = 0) -> Word:
+    return Word(text, x, x + 5 * len(text), top, top + height, first, first + len(text) - 1)
+
+
+def _row(*words: Word) -> list[str]:
+    return [cell.text for cell in make_row(words).cells]
+
+
+def test_marks_stand_with_their_figures() -> None:
+    assert _row(_place("$", x=0), _place("12", x=40), _place(")", x=60), _place("5", x=90), _place("%", x=110)) == [
+        "$12)",
+        "5%",
+    ]
+    assert _row(_place("Item", x=0), _place("1.", x=23), _place("Business", x=60), _place("3", x=300)) == [
+        "Item 1. Business",
+        "3",
+    ]
+
+
+def test_a_raised_word_is_in_its_row_and_a_large_first_letter_in_its_word() -> None:
+    rows = group_words([_place("low", x=0, top=10), _place("2", x=15, top=8, height=6), _place("next", x=0, top=22)])
+    assert [[word.text for word in row] for row in rows] == [["low", "2"], ["next"]]
+    initial = _place("O", x=0, top=0, height=30)
+    kept, _ = set_apart_odd([initial, _place("nce", x=8, first=1), *(_place("word", x=40, first=9) for _ in range(5))])
+    assert kept[0].text == "Once"
+
+
+def test_rows_of_another_alphabet_are_read_from_the_right() -> None:
+    words = [_place(text, x=30 * index) for index, text in enumerate(["ג", "two", "words", "ב", "א"])]
+    ordered = order_right_to_left(words)
+    assert ordered is not None
+    assert [word.text for word in ordered] == ["א", "ב", "two", "words", "ג"]
+    assert order_right_to_left(words[1:3]) is None
+
+
+def _lines(x: float, name: str) -> list[PdfLine]:
+    return [
+        PdfLine(text=f"{name} line {row} has a few more words", top=700 - 12 * row, x=x, size=9) for row in range(20)
+    ]
+
+
+def test_columns_are_read_one_after_the_other_where_they_are_drawn_so() -> None:
+    left, right = _lines(72, "left"), _lines(320, "right")
+    text = _text([PdfLine(text="A title over both of the columns that goes on and on", top=740, x=100), *left, *right])
+    assert text.index("left line 19") < text.index("right line 0")
+    by_rows = _text([line for pair in zip(left, right, strict=True) for line in pair])
+    assert "left line 0 has a few more words | right line 0" in by_rows
+
+
+def test_a_table_has_its_heads_units_and_years() -> None:
+    text = _text(
+        lay_cells(
+            "Some prose that says what follows.",
+            "| Year ended December 31,",
+            "(in millions) | 2022 | 2021 | 2020",
+            "Net sales | $ 34,229 | $35,355 | (1)",
+            "Costs:",
+            "Goods and | 19 | 18 | \x97",
+            "Income taxes that are",
+            "paid late | 3% | 4% | 5%",
+        )
+    )
+    assert text.endswith(
+        "| (in millions) | Year ended December 31, 2022 | Year ended December 31, 2021 | 2020 |\n"
+        "| --- | --- | --- | --- |\n"
+        "| Net sales | $ 34,229 | $35,355 | (1) |\n"
+        "| Costs: |  |  |  |\n"
+        "| Goods and | 19 | 18 | — |\n"
+        "| Income taxes that are paid late | 3% | 4% | 5% |"
+    )
+
+
+def test_years_after_figures_begin_another_table() -> None:
+    rows = ("| 2022 | 2021", "Sales | 5 | 6", "Costs | 7 | 8")
+    assert _text(lay_cells(*rows, *rows)).count("|  | 2022 | 2021 |") == 2
+
+
+def test_what_fits_no_columns_is_lines_with_bars() -> None:
+    lines = [
+        PdfLine(text=text, top=700 - 14 * row, x=x)
+        for row in range(6)
+        for x, text in ((72, "ab"), (150 + 60 * row, "a wide label"), (500, "12"))
+    ]
+    assert "ab | a wide label | 12" in _text(lines)
+
+
+@pytest.mark.parametrize("matrix", ["0 1 -1 0 300 72", "-1 0 0 -1 500 700", "0 -1 1 0 300 700"])
+def test_a_turned_page_is_read_as_it_was_written(matrix: str) -> None:
+    stream = zlib.compress(f"BT /F1 11 Tf {matrix} Tm (first line here) Tj 0 -20 Td (second one) Tj ET".encode())
+    font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
+    page = (
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 6 0 R /Resources << /Font << /F1 3 0 R >> >> >>"
+    )
+    content = f"<< /Length {len(stream)} /Filter /FlateDecode >>\nstream\n{stream.decode('latin-1')}\nendstream"
+    objects = ["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [7 0 R] >>", font, "<< >>", "<< >>"]
+    assert convert_pdf(assemble([*objects, content, page]), "a.pdf").text.endswith("first line here\nsecond one")
+
+
+def _mend(text: str, others: str) -> str:
+    row, other = (make_row([_place(text, x=0)]) for text in (text, others))
+    Mender([[row, other]]).mend([row])
+    return row.text
+
+
+def test_torn_words_and_lost_letters_are_mended_by_the_files_own_words() -> None:
+    assert _mend(
+        "Balance Shee t of OPERATI ONS", "sheet sheet sheet sheet operations operations operations operations"
+    ) == ("Balance Sheet of OPERATIONS")
+    assert _mend("the efect is", "effect effect effect") == "the effect is"
+    assert _mend("in to it", "into into into in in in in in in to to to to to") == "in to it"
+    assert _mend("of no use", "off off") == "of no use"
+
+
+def test_a_hyphen_at_a_lines_end_stays_where_other_lines_have_it() -> None:
+    row: Row = make_row([_place("well-known compile", x=0)])
+    mender = Mender([[row]])
+    assert mender.join("a well", "known thing") == "a well-known thing"
+    assert mender.join("to com", "pile it") == "to compile it"
