@@ -85,7 +85,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("global.go_tree", ("1",), "Outline", "Go to the outline; in the question box, while it is empty."),
     Action("global.go_chat", ("2",), "Question", "Go to the question box."),
     Action("global.go_reader", ("3",), "Reader", "Go to the reader; in the question box, while it is empty."),
-    _step("global.step_out", "escape", "Step out", "Leave what you are in, one step."),
+    _step("global.step_out", "escape", "Step out", "Close what you are in, one step."),
     Action(
         "global.copy_or_cancel",
         ("ctrl+c",),
@@ -249,7 +249,7 @@ ACTIONS: tuple[Action, ...] = (
     _move("start.open", "enter", "open", "Open what is typed or chosen."),
     _move("start.next", "down", "next", "Select the next one."),
     _move("start.previous", "up", "previous", "Select the previous one."),
-    _move("start.leave", "escape", "leave", "Stop opening, empty the box, or leave."),
+    _move("start.leave", "escape", "close", "Stop opening, empty the box, or quit."),
 )
 
 

@@ -56,6 +56,16 @@ class AskAboutWanted(Message):
         self.section_id = section_id
 
 
+class CopyWanted(Message):
+    """A person wants text in the clipboard."""
+
+    def __init__(self, text: str, what: str) -> None:
+        super().__init__()
+        self.text = text
+        self.what = what
+        """In our own words, such as `the answer`."""
+
+
 def open_section(section_id: str) -> MakeCommand:
     """Open a section for the conversation."""
     return lambda _state: ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)

@@ -208,7 +208,7 @@ class HintLine(ActionLine):
 
     def _draw_field(self) -> Content:
         step_out = self._keys.show_first("global.step_out")
-        return Content(_HINT_GAP).join((draw_hint("enter", self._enter), draw_hint(step_out, "leave")))
+        return Content(_HINT_GAP).join((draw_hint("enter", self._enter), draw_hint(step_out, "close")))
 
     def _join(self, scope: Scope, width: int) -> Content:
         """Return the hints of a scope that fit."""
@@ -311,7 +311,7 @@ class ScreenHints(ContentView):
         self._hints = [
             draw_hint(show_key(action.keys[0]), action.label) for action in keys.within(scope) if action.keys
         ]
-        self._hints.append(draw_hint("esc", "leave"))
+        self._hints.append(draw_hint("esc", "close"))
 
     @override
     def lay_out(self, width: int) -> Content:

@@ -1,28 +1,43 @@
-"""From the first paint to the end: models are started and closed, editors opened, conversations kept."""
+"""From the first paint to the end: what is started, kept, put into the background, and let go of."""
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import pytest
+from textual.widget import Widget
+from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Stopped, Usage
+from roamtui.conversation.transcript import Exchange, Stopped, Usage
 from roamtui.document.build import build_library
+from roamtui.models.base import TextDelta
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.sources.read import RawText
 from roamtui.tui import conversing
 from roamtui.tui.app import RoamApp
+from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import AppContext
+from roamtui.tui.screens import main
 from roamtui.tui.screens.overlays import ConfirmScreen
-from tests.tui.driving import TEXT, ask, expand, find_id, make_app, screen_text, wait_until
+from tests.tui.driving import TEXT, app_of, ask, expand, find_id, make_app, screen_text, wait_until
 
 if TYPE_CHECKING:
-    from roamtui.models.base import Model
+    from collections.abc import AsyncGenerator
+
+    from textual.pilot import Pilot
+
+    from roamtui.models.base import Model, ModelEvent, Request
 
 
 async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,3 +126,98 @@ class FakeSuspend:
     def __enter__(self) -> None: ...
 
     def __exit__(self, *_error: object) -> None: ...
+
+
+@pytest.mark.skipif(os.name != "posix", reason="jobs are POSIX's")
+def test_only_a_process_with_a_group_of_its_own_is_a_job() -> None:
+    program = [sys.executable, "-c", "from roamtui.tui.base_app import is_job_of_shell; print(is_job_of_shell())"]
+
+    def run(**how: object) -> str:
+        return subprocess.run(program, capture_output=True, text=True, check=True, **how).stdout.strip()  # type: ignore[call-overload, no-any-return]
+
+    assert run(process_group=0) == "True"
+    assert run() == "False"
+    assert run(start_new_session=True) == "False"
+
+
+async def test_without_a_shell_the_key_says_so_and_nothing_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(main, "is_job_of_shell", lambda: False)
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        await pilot.press("escape", "ctrl+z")
+        status_line = app_of(pilot).main.status_line
+        await wait_until(pilot, lambda: "no shell" in status_line.status.message)
+
+
+class Burden:
+    """What a model works with."""
+
+
+class DefectiveModel(ScriptedModel):
+    """Fails as no model should, with something at hand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.burden: ref[Burden] | None = None
+
+    @override
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        burden = Burden()
+        self.burden = ref(burden)
+        yield TextDelta("It is")
+        raise ZeroDivisionError
+
+
+class StuckModel(DefectiveModel):
+    """Waits for ever, with something at hand."""
+
+    @override
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        burden = Burden()
+        self.burden = ref(burden)
+        yield TextDelta("It is")
+        await asyncio.Event().wait()
+
+
+async def begin_anew(pilot: Pilot[None], app: RoamApp) -> None:
+    first_id = app.main.session.state.id
+    await pilot.press("ctrl+n")
+    await wait_until(pilot, lambda: app.main.session.state.id != first_id)
+    await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers))
+    await pilot.pause()
+
+
+async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> None:
+    app = make_app()
+    model = app.app_context.agent.model
+    assert isinstance(model, ScriptedModel)
+    async with app.run_test(size=(100, 30)) as pilot:
+        model.add_replies(expand(find_id(app, "Steam")), ScriptedReply(text='It says "eight minutes".'))
+        await ask(pilot, "How long is steam let in?")
+        views = [found for view in app.main.query(ExchangeView) for found in view.walk_children(Widget, with_self=True)]
+        left = [ref(view) for view in views]
+        assert len(left) > 3
+        del views
+        await begin_anew(pilot, app)
+        model.requests.clear()
+        gc.collect()
+        assert [held for held in (weak() for weak in left) if held is not None] == []
+        exchanges = [held for held in gc.get_objects() if type(held) is Exchange]
+        assert [held for held in exchanges if held.question == "How long is steam let in?"] == []
+
+
+@pytest.mark.parametrize("model", [DefectiveModel(), StuckModel()], ids=["failed", "cancelled"])
+async def test_what_a_question_that_did_not_end_well_worked_with_is_let_go_of(model: DefectiveModel) -> None:
+    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
+    app = RoamApp(AppContext(agent=Agent(Session.start(library), model)))
+    async with app.run_test(size=(100, 30)) as pilot:
+        app.main.question_box.fill("How many?")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: model.burden is not None)
+        if isinstance(model, StuckModel):
+            app.main.action_copy_or_cancel()
+        await wait_until(pilot, lambda: not app.main.is_asking)
+        await pilot.pause()
+        gc.collect()
+        assert app.main.session.state.transcript.exchanges
+        assert model.burden is not None
+        assert model.burden() is None

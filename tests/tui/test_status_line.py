@@ -1,10 +1,16 @@
-"""The status line where not all that it tells fits."""
+"""The lines at the edges of the screen, where not all that they tell fits, and clicks on them."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.tui.driving import app_of, make_app, screen_text
+from roamtui.tui.actions import Scope
+from roamtui.tui.commands import open_section
+from roamtui.tui.keys import build_keys
+from roamtui.tui.screens.help import HelpScreen
+from roamtui.tui.screens.overlays import PickerScreen
+from roamtui.tui.status_line import ScreenHints
+from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
 
 LONG = f"opened “{'a very long title ' * 12}”"
 
@@ -28,3 +34,90 @@ async def test_what_happened_is_told_before_what_the_model_is() -> None:
         app_of(pilot).main.status_line.change(message="opened “The second of many ovens”")
         await pilot.pause()
         assert "offline  opened “The second of many ovens”  ◇ nothing open" in screen_text(app_of(pilot))
+
+
+async def test_in_a_field_of_the_outline_no_letter_is_told_as_a_key() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 30)) as pilot:
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "space fold" in screen_text(app)
+        for key, enter in (("s", "enter walk the matches"), ("/", "enter first match")):
+            await pilot.press(key, "o")
+            await pilot.pause()
+            last = screen_text(app).splitlines()[-1]
+            assert last.split("   ")[:2] == [f" {enter}", "esc close"]
+            await pilot.press("escape")
+            await pilot.pause()
+            assert "space fold" in screen_text(app).splitlines()[-1]
+
+
+@pytest.mark.parametrize("scope", [Scope.CONVERSATIONS, Scope.FIND])
+@pytest.mark.parametrize("width", [30, 44, 58, 90])
+def test_a_key_stands_beside_what_it_does(scope: Scope, width: int) -> None:
+    keys = build_keys()
+    lines = ScreenHints(keys, scope).lay_out(width).plain.splitlines()
+    assert all(len(line) <= width for line in lines)
+    hints = [f"{keys.show_first(action.id)} {action.label}" for action in keys.within(scope)]
+    assert [hint for line in lines for hint in line.split("  ")] == [*hints, "esc close"]
+
+
+def find_cell(text: str, words: str) -> tuple[int, int]:
+    """Return column and row where words stand on the screen."""
+    rows = text.splitlines()
+    row = next(number for number, line in enumerate(rows) if words in line)
+    return rows[row].index(words), row
+
+
+async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        main = app_of(pilot).main
+        await pilot.press("escape", "j")
+        await pilot.pause()
+        assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "a open"))
+        await wait_until(pilot, lambda: bool(main.session.state.open))
+        assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "f1 help"))
+        await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, HelpScreen))
+
+
+async def test_a_wide_screen_says_what_the_empty_reader_is_for() -> None:
+    async with make_app().run_test(size=(160, 30)) as pilot:
+        main = app_of(pilot).main
+        words = "enter on a line of the outline shows its text here"
+        await wait_until(pilot, lambda: words in screen_text(app_of(pilot)))
+        await pilot.press("escape", "j", "enter")
+        await wait_until(pilot, lambda: "There are two ovens" in screen_text(app_of(pilot)))
+        assert words not in screen_text(app_of(pilot))
+        assert main.reader_pane.section_id is not None
+
+
+async def test_the_shown_pane_is_named_so_that_no_colour_is_needed() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        main = app_of(pilot).main
+        title = main.chat_pane.title_line.render()
+        underlined = [title.plain[span.start : span.end] for span in title.spans if span.style == "underline"]
+        assert underlined == ["Conversation"]
+
+
+async def test_a_long_path_is_cut_between_titles() -> None:
+    async with make_app().run_test(size=(80, 24)) as pilot:
+        title = app_of(pilot).main.tree_pane.title_line
+        title.show_note("Ovens of the bakery › Deck oven")
+        await pilot.pause()
+        assert "  … › Deck oven" in title.render().plain
+        title.show_note("Ovens › A title that is much too long for this")
+        await pilot.pause()
+        assert "…ong for this" in title.render().plain
+
+
+async def test_model_and_open_sections_are_reached_from_the_status_line() -> None:
+    async with make_app().run_test(size=(120, 30)) as pilot:
+        app = app_of(pilot)
+        stone = find_id(app, "Stone oven")
+        app.main.send(open_section(stone))
+        await wait_until(pilot, lambda: "◆ 1 open" in screen_text(app))
+        await pilot.pause()
+        assert await pilot.click(offset=find_cell(screen_text(app), "◆ 1 open"))
+        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == stone)
+        assert await pilot.click(offset=find_cell(screen_text(app), "scripted  opened"))
+        await wait_until(pilot, lambda: isinstance(app.screen, PickerScreen))

@@ -13,11 +13,12 @@ from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widget import Widget
 from typing_extensions import override
 
+from roamtui.conversation.transcript import Citation
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.content_view import ContentView, TargetChosen
 from roamtui.tui.chat.messages import Messages, NoticeKind
+from roamtui.tui.commands import CopyWanted
 from roamtui.tui.context import FirstContext
-from roamtui.tui.copying import CopyWanted, write_answer
 from roamtui.tui.keys import bind
 
 if TYPE_CHECKING:
@@ -302,3 +303,16 @@ class EndKeeper:
         line = end if answer is None else min(end, answer)
         if line > self._view.scroll_y:
             self._view.scroll_to(y=line, animate=False, immediate=True)
+
+
+def write_answer(answer: str, citations: tuple[Citation, ...]) -> str:
+    """Return an answer with its sources as Markdown, for use elsewhere."""
+    if not citations:
+        return answer.strip() + "\n"
+    lines = [answer.strip(), "", "Sources:", ""]
+    for citation in citations:
+        place = " > ".join(citation.path) or "unknown section"
+        lines_told = f", {citation.place}" if citation.start_line else ""
+        quote = f': "{citation.quote}" ({citation.state})' if citation.quote else ""
+        lines.append(f"- [{citation.section_id}] {place}{lines_told}{quote}")
+    return "\n".join(lines) + "\n"

@@ -20,12 +20,12 @@ from roamtui.tui.commands import (
     NOT_OPEN,
     AskAboutWanted,
     CommandWanted,
+    CopyWanted,
     NothingDone,
     close_section,
     open_section,
     toggle_pin,
 )
-from roamtui.tui.copying import CopyWanted
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane import Pane, PaneTitle

@@ -247,7 +247,7 @@ class TreePane(Vertical):
             self.outline.accept_filter()
 
     def end_fields(self) -> bool:
-        """Leave filter and search; return whether there was one."""
+        """Close filter and search; return whether there was one."""
         return self.end_filter() or self.end_search()
 
     @on(OutlineTree.FoldToggled)

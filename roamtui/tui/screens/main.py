@@ -21,9 +21,8 @@ from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetChosen
 from roamtui.tui.chat.messages import NoticeKind
 from roamtui.tui.chat.welcome import Welcome
-from roamtui.tui.commands import AskAboutWanted, CommandWanted, MakeCommand, NothingDone
+from roamtui.tui.commands import AskAboutWanted, CommandWanted, CopyWanted, MakeCommand, NothingDone
 from roamtui.tui.context import AppContext, FirstContext
-from roamtui.tui.copying import CopyWanted
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.panes.chat_pane import ChatPane
 from roamtui.tui.panes.field_line import FieldLine

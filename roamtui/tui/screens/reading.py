@@ -19,13 +19,15 @@ from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
-from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
+from roamtui.document.library import Library
+from roamtui.document.link_targets import DeadLink, LinkEnd, SectionLink, WebLink
+from roamtui.document.link_targets import resolve_link as resolve_written
 from roamtui.document.node import Span
 from roamtui.sources.convert.formats import SLOW_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.commands import MakeCommand
-from roamtui.tui.links import resolve_link
 from roamtui.tui.panes.pane import Pane
+from roamtui.tui.reader.text_search import TextSearch
 from roamtui.tui.screens.overlays import ConfirmScreen
 from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
 
@@ -287,3 +289,27 @@ def find_source_file(library: Library, section_id: str) -> Path | None:
         return source if source.is_file() and not library.node(section_id).doc else None
     file = source / library.node(section_id).doc
     return file if source.is_dir() and file.is_file() else None
+
+
+_NOTE_INDENT_MAX = 3
+
+
+def resolve_link(href: str, library: Library, section_id: str) -> LinkEnd:
+    """Return where `href`, written in the section `section_id`, leads."""
+    resolve = _resolve_note if href.startswith("[^") else resolve_written
+    return resolve(href, library, section_id)
+
+
+def _resolve_note(mark: str, library: Library, section_id: str) -> LinkEnd:
+    """Return where the note of a mark such as `[^1]` stands, or for a note's own mark, `[^1]:`, where it is used."""
+    document, _ = library.locate(section_id)
+    name = mark.removesuffix(":")
+    text = document.text
+    for start in TextSearch(text, 0, len(text)).find(name):
+        end = start + len(name)
+        line = text[max(0, start - _NOTE_INDENT_MAX - 1) : start].replace("\r", "\n").rpartition("\n")
+        is_note = text[end : end + 1] == ":" and not line[2].strip() and (bool(line[1]) or start <= _NOTE_INDENT_MAX)
+        found = library.section_at(document.key, start) if is_note != mark.endswith(":") else None
+        if found is not None:
+            return SectionLink(found, Span(doc=document.key, start=start, end=end))
+    return DeadLink(f"Nothing here uses the footnote {name}." if name != mark else f"There is no footnote {name} here.")

@@ -273,7 +273,7 @@ class StartScreen(Screen[None], Generic[Opened]):
         self.query_one(MarkedList).action_cursor_up()
 
     def action_leave(self) -> None:
-        """Stop opening; else empty the box; else leave."""
+        """Stop opening; else empty the box; else quit."""
         if self._opening is not None:
             self._opening.cancel()
             self._opening = None

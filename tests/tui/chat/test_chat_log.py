@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.models.scripted import ScriptedReply
+from roamtui.tui.chat.chat_log import write_answer
 from tests.tui.driving import app_of, ask, expand, find_id, make_app, screen_text, wait_until
 
 LONG = "The answer begins here.\n\n" + "\n\n".join(f"Paragraph {number}." for number in range(40))
@@ -79,3 +81,27 @@ async def test_an_answer_that_comes_at_once_begins_at_the_top() -> None:
         await wait_until(pilot, lambda: "more below" not in screen_text(app))
         await pilot.press("pageup")
         await wait_until(pilot, lambda: "more below · pgdn" in screen_text(app))
+
+
+def test_an_answer_is_copied_with_its_sources() -> None:
+    known = Citation(
+        section_id="a8a96034",
+        quote="forty loaves",
+        state=QuoteState.EXACT,
+        path=("Ovens", "Stone oven"),
+        start_line=9,
+        end_line=10,
+    )
+    unknown = Citation(section_id="0badc0de", quote=None, state=QuoteState.NO_QUOTE)
+    assert write_answer(" Forty [a8a96034].\n", (known, unknown)) == (
+        "Forty [a8a96034].\n"
+        "\n"
+        "Sources:\n"
+        "\n"
+        '- [a8a96034] Ovens > Stone oven, lines 9-10: "forty loaves" (exact)\n'
+        "- [0badc0de] unknown section\n"
+    )
+
+
+def test_an_answer_without_sources_is_copied_alone() -> None:
+    assert write_answer("Yes.", ()) == "Yes.\n"
