@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -12,9 +13,10 @@ from roamtui.conversation.events import NodesUnfolded
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, TextDelta
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import EndingView
 from roamtui.tui.chat.messages import NoticeKind, NoticeView
-from tests.tui.driving import ask, make_app, wait_until
+from tests.tui.driving import ask, make_app, make_context, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -126,3 +128,22 @@ async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot
         await pilot.press("y")
         await pilot.pause()
         assert opened == ["https://example.org/x"]
+
+
+class DefectiveApp(RoamApp):
+    """Fails where nobody catches it."""
+
+    def on_ready(self) -> None:
+        raise ZeroDivisionError
+
+
+def test_a_defect_ends_the_app_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("ROAMTUI_DEBUG", raising=False)
+    app = DefectiveApp(make_context())
+    monkeypatch.setattr(app, "run", partial(app.run, headless=True))
+    app.run_to_end()
+    told = capsys.readouterr().err
+    assert told.startswith("roamtui: a defect in roamtui stopped it.")
+    assert "ZeroDivisionError" not in told
