@@ -12,7 +12,7 @@ from roamtui.sources.convert.pdf.rows import Row
 
 _ITEM_LENGTH_MAX = 220
 _ITEM_ROW = re.compile(
-    r"(?:part\s+[iv]+\s*[,.:;\u2013\u2014-]*\s*)?items?\s*\d{1,2}\s?(?:\(?[ABCabc]\)?(?![a-z]))?\s*"
+    r"(?:part\s+[iv]+\s*[,.:;\u2013\u2014-]*\s*)?items?\s*\d{1,2}(?:\.\d\d|\s?\(?[ABCabc]\)?(?![a-z]))?\s*"
     r"(?:$|[.:;\u2014\u2013-]|\s[A-Z\[(*]|\|)|ITEMS?\s*\d",
     re.IGNORECASE,
 )
@@ -44,7 +44,7 @@ _LEVEL_MAX = 6
 class _Found:
     page: int
     row: int
-    key: tuple[int, ...]
+    key: tuple[int | str, ...]
     weight: float
 
 
@@ -57,23 +57,26 @@ def find_items(pages: Sequence[PageText], skipped: set[tuple[int, int]], known: 
         if item is not None and item[0] <= _ITEMS_MAX and _ITEM_ROW.match(each.text):
             found.append(_Found(page, row, _make_key(item), 3 if _is_marked(each) else 1))
         elif part is not None and len(each.text) < 60:
-            found.append(_Found(page, row, (_PART_STARTS.get(part, 99), 0), 1.5))
-    places: dict[tuple[int, ...], tuple[int, int]] = {
+            found.append(_Found(page, row, (_PART_STARTS.get(part, 99), ""), 1.5))
+    places: dict[tuple[int | str, ...], tuple[int, int]] = {
         _make_key(item): heading.place for heading in known if (item := read_item(heading.title)) is not None
     }
     if len(places) >= _FEW_ITEMS:
         found = [each for each in found if each.weight == 3 and each.key not in places and _has_room(each, places)]
     chain = _find_rising(found)
-    if len(places) < _FEW_ITEMS and sum(each.key[1] > 0 for each in chain) < _FEW_ITEMS:
+    items = [each for each in chain if each.key[1]]
+    is_report = len(items) > 1 and all(str(each.key[1])[0] == "." for each in items)
+    if len(places) < _FEW_ITEMS and len(items) < _FEW_ITEMS and not is_report:
         return []
     return [_make(pages, each, level=2 if each.key[1] else 1, count=_count_title_rows(pages, each)) for each in chain]
 
 
-def _make_key(item: tuple[int, str]) -> tuple[int, int]:
-    return item[0], ord(item[1] or "@")
+def _make_key(item: tuple[int, str]) -> tuple[int, str]:
+    """Return what orders Items, those with a letter after that without, and a Part before both."""
+    return item[0], item[1] or "@"
 
 
-def _has_room(found: _Found, places: Mapping[tuple[int, ...], tuple[int, int]]) -> bool:
+def _has_room(found: _Found, places: Mapping[tuple[int | str, ...], tuple[int, int]]) -> bool:
     """Return whether an Item stands between those before and after it."""
     place = (found.page, found.row)
     return all((key < found.key) == (other < place) for key, other in places.items())
@@ -146,14 +149,14 @@ def find_numbered(
     ]
 
 
-def _is_next(last: tuple[int, ...], key: tuple[int, ...]) -> bool:
+def _is_next(last: tuple[int | str, ...], key: tuple[int | str, ...]) -> bool:
     """Return whether a number may follow another: its first child, or the next of it or of one above it."""
     if not last:
         return key in ((1,), (0,))
     if len(key) > len(last):
         return key[: len(last)] == last and all(number == 1 for number in key[len(last) :])
     same = len(key) - 1
-    return key[:same] == last[:same] and 1 <= key[same] - last[same] <= 2
+    return key[:same] == last[:same] and 1 <= int(key[same]) - int(last[same]) <= 2
 
 
 def _walk(pages: Sequence[PageText], skipped: set[tuple[int, int]], length_max: int) -> Iterator[tuple[int, int, Row]]:

@@ -51,7 +51,7 @@ _UNITS = re.compile(
 )
 _CAPTION = re.compile(r"(?:figure|fig\.|table|chart|source|note:|abbildung|tabelle)\s*[\dA-Z]?", re.IGNORECASE)
 _MONOSPACED = re.compile(r"cour|mono|consol|typewriter|cmtt|code|menlo|fixed", re.IGNORECASE)
-_NO_START = re.compile(r"[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃■□➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.")
+_NO_START = re.compile(r"[□■○◆](?!\s*[\u1100-\ud7ff])|[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.")
 """How no title begins."""
 _CAPTION_STYLE = (0.0,)
 """Weaker than all others."""
@@ -134,7 +134,8 @@ class LetterHeadings:
             headings: Known so far, in order.
             has_skeleton: Whether these are the file's own outline, so that what is before it is a cover.
         """
-        more: list[Heading] = []
+        more = [] if has_skeleton else self._find_siblings(headings)
+        headings = sorted([*headings, *more], key=lambda heading: heading.place)
         starts = [(0, 0), *((heading.page, heading.row + heading.count) for heading in headings)]
         ends = [*(heading.place for heading in headings), (len(self._pages), 0)]
         levels = [0, *(heading.level for heading in headings)]
@@ -147,6 +148,25 @@ class LetterHeadings:
             titles = [title for title in titles if counts[title.heading.title] <= _REPEATS_MAX]
             more += self._divide(titles, start, end, level)
         return more
+
+    def _find_siblings(self, headings: Sequence[Heading]) -> list[Heading]:
+        """Return titles without a number that are set like those with one: an abstract, references, an appendix."""
+        tops = [heading for heading in headings if heading.level == 1 and heading.count]
+        styles = Counter(self._style(heading.page, self._pages[heading.page].rows[heading.row]) for heading in tops)
+        if not styles:
+            return []
+        known = {heading.place for heading in headings}
+        style = styles.most_common(1)[0][0]
+        found = [
+            title.heading
+            for title in self._find_titles((0, 0), (len(self._pages), 0))
+            if title.style == style and title.heading.place not in known
+        ]
+        if len(found) > len(tops):
+            return []
+        for heading in found:
+            heading.level = 1
+        return found
 
     def looks_like_title(self, page: PageText, index: int) -> float:
         """Return how much a row of a page is set like a title: by its letters, or by the blank around it."""

@@ -13,7 +13,8 @@ from roamtui.sources.convert.pdf.tables import Table
 
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _ITEM = re.compile(
-    r"(?:part\s+[iv]+\s*[,.:;\u2013\u2014-]*\s*)?items?\s*(\d{1,2})\s?(?:\(?([abc])\)?(?![a-z]))?(?=$|[\W_]|[A-Z])",
+    r"(?:part\s+[iv]+\s*[,.:;\u2013\u2014-]*\s*)?items?\s*(\d{1,2})(?:(\.\d\d)\b|\s?\(?([abc])\)?(?![a-z])|(?!\d))"
+    r"(?=$|[\W_]|[A-Z])",
     re.IGNORECASE,
 )
 _PART = re.compile(r"part\s*([ivx]{1,4})(?=$|[\W_])", re.IGNORECASE)
@@ -69,9 +70,9 @@ def squeeze(title: str) -> str:
 
 
 def read_item(title: str) -> tuple[int, str] | None:
-    """Return the number of an Item of a filing, such as ``(7, "a")``."""
+    """Return the number of an Item: ``(7, "a")``, ``(7, "")`` or, in a report on an event, ``(5, ".02")``."""
     match = _ITEM.match(title)
-    return (int(match[1]), (match[2] or "").lower()) if match else None
+    return (int(match[1]), (match[2] or match[3] or "").lower()) if match else None
 
 
 def read_part(title: str) -> int | None:
@@ -86,7 +87,7 @@ def split_number(title: str) -> tuple[str, str]:
     """Return the number that a title begins with, squeezed and perhaps empty, and the rest of it."""
     item = _ITEM.match(title)
     if item:
-        return f"{int(item[1])}{(item[2] or '').lower()}", title[item.end() :].lstrip(" .:;\u2014\u2013-|")
+        return "".join(map(str, read_item(title) or ())), title[item.end() :].lstrip(" .:;\u2014\u2013-|")
     match = _NUMBER.match(title)
     if match and match.end() < len(title):
         return squeeze(match[0]), title[match.end() :]
