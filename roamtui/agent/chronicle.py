@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamtui.agent.events import AnswerStreamed, ReminderSent, RetryScheduled, SectionsSearched, StepStarted
+from roamtui.conversation.events import AnswerStreamed, ReminderSent, RetryScheduled, SectionsSearched, StepStarted
 from roamtui.conversation.notes import (
     ClosingNote,
     FoundSection,
@@ -18,7 +18,7 @@ from roamtui.conversation.notes import (
 )
 
 if TYPE_CHECKING:
-    from roamtui.agent.events import AgentEvent
+    from roamtui.conversation.events import ConversationEvent
 
 NOTICES = (ClosingNote, PageNote)
 """Notes that stand after an exchange, not among what the model did for it."""
@@ -30,7 +30,7 @@ class Chronicle:
     def __init__(self) -> None:
         self._said = ""
 
-    def take(self, event: AgentEvent) -> tuple[Note, ...]:
+    def take(self, event: ConversationEvent) -> tuple[Note, ...]:
         """Return what is to be kept now that this has happened."""
         if isinstance(event, AnswerStreamed):
             self._said += event.text
@@ -42,7 +42,7 @@ class Chronicle:
         return (*draft, *notes)
 
 
-def note_event(event: AgentEvent) -> tuple[Note, ...]:
+def note_event(event: ConversationEvent) -> tuple[Note, ...]:
     """Return what is to be kept of an event while a question is answered."""
     match event:
         case SectionsSearched(query=query, hits=hits):

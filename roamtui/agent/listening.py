@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from roamtui.agent.events import AgentEvent, AnswerStreamed, RetryScheduled, ThinkingStreamed
+from roamtui.conversation.events import AnswerStreamed, ConversationEvent, RetryScheduled, ThinkingStreamed
 from roamtui.models.base import (
     CallMade,
     Model,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from roamtui.conversation.transcript import ToolCall
 
 
-async def listen(model: Model, request: Request, progress: Progress) -> AsyncGenerator[AgentEvent, None]:
+async def listen(model: Model, request: Request, progress: Progress) -> AsyncGenerator[ConversationEvent, None]:
     """Send a request, fill `progress.reply` from the stream, and yield what a person can watch of it.
 
     Raises:

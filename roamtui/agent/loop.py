@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from roamtui.agent.answer import complete_answer
 from roamtui.agent.chronicle import Chronicle
 from roamtui.agent.cost import sum_cost
-from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked, ReminderSent, StepStarted, ToolFinished
 from roamtui.agent.gauge import TokenGauge
 from roamtui.agent.listening import listen
 from roamtui.agent.options import AgentOptions
@@ -21,6 +20,14 @@ from roamtui.agent.starting import OPENING, find_start, is_start_wanted
 from roamtui.agent.toolbox import make_tools
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
 from roamtui.conversation.approval import Approver, CostApproval
+from roamtui.conversation.events import (
+    ConversationEvent,
+    QuestionAnswered,
+    QuestionAsked,
+    ReminderSent,
+    StepStarted,
+    ToolFinished,
+)
 from roamtui.conversation.questions import Outcome
 from roamtui.conversation.rebuilding import Briefing
 from roamtui.conversation.transcript import Stopped, ToolCall
@@ -62,7 +69,7 @@ class Agent:
         self._gauge = TokenGauge()
         self._tools = make_tools(session.state.library, has_search=searcher is not None)
 
-    async def ask(self, question: str, *, within: str | None = None) -> AsyncIterator[AgentEvent]:
+    async def ask(self, question: str, *, within: str | None = None) -> AsyncIterator[ConversationEvent]:
         """Answer `question` and yield what happens; `QuestionAnswered` is the last event.
 
         Files that are not loaded yet are loaded first: the outline and search know whole texts alone. A failure of the
@@ -117,7 +124,7 @@ class Agent:
             elif not is_saved:
                 self.session.save_now()
 
-    async def _begin(self, question: str, within: str | None) -> tuple[AgentEvent, ...]:
+    async def _begin(self, question: str, within: str | None) -> tuple[ConversationEvent, ...]:
         """Take up a question, with sections open where search is clear, and return what happened."""
         found: tuple[str, ...] = ()
         if self.searcher is not None and is_start_wanted(self.options.confident_start, self.model):
@@ -127,7 +134,7 @@ class Agent:
         before = (change for change in changes if not isinstance(change, OPENING))
         return (*before, asked, *(change for change in changes if isinstance(change, OPENING)))
 
-    async def _roam(self, progress: Progress) -> AsyncGenerator[AgentEvent, None]:
+    async def _roam(self, progress: Progress) -> AsyncGenerator[ConversationEvent, None]:
         """Ask the model step by step, and run its calls, until it answers or the limit is reached."""
         steps_max = self.options.steps_max
         for step in range(1, steps_max + 1):
@@ -155,7 +162,7 @@ class Agent:
                     async for event in events:
                         yield event
 
-    async def _step(self, progress: Progress, *, allow_calls: bool) -> AsyncGenerator[AgentEvent, None]:
+    async def _step(self, progress: Progress, *, allow_calls: bool) -> AsyncGenerator[ConversationEvent, None]:
         """Send one request. Room is made before one that does not fit, and once more where the model still says so."""
         request = self._make_request(allow_calls=allow_calls)
         if not has_room(request, self._gauge.find_window(self.model)):
@@ -222,7 +229,7 @@ class Agent:
             allow_calls=allow_calls,
         )
 
-    async def _run_calls(self, progress: Progress, *, is_next_last: bool) -> AsyncGenerator[AgentEvent, None]:
+    async def _run_calls(self, progress: Progress, *, is_next_last: bool) -> AsyncGenerator[ConversationEvent, None]:
         """Run the calls of a reply in order, then record them with their results as one step."""
         reply = progress.reply
         progress.is_running_calls = True

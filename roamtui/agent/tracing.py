@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 import roamtui
-from roamtui.agent.events import AgentEvent, QuestionAnswered
 from roamtui.agent.loop import Agent
-from roamtui.conversation.events import SaveFailed
+from roamtui.conversation.events import ConversationEvent, QuestionAnswered, SaveFailed
 from roamtui.models.trace import FORMAT, TracedModel, TraceWriter
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class TracedAgent(Agent):
         self._model = model if isinstance(model, TracedModel) else TracedModel(model, self._writer)
 
     @override
-    async def ask(self, question: str, *, within: str | None = None) -> AsyncIterator[AgentEvent]:
+    async def ask(self, question: str, *, within: str | None = None) -> AsyncIterator[ConversationEvent]:
         state = self.session.state
         fields = {
             "number": state.question_number + 1,

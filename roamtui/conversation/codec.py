@@ -36,7 +36,7 @@ _NOTES: Mapping[str, type[Note]] = {
     "page": PageNote,
 }
 _KINDS = {note: kind for kind, note in _NOTES.items()}
-_EXCHANGE = {name: hint for name, hint in get_type_hints(Exchange).items() if name != "notes"}
+_EXCHANGE = {name: hint for name, hint in get_type_hints(Exchange, localns={"Note": object}).items() if name != "notes"}
 """Types of its fields; notes say themselves what they are."""
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError)
 """What decoding a damaged text raises."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from roamtui.conversation.notes import Note
 from roamtui.conversation.open_section import OpenSection
 from roamtui.document.node import Span
+
+if TYPE_CHECKING:  # notes are made of events, which hold citations
+    from roamtui.conversation.notes import Note
 
 
 class Role(StrEnum):

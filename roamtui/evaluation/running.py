@@ -11,10 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from roamtui.agent.answer import count_verified
-from roamtui.agent.events import QuestionAnswered
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.events import ExpandStatus, SectionsExpanded
+from roamtui.conversation.events import ExpandStatus, QuestionAnswered, SectionsExpanded
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Exchange, Stopped, Transcript
 from roamtui.document.columns import Row, build_columns

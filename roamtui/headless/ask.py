@@ -8,15 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from roamtui.agent.answer import describe_proof
-from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked, StepStarted, ToolFinished
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import (
     CloseReason,
+    ConversationEvent,
     NodesLoaded,
+    QuestionAnswered,
+    QuestionAsked,
     SaveFailed,
     SavingReported,
     SectionsClosed,
     SectionsExpanded,
+    StepStarted,
+    ToolFinished,
 )
 from roamtui.conversation.export import describe_citation
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped
@@ -90,7 +94,7 @@ async def ask_question(
     return record
 
 
-def _record_event(agent: Agent, event: AgentEvent, record: AskRecord) -> None:
+def _record_event(agent: Agent, event: ConversationEvent, record: AskRecord) -> None:
     if isinstance(event, QuestionAsked):
         record.is_asked = True
         write_notes(filter(None, [find_note(agent.model)]))
@@ -117,12 +121,12 @@ def _recall_cancelled(agent: Agent) -> QuestionAnswered:
     )
 
 
-def _is_expected(event: AgentEvent) -> bool:
+def _is_expected(event: ConversationEvent) -> bool:
     """Return whether a person was told of an event by choosing it: mode `fresh` closes everything."""
     return isinstance(event, SectionsClosed) and event.reason is CloseReason.FRESH
 
 
-def _is_warning(event: AgentEvent) -> bool:
+def _is_warning(event: ConversationEvent) -> bool:
     """Return whether an event is told to whoever looks at stderr, progress or not."""
     return isinstance(event, SaveFailed | SavingReported) or (isinstance(event, NodesLoaded) and bool(event.notes))
 

@@ -8,34 +8,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from roamtui.agent.events import (
-    AgentEvent,
-    AnswerStreamed,
-    QuestionAnswered,
-    QuestionAsked,
-    ReminderSent,
-    RetryScheduled,
-    SearchHit,
-    SectionsSearched,
-    StepStarted,
-    ThinkingStreamed,
-    ToolFinished,
-)
 from roamtui.conversation.events import (
+    AnswerStreamed,
     BatchUndone,
+    ConversationEvent,
     ExpandResult,
     LoadingProgressed,
     NodesFolded,
     NodesLoaded,
     NodesUnfolded,
+    QuestionAnswered,
+    QuestionAsked,
     ReadingChanged,
+    ReminderSent,
+    RetryScheduled,
     SaveFailed,
     SavingReported,
+    SearchHit,
     SectionsClosed,
     SectionsExpanded,
     SectionsKept,
     SectionsMarked,
     SectionsPinned,
+    SectionsSearched,
+    StepStarted,
+    ThinkingStreamed,
+    ToolFinished,
 )
 from roamtui.headless.output import write_json_line
 
@@ -45,7 +43,7 @@ ANSWER = "answer"
 """Name of the last line."""
 
 
-def print_event(event: AgentEvent) -> None:
+def print_event(event: ConversationEvent) -> None:
     """Write an event as one line, at once; the end of a question is told by `print_answer_event`."""
     described = describe_event(event)
     if described is not None:
@@ -62,7 +60,7 @@ def _print_line(name: str, fields: Mapping[str, Any]) -> None:
 
 
 def describe_event(  # noqa: C901, PLR0911, PLR0912 - one case an event
-    event: AgentEvent,
+    event: ConversationEvent,
 ) -> tuple[str, dict[str, Any]] | None:
     """Return an event's name and fields as JSON values, None for the end of a question."""
     match event:

@@ -5,27 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from roamtui.agent.events import (
-    AgentEvent,
-    AnswerStreamed,
-    QuestionAnswered,
-    QuestionAsked,
-    ReminderSent,
-    RetryScheduled,
-    SectionsSearched,
-    StepStarted,
-    ThinkingStreamed,
-    ToolFinished,
-)
 from roamtui.conversation.events import (
+    AnswerStreamed,
     BatchUndone,
     CloseReason,
+    ConversationEvent,
     ExpandStatus,
     LoadingProgressed,
     NodesFolded,
     NodesLoaded,
     NodesUnfolded,
+    QuestionAnswered,
+    QuestionAsked,
     ReadingChanged,
+    ReminderSent,
+    RetryScheduled,
     SaveFailed,
     SavingReported,
     SectionsClosed,
@@ -33,6 +27,10 @@ from roamtui.conversation.events import (
     SectionsKept,
     SectionsMarked,
     SectionsPinned,
+    SectionsSearched,
+    StepStarted,
+    ThinkingStreamed,
+    ToolFinished,
 )
 from roamtui.document.library import Library
 from roamtui.outline.labels import name_node
@@ -48,7 +46,7 @@ _CLOSE_REASONS = {
 }
 
 
-def narrate_event(event: AgentEvent, library: Library) -> str:  # noqa: C901, PLR0911, PLR0912 - one case an event
+def narrate_event(event: ConversationEvent, library: Library) -> str:  # noqa: C901, PLR0911, PLR0912 - one case an event
     """Return the line that tells a person of an event, empty where it is not worth one."""
     match event:
         case SectionsSearched(query=query, hits=hits):

@@ -15,9 +15,9 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import assert_never
 
-from roamtui.agent.events import AgentEvent, AnswerStreamed, QuestionAnswered, QuestionAsked, StepStarted
 from roamtui.agent.loop import Agent
 from roamtui.conversation.approval import Approval, CostApproval, OriginApproval
+from roamtui.conversation.events import AnswerStreamed, ConversationEvent, QuestionAnswered, QuestionAsked, StepStarted
 from roamtui.conversation.transcript import Stopped
 from roamtui.document.plain import plain_line
 from roamtui.headless.ask import describe_sources
@@ -195,7 +195,7 @@ class PlainChat:
             writer.end_line()
             raise
 
-    def _show(self, event: AgentEvent, writer: AnswerWriter) -> None:
+    def _show(self, event: ConversationEvent, writer: AnswerWriter) -> None:
         if isinstance(event, QuestionAsked):
             name = self._agent.model.name
             waits = f"{plain_line(name)} is answering; ctrl+c stops it." if self._is_typed and name != OFFLINE else ""
@@ -219,7 +219,7 @@ class PlainChat:
         if event.error:
             write_note(f"roamtui: {event.error}")
 
-    def _tell(self, event: AgentEvent) -> None:
+    def _tell(self, event: ConversationEvent) -> None:
         line = narrate_event(event, self._agent.session.state.library)
         if line:
             write_note(line)

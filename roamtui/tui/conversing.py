@@ -7,10 +7,10 @@ from collections.abc import Callable
 from contextlib import aclosing
 from functools import partial
 
-from roamtui.agent.events import AgentEvent
 from roamtui.agent.examples import ask_model_for_questions, propose_questions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import Command
+from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Stopped
 from roamtui.document.library import Library
@@ -172,7 +172,7 @@ class Conversing:
         """Say in the conversation what a person should know."""
         self._dispatcher.note(text)
 
-    def show(self, event: AgentEvent) -> None:
+    def show(self, event: ConversationEvent) -> None:
         """Show something that happened before anything was asked."""
         self._dispatcher.show(event)
 

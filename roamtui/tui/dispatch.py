@@ -5,28 +5,22 @@ from __future__ import annotations
 from typing import assert_never
 
 from roamtui.agent.chronicle import note_event
-from roamtui.agent.events import (
-    AgentEvent,
-    AnswerStreamed,
-    QuestionAnswered,
-    QuestionAsked,
-    ReminderSent,
-    RetryScheduled,
-    SectionsSearched,
-    StepStarted,
-    ThinkingStreamed,
-    ToolFinished,
-)
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
+    AnswerStreamed,
     BatchUndone,
     CloseReason,
+    ConversationEvent,
     ExpandStatus,
     LoadingProgressed,
     NodesFolded,
     NodesLoaded,
     NodesUnfolded,
+    QuestionAnswered,
+    QuestionAsked,
     ReadingChanged,
+    ReminderSent,
+    RetryScheduled,
     SaveFailed,
     SavingReported,
     SectionsClosed,
@@ -34,6 +28,10 @@ from roamtui.conversation.events import (
     SectionsKept,
     SectionsMarked,
     SectionsPinned,
+    SectionsSearched,
+    StepStarted,
+    ThinkingStreamed,
+    ToolFinished,
 )
 from roamtui.conversation.notes import ClosingNote, Note
 from roamtui.conversation.session import Session
@@ -61,7 +59,7 @@ class EventDispatcher:
         self._chat = chat
         self._status = status
 
-    def show(self, event: AgentEvent) -> None:  # noqa: C901, PLR0912 - one case an event
+    def show(self, event: ConversationEvent) -> None:  # noqa: C901, PLR0912 - one case an event
         """Show an event; the state already is the one after it."""
         match event:
             case QuestionAsked(number=number, question=question):
@@ -154,7 +152,7 @@ class EventDispatcher:
         if self._chat.current is not None:
             self._chat.current.show_thought(text)
 
-    def _tell(self, event: AgentEvent) -> None:
+    def _tell(self, event: ConversationEvent) -> None:
         """Say what an event is kept as: above the answer under way what was done for it, below it all else."""
         library = self._session.state.library
         for note in note_event(event):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from roamtui.agent.events import AgentEvent, QuestionAnswered
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.approval import Approver
+from roamtui.conversation.events import ConversationEvent, QuestionAnswered
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import KeepOptions
 from roamtui.conversation.store import Store
@@ -43,7 +43,7 @@ class Desk:
     agent: Agent
     model: ScriptedModel
     ids: dict[str, str]
-    events: list[AgentEvent] = field(default_factory=list)
+    events: list[ConversationEvent] = field(default_factory=list)
 
     async def ask(self, question: str, *replies: Reply, within: str | None = None) -> QuestionAnswered:
         """Ask with these replies of the model and return how it ended."""

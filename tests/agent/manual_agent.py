@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from roamtui.agent.events import AgentEvent, QuestionAnswered
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
+from roamtui.conversation.events import ConversationEvent, QuestionAnswered
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, KeepOptions
 from roamtui.conversation.store import Store
@@ -86,7 +86,7 @@ def model_of(agent: Agent) -> ScriptedModel:
     return agent.model
 
 
-async def ask(agent: Agent, question: str = "How much is it?") -> list[AgentEvent]:
+async def ask(agent: Agent, question: str = "How much is it?") -> list[ConversationEvent]:
     """Ask, and check that a provider would have taken every request."""
     events = [event async for event in agent.ask(question)]
     for request in model_of(agent).requests:

@@ -7,11 +7,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from roamtui.agent.events import AgentEvent
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.tracing import TracedAgent
 from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
@@ -77,7 +77,7 @@ async def _ask(agent: Agent, turn: Turn) -> list[str]:
     return events
 
 
-def _tell(event: AgentEvent) -> str:
+def _tell(event: ConversationEvent) -> str:
     return _NONCE.sub("", repr(event))
 
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.agent.events import AgentEvent, QuestionAnswered, QuestionAsked
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.start_mode import ConfidentStart
 from roamtui.agent.starting import choose_start
 from roamtui.agent.tracing import TracedAgent
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import SectionsExpanded
+from roamtui.conversation.events import ConversationEvent, QuestionAnswered, QuestionAsked, SectionsExpanded
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import KeepOpen, KeepOptions
 from roamtui.conversation.transcript import FOUND_LEAD, Role
@@ -58,7 +57,7 @@ class _Desk:
         found = KeywordSearcher(LIBRARY) if searcher is None else searcher
         self.agent = Agent(self.session, self.model, found, options)  # type: ignore[arg-type]
 
-    async def ask(self, question: str, within: str | None = None) -> list[AgentEvent]:
+    async def ask(self, question: str, within: str | None = None) -> list[ConversationEvent]:
         return [event async for event in self.agent.ask(question, within=within)]
 
     def last_question(self) -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.agent.events import SectionsSearched
 from roamtui.agent.loop import Agent
 from roamtui.agent.tools.documents import DocumentsTool
 from roamtui.agent.tools.search import SearchTool
+from roamtui.conversation.events import SectionsSearched
 from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.libraries import open_library

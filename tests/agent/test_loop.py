@@ -8,21 +8,22 @@ from dataclasses import replace
 
 import pytest
 
-from roamtui.agent.events import (
-    AgentEvent,
+from roamtui.agent.options import AgentOptions
+from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import (
     AnswerStreamed,
+    ConversationEvent,
+    NodesUnfolded,
     QuestionAnswered,
     QuestionAsked,
     RetryScheduled,
+    SectionsExpanded,
     StepStarted,
     ThinkingStreamed,
     ToolFinished,
     ToolResult,
 )
-from roamtui.agent.options import AgentOptions
-from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
-from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import NodesUnfolded, SectionsExpanded
 from roamtui.conversation.transcript import Message, Role, Stopped, Usage
 from roamtui.models.base import CallMade, ModelEvent, Request, Retrying
 from roamtui.models.scripted import ScriptedReply
@@ -42,7 +43,7 @@ from tests.agent.manual_agent import (
 _TOOLS = ["expand_sections", "collapse_sections", "search_sections"]
 
 
-def _kinds(events: list[AgentEvent]) -> list[type[AgentEvent]]:
+def _kinds(events: list[ConversationEvent]) -> list[type[ConversationEvent]]:
     """Return the kinds of events, streamed text left out."""
     return [type(event) for event in events if not isinstance(event, AnswerStreamed)]
 

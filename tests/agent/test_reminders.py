@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.events import ReminderSent
 from roamtui.agent.reminding import ANSWER_REMINDER, CITE_REMINDER
+from roamtui.conversation.events import ReminderSent
 from roamtui.conversation.transcript import Stopped
 from roamtui.models.scripted import ScriptedReply
 from tests.agent.asking import Desk, assert_valid, make_desk

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
 from roamtui.agent.loop import Agent
 from roamtui.agent.tools.base import read_arguments, read_ids
+from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
 from roamtui.errors import SourceError
 from roamtui.models.scripted import ScriptedReply
 from roamtui.search.base import Hit

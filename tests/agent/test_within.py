@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from roamtui.agent.events import SectionsSearched
 from roamtui.agent.loop import Agent
+from roamtui.conversation.events import SectionsSearched
 from roamtui.conversation.session import Session
 from roamtui.errors import UnknownSectionError
 from roamtui.models.scripted import ScriptedModel, ScriptedReply

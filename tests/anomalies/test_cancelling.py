@@ -11,8 +11,8 @@ from typing import cast
 
 import pytest
 
-from roamtui.agent.events import AgentEvent, AnswerStreamed, QuestionAnswered, StepStarted
 from roamtui.agent.loop import Agent
+from roamtui.conversation.events import AnswerStreamed, ConversationEvent, QuestionAnswered, StepStarted
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
@@ -45,17 +45,17 @@ def _make(store: Store | None = None) -> Agent:
     return agent
 
 
-def _open(agent: Agent, question: str = "How much?") -> AsyncGenerator[AgentEvent, None]:
-    return cast("AsyncGenerator[AgentEvent, None]", agent.ask(question))
+def _open(agent: Agent, question: str = "How much?") -> AsyncGenerator[ConversationEvent, None]:
+    return cast("AsyncGenerator[ConversationEvent, None]", agent.ask(question))
 
 
-async def _consume(agent: Agent, seen: list[AgentEvent]) -> None:
+async def _consume(agent: Agent, seen: list[ConversationEvent]) -> None:
     async with aclosing(_open(agent)) as events:
         async for event in events:
             seen.append(event)
 
 
-def _last_text(seen: list[AgentEvent]) -> str:
+def _last_text(seen: list[ConversationEvent]) -> str:
     """Return what was streamed since the last request."""
     text = ""
     for event in seen:
@@ -66,7 +66,7 @@ def _last_text(seen: list[AgentEvent]) -> str:
     return text
 
 
-async def _check(agent: Agent, seen: list[AgentEvent], store: Store | None = None) -> None:
+async def _check(agent: Agent, seen: list[ConversationEvent], store: Store | None = None) -> None:
     """Check that everything is whole after an interruption, and goes on, here and after a restart."""
     state = agent.session.state
     assert not state.is_asking
@@ -98,7 +98,7 @@ async def test_cancelled_at_any_wait() -> None:
     is_cancelled = True
     while is_cancelled:
         number += 1
-        agent, seen = _make(), list[AgentEvent]()
+        agent, seen = _make(), list[ConversationEvent]()
         is_cancelled = await cancel_at_wait(_consume(agent, seen), number)
         await _check(agent, seen)
     assert number > 10
@@ -109,7 +109,7 @@ async def test_cancelled_at_any_wait_with_a_store(store: Store) -> None:
     is_cancelled = True
     while is_cancelled:
         number += 1
-        agent, seen = _make(store), list[AgentEvent]()
+        agent, seen = _make(store), list[ConversationEvent]()
         is_cancelled = await cancel_at_wait(_consume(agent, seen), number)
         await _check(agent, seen, store)
     assert number > 15
@@ -118,9 +118,9 @@ async def test_cancelled_at_any_wait_with_a_store(store: Store) -> None:
 async def test_a_cancelled_task_at_any_event(store: Store) -> None:
     count = len([event async for event in _make().ask("How much?")])
     for number in range(1, count + 1):
-        agent, seen = _make(store), list[AgentEvent]()
+        agent, seen = _make(store), list[ConversationEvent]()
 
-        async def consume(agent: Agent = agent, seen: list[AgentEvent] = seen, number: int = number) -> None:
+        async def consume(agent: Agent = agent, seen: list[ConversationEvent] = seen, number: int = number) -> None:
             async for event in agent.ask("How much?"):
                 seen.append(event)
                 task = asyncio.current_task()
@@ -134,7 +134,7 @@ async def test_a_cancelled_task_at_any_event(store: Store) -> None:
 async def test_closed_at_any_event(store: Store) -> None:
     count = len([event async for event in _make().ask("How much?")])
     for number in range(1, count + 1):
-        agent, seen = _make(store), list[AgentEvent]()
+        agent, seen = _make(store), list[ConversationEvent]()
         events = _open(agent)
         async for event in events:
             seen.append(event)
@@ -217,7 +217,7 @@ async def test_a_question_that_was_dropped_does_not_end_the_next_one() -> None:
         if isinstance(event, AnswerStreamed):
             break
     model_of(agent)._replies[1:] = [ScriptedReply(text="Not found: it is not there.", chunk_size=3)]
-    seen: list[AgentEvent] = []
+    seen: list[ConversationEvent] = []
     async for event in agent.ask("Second?"):
         seen.append(event)
         assert agent.session.state.is_asking is not isinstance(event, QuestionAnswered)

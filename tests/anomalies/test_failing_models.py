@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.events import AgentEvent, QuestionAnswered
 from roamtui.agent.loop import Agent
+from roamtui.conversation.events import ConversationEvent, QuestionAnswered
 from roamtui.conversation.transcript import Stopped
 from roamtui.errors import ModelError
 from roamtui.models.scripted import Reply, ScriptedReply
@@ -69,7 +69,7 @@ async def test_the_usage_of_earlier_steps_is_kept() -> None:
 async def test_a_defect_in_a_model_or_a_search_leaves_the_transcript_whole() -> None:
     agent = make_agent(searcher=FakeSearcher(error=ZeroDivisionError("a defect")))
     model_of(agent).add_replies(ScriptedReply(text="Hm.", calls=(("search_sections", {"query": "fees"}),)))
-    seen: list[AgentEvent] = []
+    seen: list[ConversationEvent] = []
     with pytest.raises(ZeroDivisionError):
         seen.extend([event async for event in agent.ask("How much?")])
     assert not agent.session.state.is_asking

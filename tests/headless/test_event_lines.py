@@ -8,38 +8,36 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from roamtui.agent.events import (
-    AgentEvent,
-    AnswerStreamed,
-    QuestionAnswered,
-    QuestionAsked,
-    ReminderSent,
-    RetryScheduled,
-    SearchHit,
-    SectionsSearched,
-    StepStarted,
-    ThinkingStreamed,
-    ToolFinished,
-    ToolResult,
-)
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
+    AnswerStreamed,
     BatchUndone,
     CloseReason,
+    ConversationEvent,
     ExpandResult,
     ExpandStatus,
     LoadingProgressed,
     NodesFolded,
     NodesLoaded,
     NodesUnfolded,
+    QuestionAnswered,
+    QuestionAsked,
     ReadingChanged,
+    ReminderSent,
+    RetryScheduled,
     SaveFailed,
     SavingReported,
+    SearchHit,
     SectionsClosed,
     SectionsExpanded,
     SectionsKept,
     SectionsMarked,
     SectionsPinned,
+    SectionsSearched,
+    StepStarted,
+    ThinkingStreamed,
+    ToolFinished,
+    ToolResult,
 )
 from roamtui.conversation.transcript import QuoteState, Stopped, Usage
 from roamtui.headless.event_lines import describe_event, print_event
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
 IDS = ("a8a96034", "b9e8ef5c")
 EXPANDED = ExpandResult(id="a8a96034:2", section_id="a8a96034", status=ExpandStatus.OPENED, text="Text.", tokens=9)
 HIT = SearchHit(section_id="a8a96034", path=("Manual", "Tools"), score=0.5, snippet="A spade.")
-EVENTS: tuple[AgentEvent, ...] = (
+EVENTS: tuple[ConversationEvent, ...] = (
     QuestionAsked(number=1, question="Where?"),
     StepStarted(number=1, input_tokens=5_000),
     AnswerStreamed(text="Here"),
@@ -87,7 +85,7 @@ def _list_documented() -> Iterator[tuple[str, set[str]]]:
 
 
 def test_there_is_an_example_of_every_event() -> None:
-    assert {type(event) for event in EVENTS} == set(get_args(AgentEvent))
+    assert {type(event) for event in EVENTS} == set(get_args(ConversationEvent))
 
 
 def test_the_page_names_every_event_with_its_fields() -> None:

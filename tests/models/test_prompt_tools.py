@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.events import AnswerStreamed, QuestionAnswered
 from roamtui.agent.loop import Agent
+from roamtui.conversation.events import AnswerStreamed, QuestionAnswered
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Message, Role, Stopped, ToolCall
 from roamtui.document.library import Library

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from roamtui.agent.events import AgentEvent, ToolFinished
+    from roamtui.conversation.events import ConversationEvent, ToolFinished
     from roamtui.conversation.session import Session
     from roamtui.models.base import ToolSpec
     from roamtui.search.base import Searcher
@@ -38,7 +38,7 @@ class ToolOutcome:
     text: str
     """What the model reads."""
     finished: ToolFinished
-    events: tuple[AgentEvent, ...] = ()
+    events: tuple[ConversationEvent, ...] = ()
     """What happened meanwhile, in order."""
 
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamtui.agent.events import AgentEvent, ToolFinished, ToolResult
 from roamtui.agent.prompt import COLLAPSE_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_ids
 from roamtui.conversation.commands import CollapseSections, Origin
-from roamtui.conversation.events import SectionsClosed, SectionsKept, SectionsMarked
+from roamtui.conversation.events import (
+    ConversationEvent,
+    SectionsClosed,
+    SectionsKept,
+    SectionsMarked,
+    ToolFinished,
+    ToolResult,
+)
 from roamtui.models.base import ToolSpec
 
 if TYPE_CHECKING:
@@ -36,7 +42,7 @@ class CollapseTool:
         ids = tuple(dict.fromkeys(read_ids(arguments)))
         if not ids:
             return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))
-        events: list[AgentEvent] = []
+        events: list[ConversationEvent] = []
         status: dict[str, str] = {}
         async for event in context.session.dispatch(CollapseSections(section_ids=ids, origin=Origin.AGENT)):
             events.append(event)

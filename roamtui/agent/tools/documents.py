@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamtui.agent.events import ToolFinished, ToolResult
 from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_number
+from roamtui.conversation.events import ToolFinished, ToolResult
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
     OPENING_LENGTH,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roamtui.agent.events import AgentEvent, ToolFinished, ToolResult
 from roamtui.agent.prompt import EXPAND_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_ids
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.conversation.events import SectionsExpanded
+from roamtui.conversation.events import ConversationEvent, SectionsExpanded, ToolFinished, ToolResult
 from roamtui.models.base import ToolSpec
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ class ExpandTool:
             return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))
         ids, ignored = requested[:IDS_MAX], requested[IDS_MAX:]
         command = ExpandSections(section_ids=ids, origin=Origin.AGENT, room_tokens=context.room_tokens)
-        events: list[AgentEvent] = []
+        events: list[ConversationEvent] = []
         results: list[ToolResult] = []
         texts: list[str] = []
         async for event in context.session.dispatch(command):

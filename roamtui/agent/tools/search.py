@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from roamtui.agent.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
 from roamtui.agent.prompt import SEARCH_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_number
+from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
 from roamtui.document.plain import plain_line
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import defuse, describe_size_briefly, find_opening, name_node, name_path

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from roamtui.agent.events import ToolFinished
 from roamtui.agent.toolbox import make_tools
 from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome
 from roamtui.agent.tools.collapse import CollapseTool
 from roamtui.agent.tools.documents import DocumentsTool
 from roamtui.agent.tools.search import NAME as SEARCH_NAME
 from roamtui.conversation.commands import CollapseSections, Origin
-from roamtui.conversation.events import ExpandStatus, SectionsClosed
+from roamtui.conversation.events import ExpandStatus, SectionsClosed, ToolFinished
 from roamtui.conversation.keep_open import choose_closing
 from roamtui.conversation.session import Session
 from roamtui.document.library import Library

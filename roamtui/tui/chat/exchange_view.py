@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from typing_extensions import override
 
-from roamtui.agent.events import QuestionAnswered
+from roamtui.conversation.events import QuestionAnswered
 from roamtui.conversation.notes import note_draft
 from roamtui.conversation.transcript import Citation, Stopped
 from roamtui.document.plain import plain_line, plain_text, shorten

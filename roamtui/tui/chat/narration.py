@@ -9,8 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
-from roamtui.agent.events import QuestionAnswered
-from roamtui.conversation.events import CloseReason, ExpandStatus, LoadingProgressed
+from roamtui.conversation.events import CloseReason, ExpandStatus, LoadingProgressed, QuestionAnswered
 from roamtui.conversation.notes import (
     ClosingNote,
     DraftNote,

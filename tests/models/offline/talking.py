@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roamtui.agent.events import QuestionAnswered, SectionsSearched
 from roamtui.agent.loop import Agent
-from roamtui.conversation.events import SectionsExpanded
+from roamtui.conversation.events import QuestionAnswered, SectionsExpanded, SectionsSearched
 from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.events import QuestionAnswered
+from roamtui.conversation.events import QuestionAnswered
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped, Usage
 from roamtui.tui.chat.exchange_view import describe_ending
 

@@ -7,9 +7,15 @@ import json
 import pytest
 
 from roamtui.agent.chronicle import note_event
-from roamtui.agent.events import AgentEvent, SearchHit, SectionsSearched
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import ExpandResult, ExpandStatus, SectionsExpanded
+from roamtui.conversation.events import (
+    ConversationEvent,
+    ExpandResult,
+    ExpandStatus,
+    SearchHit,
+    SectionsExpanded,
+    SectionsSearched,
+)
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Exchange, Step, Stopped, ToolCall, ToolUse
@@ -37,7 +43,7 @@ def result(section_id: str | None, status: ExpandStatus) -> ExpandResult:
     return ExpandResult(id=section_id or "0badc0de", section_id=section_id, status=status, text="")
 
 
-def _tell(event: AgentEvent, state: ConversationState) -> list[Activity]:
+def _tell(event: ConversationEvent, state: ConversationState) -> list[Activity]:
     return [activity for note in note_event(event) for activity in narrate_note(note, state.library)]
 
 
