@@ -105,6 +105,7 @@ ACTIONS: tuple[Action, ...] = (
         "Find sections by what they say: the best first, each with the sentence that answers.",
         is_priority=True,
     ),
+    Action("global.go_page", ("ctrl+g",), "Go to page", "Go to a page of a document that has pages, such as a PDF."),
     Action("global.follow", ("f8",), "Follow", "Let the reader show what the cursor is on or the model opened last."),
     Action("global.reload", ("f5",), "Reload", "Read the document again as it is on disk; what is open stays open."),
     Action("global.propose", ("f9",), "Questions", "Have the model propose questions to ask; it costs one request."),

@@ -29,7 +29,7 @@ from roamtui.tui.commands import (
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane import Pane, PaneTitle
-from roamtui.tui.reader.messages import LinkClicked, SectionChanged, SidewaysChanged
+from roamtui.tui.reader.messages import LinkClicked, PlaceChanged, SidewaysChanged
 from roamtui.tui.status_line import draw_hint
 
 if TYPE_CHECKING:
@@ -92,8 +92,10 @@ class ReaderPane(Vertical):
 
     @property
     def section_id(self) -> str | None:
-        """The section that is shown."""
-        return self.reader.section_id if "reader" in vars(self) else None
+        """The section that is shown; where all is shown, the one in view."""
+        if "reader" not in vars(self):
+            return None
+        return self.reader.section_in_view() if self.reader.shows_all else self.reader.section_id
 
     def show_section(
         self, library: Library, section_id: str, *, highlight: Span | None = None, with_way_back: bool = True
@@ -103,6 +105,13 @@ class ReaderPane(Vertical):
         if with_way_back and shown is not None and shown != section_id:
             self._back = [*self._back, shown][-_BACK_MAX:]
         self._show(library, section_id, highlight)
+
+    def show_page(self, library: Library, section_id: str, start: int) -> None:
+        """Show a section, or the whole for the library's own id, from where a page begins."""
+        if self.reader.section_id != section_id:
+            self.show_section(library, section_id)
+        self.reader.show_section(library, section_id, start=start)
+        self._show_place()
 
     def show_again(self, library: Library) -> None:
         """Show the same place of the document as it is now; nothing, where the section is gone."""
@@ -148,6 +157,8 @@ class ReaderPane(Vertical):
             self.title_line.show_note(f"{words} · {number:,}/{self._match_count:,}" if number else words)
             return
         place = self.reader.breadcrumb()
+        page = self.reader.page_in_view()
+        place = f"{place} · p. {page}" if page is not None else place
         place = f"follows · {place}" if self._is_following else place
         self.title_line.show_note(f"{place} {self.reader.sideways}".rstrip())
 
@@ -164,7 +175,7 @@ class ReaderPane(Vertical):
         self.screen.set_focus(self.reader)
 
     @on(SidewaysChanged)
-    @on(SectionChanged)
+    @on(PlaceChanged)
     def _follow_scroll(self) -> None:
         self._show_place()
 

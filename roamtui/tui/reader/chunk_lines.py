@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from markdown_it import MarkdownIt
@@ -52,15 +52,27 @@ class ChunkReader:
         if chunk.is_front_matter:
             return ChunkLines(lines=(*self._read_front_matter(chunk), _blank(chunk.end)))
         try:
-            return self._read_markdown(chunk)
+            read = self._read_markdown(chunk)
         except TooDeepError:
-            return ChunkLines(lines=self._read_raw(chunk))
+            read = ChunkLines(lines=self._read_raw(chunk))
+        return replace(read, lines=(*self._mark_page(chunk), *read.lines))
 
     def estimate_lines(self, chunk: Chunk) -> int:
         """Return about how many lines a chunk shows."""
         ends = self.document.text.count("\n", chunk.start, chunk.end)
         width = self.width if self.is_raw else min(self.width, PROSE_WIDTH_MAX)
         return max(1, ends + (chunk.end - chunk.start) // max(1, width) if self.is_wrapped else ends)
+
+    def _mark_page(self, chunk: Chunk) -> Iterator[Line]:
+        """Yield the line that says which page begins with a chunk, if one does."""
+        starts = self.document.page_starts
+        number = bisect_right(starts, chunk.start)
+        if number and starts[number - 1] == chunk.start:
+            words = f" p. {number}"
+            stroke = "─" * max(0, min(self.width, PROSE_WIDTH_MAX) - len(words))
+            runs = (Run(stroke, Look(Role.RULE)), Run(words, Look(Role.ASIDE)))
+            length = len(stroke) + len(words)
+            yield Line(runs=runs, start=chunk.start, end=chunk.start, block=-1, prefix_length=length, is_page_mark=True)
 
     @cached_property
     def _definitions(self) -> dict[str, dict[str, str]]:

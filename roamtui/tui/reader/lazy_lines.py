@@ -117,6 +117,11 @@ class LazyLines:
                 break
         return self.top(chunk) + found
 
+    def find_start(self, offset: int) -> int:
+        """Return the number of the line where a character of the document begins, or its page with it."""
+        chunk = self.find_chunk(offset) if self.chunks else 0
+        return self.top(chunk) if chunk and self.chunks[chunk].start == offset else self.find_offset(offset)
+
     def _find_tops(self) -> list[int]:
         if self._tops is None:
             self._tops = list(accumulate(self._heights, initial=0))

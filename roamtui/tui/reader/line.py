@@ -84,6 +84,8 @@ class Line:
     """Characters at its start that are not the document's: indents, bullets, bars."""
     is_code: bool = False
     """Whether its background is the one of code, up to the right edge."""
+    is_page_mark: bool = False
+    """Whether it says that a page begins, and holds no text of the document."""
 
     @property
     def text(self) -> str:

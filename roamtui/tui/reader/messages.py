@@ -15,10 +15,12 @@ class LinkClicked(Message):
 
 
 @dataclass
-class SectionChanged(Message):
-    """Another section has been scrolled to the top of the view."""
+class PlaceChanged(Message):
+    """Another section, or another page, has been scrolled to the top of the view."""
 
     section_id: str
+    page: int | None = None
+    """None in a document without pages."""
 
 
 class SidewaysChanged(Message):

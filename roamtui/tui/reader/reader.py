@@ -38,7 +38,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
     DEFAULT_CSS = STYLES
     LinkClicked = messages.LinkClicked
-    SectionChanged = messages.SectionChanged
+    PlaceChanged = messages.PlaceChanged
     SidewaysChanged = messages.SidewaysChanged
 
     def __init__(
@@ -56,7 +56,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._search: TextSearch | None = None
         self._highlights = Highlights()
         self._link: LinkPlace | None = None
-        self._seen_id: str | None = None
+        self._seen: messages.PlaceChanged | None = None
+        self._start: int | None = None
         self._is_raw = False
         self._is_wrapped = True
         self._laid_out_width = 0
@@ -93,8 +94,16 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         left = "◂" if self.scroll_offset.x > 0 else ""
         return left + ("▸" if self.scroll_offset.x + self.view_size.width < self.virtual_size.width else "")
 
-    def show_section(self, library: Library, section_id: str, *, highlight: Span | None = None) -> None:
+    def show_section(
+        self, library: Library, section_id: str, *, highlight: Span | None = None, start: int | None = None
+    ) -> None:
         """Show a section from its beginning, or from a stretch of its text, which is then marked.
+
+        Args:
+            library: With the section.
+            section_id: Of the section; `root_id` for the whole of a single document.
+            highlight: What to mark.
+            start: Offset in its document to show it from.
 
         Raises:
             UnknownSectionError: The library has no such section.
@@ -104,15 +113,16 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._search = TextSearch(section.document.text, section.start, section.end)
         is_here = highlight is not None and highlight.doc == section.document.key
         self._highlights = Highlights(quote=highlight if is_here else None)
-        self._seen_id = section_id
-        self._lay_out(None)
+        self._seen = messages.PlaceChanged(section_id)
+        self._start = start
+        self._lay_out(start)
         if self._highlights.quote is not None:
             self._jump_to_offset(self._highlights.quote.start, Overlay.QUOTE)
 
     def show_again(self, library: Library) -> bool:
         """Show the same section of the library as it is now, at the same place; return whether it is still there."""
         before, section_id = self._library, self._section_id
-        if before is None or section_id is None or section_id not in library:
+        if before is None or section_id is None or (section_id not in library and section_id != library.root_id):
             self.clear()
             return False
         seen_id, offset = self.section_in_view() or section_id, self._offset_in_view()
@@ -125,7 +135,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def clear(self) -> None:
         """Show nothing."""
-        self._library = self._section_id = self._section = self._search = self._seen_id = None
+        self._library = self._section_id = self._section = self._search = self._seen = None
         self._highlights = Highlights()
         self._lay_out(None)
 
@@ -192,13 +202,32 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         found = self._library.section_at(self._section.document.key, max(line.start, self._section.start))
         return found or self._section_id
 
+    @property
+    def shows_all(self) -> bool:
+        """Whether the whole of a single document is shown, to read it by its pages."""
+        return self._library is not None and self._section_id == self._library.root_id
+
+    def page_in_view(self) -> int | None:
+        """Return the page at the top of the view, None in a document without pages."""
+        line = self.line_in_view()
+        return self._section.document.page_at(line.start) if self._section and line else None
+
     def selected_or_section_text(self) -> str:
-        """Return what is selected, else the section's text exactly as in the source."""
+        """Return what is selected, else the section's text exactly as in the source; its page below, if it has one."""
+        if self._section is None or self._library is None:
+            return ""
         selection = self.text_selection
         selected = self.get_selection(selection) if selection else None
+        document, seen_id = self._section.document, self.section_in_view()
         if selected and selected[0]:
-            return selected[0]
-        return self._section.text if self._section else ""
+            found = self.lines.line_at(selection.start.y) if selection and selection.start and self.lines else None
+            text, page = selected[0], document.page_at(found[1].start) if found else self.page_in_view()
+        elif self.shows_all and document.page_starts and seen_id is not None and seen_id in self._library:
+            span = self._library.span(seen_id)
+            text, page = self._library.text_at(span), document.page_at(span.start)
+        else:
+            text, page = self._section.text, document.page_at(self._section.start)
+        return text if page is None else f"{text.rstrip()}\n\n({name_library(self._library)}, p. {page})\n"
 
     def breadcrumb(self) -> str:
         """Return the titles down to the section in view, on one line; the document's own title only for itself."""
@@ -279,7 +308,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self.is_attached:
             self.scroll_to(x=0, y=0, animate=False, force=True)
         if self.lines is not None and offset is not None:
-            self.jump_to(self.lines.find_offset(offset), margin=0)
+            self.jump_to(self.lines.find_start(offset), margin=0)
         self._settle(is_upward=False)
         self.refresh()
 
@@ -353,6 +382,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         texts = []
         for y in range(start.y, min(end.y + 1, len(self.lines))):
             found = self.lines.line_at(y)
+            if found and found[1].is_page_mark:
+                continue
             text = found[1].text if found else ""
             texts.append(text[start.x if y == start.y else 0 : end.x if y == end.y else len(text)].rstrip())
         return "\n".join(texts), "\n"
@@ -400,9 +431,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if y != self.top_y:
             self.scroll_to(y=y, animate=False, force=True)
         seen_id = self.section_in_view()
-        if seen_id is not None and seen_id != self._seen_id:
-            self._seen_id = seen_id
-            self.post_message(self.SectionChanged(seen_id))
+        seen = messages.PlaceChanged(seen_id, self.page_in_view()) if seen_id is not None else None
+        if seen is not None and seen != self._seen:
+            self._seen = seen
+            self.post_message(seen)
         self._note_sideways()
 
     def _note_sideways(self) -> None:
@@ -438,7 +470,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Lay out what is in view for the new width."""
         if self.view_size.width != self._laid_out_width:
             is_first = not self._laid_out_width
-            self._lay_out(None if is_first or not self.top_y else self._offset_in_view())
+            self._lay_out(self._start if is_first else self._offset_in_view())
             if is_first and self._highlights.quote is not None:
                 self._jump_to_offset(self._highlights.quote.start, Overlay.QUOTE)
         self._settle(is_upward=False)

@@ -1,8 +1,8 @@
 """`SectionView`: the part of a document that the reader shows for a node, cut into chunks. Knows no screen.
 
-Each chunk can be parsed by itself: cuts are made at headings, else at blank lines outside fences before a line that
-begins at the margin, so that a chunk parses as it would inside the whole. Where there is no such place for long, a
-chunk begins with a prefix that puts the parser where the text before had left it.
+Each chunk can be parsed by itself: cuts are made where a page begins and at headings, else at blank lines outside
+fences before a line that begins at the margin, so that a chunk parses as it would inside the whole. Where there is no
+such place for long, a chunk begins with a prefix that puts the parser where the text before had left it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from roamtui.document.document import Document
 from roamtui.document.library import Library
@@ -48,7 +49,14 @@ class SectionView:
         front_end = min(self.end, self._find_front_matter()) if self.start == 0 else 0
         front = [Chunk(start=0, end=front_end, is_front_matter=True)] if front_end else []
         start = max(self.start, front_end)
-        return [*front, *split_chunks(text, start, self.end, self._list_headings())]
+        headings = self._list_headings()
+        pages = [page for page in sorted(set(self.document.page_starts)) if start < page < self.end]
+        chunks = [
+            chunk
+            for low, high in pairwise([start, *pages, self.end])
+            for chunk in split_chunks(text, low, high, headings)
+        ]
+        return [*front, *chunks]
 
     def _list_headings(self) -> list[int]:
         columns = self.document.columns

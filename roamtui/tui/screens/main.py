@@ -498,6 +498,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         else:
             self._finding.show(self.app, self._keys)
 
+    def action_go_page(self) -> None:
+        """Go to a page of a document that has pages."""
+        self.complain(self._reading.choose_page(self.app, came_from=self.focused))
+
     def look_at_source(self) -> None:
         """Look whether the document has changed on disk."""
         self._work(self._look_at_source(), "looking", is_exclusive=True)

@@ -28,12 +28,13 @@ from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.commands import MakeCommand
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.reader.text_search import TextSearch
-from roamtui.tui.screens.overlays import ConfirmScreen
+from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
 from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from roamtui.document.document import Document
     from roamtui.document.library import Library
 
 
@@ -113,6 +114,46 @@ class Reading:
         self._tree.go_to(section_id)
         self.read(section_id, came_from=came_from, highlight=span)
         return None
+
+    def choose_page(self, app: App[None], *, came_from: Widget | None) -> str | None:
+        """Ask for a page and go there; return a sentence where there are none."""
+        library = self._session.state.library
+        shown = self._reader.section_id or self._tree.outline.cursor_id
+        document = library.root
+        if shown is not None and shown in library:
+            document = library.file(shown) or library.locate(shown)[0]
+        count = len(document.page_starts)
+        if not count:
+            return "This document has no pages."
+
+        def take(answer: str | None) -> None:
+            if answer is None:
+                return
+            if answer.isdecimal() and 1 <= int(answer) <= count:
+                self._go_to_page(document, int(answer), came_from=came_from)
+            else:
+                app.notify(f"There is no page {answer} here: pages go from 1 to {count:,}.", markup=False)
+
+        page = self._reader.reader.page_in_view() if self._reader.section_id else None
+        now = f", now {page:,}" if page is not None else ""
+        app.push_screen(PromptScreen(f"Go to page (1 to {count:,}{now})", ""), take)
+        return None
+
+    def _go_to_page(self, document: Document, number: int, *, came_from: Widget | None) -> None:
+        """Show a page in the smallest section that holds it whole, else in the whole document."""
+        library = self._session.state.library
+        start = document.page_starts[number - 1]
+        end = document.page_starts[number] if number < len(document.page_starts) else len(document.text)
+        section_id = library.section_at(document.key, start)
+        if section_id is None:
+            return
+        around = (span_id for span_id in (section_id, *reversed(library.ancestors(section_id))))
+        holding = (one for one in around if library.shown_span(one).doc == document.key)
+        shown_id = next((one for one in holding if library.shown_span(one).end >= end), library.root_id)
+        self._tree.go_to(section_id)
+        self._reader.show_page(library, shown_id, start)
+        self._switch.show_reader(came_from=came_from)
+        self._note_reading(section_id)
 
     def resume(self) -> None:
         """Show what the conversation that was turned to was reading last, without going there."""

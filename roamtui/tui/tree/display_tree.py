@@ -108,6 +108,11 @@ class DisplayTree:
         grafted = 0 if slot is None else estimate_rows(self.documents[slot], 0, None)
         return grafted + estimate_rows(document, row, document.columns.ends[row])
 
+    def page_of(self, key: Key) -> int | None:
+        """Return the page that a node begins on, None where its document has none."""
+        document = self.documents[key >> _ROW_BITS]
+        return document.page_at(document.columns.starts[key & _ROW_MASK]) if document.page_starts else None
+
     def is_loaded(self, key: Key) -> bool:
         """Return whether the children of a node are known."""
         return self.library.is_loaded(self.id_of(key))

@@ -78,6 +78,7 @@ class LineLooks:
         stand_in = "(opening text)" if tree.kind_of(key) is NodeKind.PREAMBLE else "(untitled)"
         section = self._open.get(key)
         tokens = tree.tokens_of(key) if tree.is_loaded(key) else 0
+        page = tree.page_of(key)
         return LineLook(
             has_next=shape.has_next,
             fold=shape.fold,
@@ -91,6 +92,7 @@ class LineLooks:
             is_cited=section is not None and section.last_cited > 0,
             is_reading=section_id == self._state.reading,
             open_inside=self._inside[key],
+            page=f"p. {page}" if page is not None else "",
             size=format_tokens(tokens) if tokens else "",
             is_new=section_id in self.marked.batch,
             is_found=section_id in self.marked.found,
@@ -144,6 +146,8 @@ class LineLook:
     is_reading: bool = False
     open_inside: int = 0
     """Open sections that this line stands for, since no line of their own is visible."""
+    page: str = ""
+    """Where it begins in a paged document."""
     size: str = ""
     is_new: bool = False
     """Whether it belongs to the newest batch."""

@@ -17,6 +17,8 @@ from roamtui.tui.tree.visible_lines import Fold
 SIZE_WIDTH_MIN = 34
 """In narrower trees the cells are better spent on titles."""
 _TITLE_WIDTH_MIN = 8
+_SIZE_WIDTH = 5
+"""Cells for a size where a page stands before it, so that pages stand below each other."""
 
 
 class Sign(StrEnum):
@@ -68,7 +70,7 @@ def measure_guides(depth: int, width: int) -> int:
 
 
 def render_line(look: LineLook, width: int, palette: Palette) -> Strip:
-    """Return a line of exactly `width` cells: guides, triangle, diamond, title, marks and, at the right, the size."""
+    """Return a line of exactly `width` cells: guides, triangle, diamond, title, marks, page and size."""
     head = [
         (_draw_guides(look.has_next, width), palette.guides),
         (_fold_glyph(look) + " ", palette.mark if look.is_failed else palette.triangle),
@@ -79,6 +81,9 @@ def render_line(look: LineLook, width: int, palette: Palette) -> Strip:
     size = f" {look.size}" if look.size and width >= SIZE_WIDTH_MIN else ""
     if room - len(size) < _TITLE_WIDTH_MIN:
         size = ""
+    page = f" {look.page} {look.size:>{_SIZE_WIDTH}}" if look.page and size else ""
+    if cell_len(look.title) + len(page) <= room:
+        size = page or size
     room -= len(size)
     title = cut_cells(look.title, max(1, room))
     gap = max(0, room - cell_len(title))

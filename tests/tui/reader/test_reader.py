@@ -68,7 +68,7 @@ class ReaderApp(App[None]):
         yield self.reader
 
     @on(Reader.LinkClicked)
-    @on(Reader.SectionChanged)
+    @on(Reader.PlaceChanged)
     def note_message(self, message: Message) -> None:
         self.heard.append(message)
 
@@ -201,11 +201,11 @@ async def test_scrolling_changes_the_section_in_view() -> None:
         reader.scroll_lines(5)
         await pilot.pause()
         assert _top(reader) == "Leave"
-        assert app.heard == [Reader.SectionChanged(find_id(_LIBRARY, "Leave"))]
+        assert app.heard == [Reader.PlaceChanged(find_id(_LIBRARY, "Leave"))]
         assert reader.breadcrumb() == "Leave"
         reader.go_top()
         await pilot.pause()
-        assert app.heard[-1] == Reader.SectionChanged(find_id(_LIBRARY, "Handbook"))
+        assert app.heard[-1] == Reader.PlaceChanged(find_id(_LIBRARY, "Handbook"))
         assert reader.breadcrumb() == "Handbook"
 
 

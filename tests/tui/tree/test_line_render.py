@@ -34,6 +34,14 @@ def test_a_line_has_guides_a_triangle_a_title_and_its_size() -> None:
     assert _text(_LOOK) == "│ └ ▸ Vacation" + " " * 22 + "1.2k"
 
 
+def test_the_page_stands_before_the_size_only_where_the_whole_title_has_room() -> None:
+    look = replace(_LOOK, page="p. 57")
+    assert _text(look) == "│ └ ▸ Vacation" + " " * 15 + "p. 57  1.2k"
+    assert _text(replace(look, title="Vacation of all who")).endswith("all who    p. 57  1.2k")
+    assert "p. 57" not in _text(replace(look, title="Vacation of all who work here"))
+    assert "p. 57" not in _text(look, 33)
+
+
 def test_a_narrow_line_has_no_size() -> None:
     assert _text(_LOOK, 33).rstrip() == "│ └ ▸ Vacation"
 

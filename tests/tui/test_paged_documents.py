@@ -1,0 +1,137 @@
+"""A document with pages: outline and reader say the page, a mark stands where one begins, and one can go to a page."""
+
+from __future__ import annotations
+
+from textual.widgets import Input
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.document.build import build_library
+from roamtui.models.scripted import ScriptedModel
+from roamtui.sources.read import RawText
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext
+from roamtui.tui.screens.overlays import PromptScreen
+from tests.tui.driving import find_id, make_app, screen_text, wait_until
+
+_PAGES = (
+    "# Annual report\n\n## Letter\n\nA good year was had by all of us, and it\n",
+    "went on like that to its end.\n\n## Risks\n\nThe sea is deep.\n\n",
+    "",
+    "## Figures\n\n" + "Income rose again, by more than anyone had thought. \n\n" * 30,
+    "The last page has few words.\n",
+)
+
+
+def _make_paged_app(pages: tuple[str, ...] = _PAGES) -> RoamApp:
+    starts = tuple(sum(map(len, pages[:number])) for number in range(len(pages)))
+    raw = RawText(text="".join(pages), source="report.pdf", name="report.pdf", page_starts=starts, is_converted=True)
+    agent = Agent(Session.start(build_library(raw)), ScriptedModel(()))
+    return RoamApp(AppContext(agent=agent))
+
+
+def _line_of(app: RoamApp, words: str) -> str:
+    return next(line for line in screen_text(app).splitlines() if words in line)
+
+
+async def _go_to(app: RoamApp, page: str) -> None:
+    field = app.screen.query_one(Input)
+    field.value = page
+    await field.action_submit()
+
+
+async def test_the_outline_says_where_sections_begin_where_there_is_room() -> None:
+    app = _make_paged_app()
+    async with app.run_test(size=(120, 30)) as pilot:
+        await wait_until(pilot, lambda: "Figures" in screen_text(app))
+        assert "p. 4" in _line_of(app, "Figures")
+        await pilot.resize_terminal(64, 30)
+        await wait_until(pilot, lambda: "p. 4" not in screen_text(app))
+        assert "Figures" in screen_text(app)
+
+
+async def test_the_reader_says_its_page_and_marks_where_pages_begin() -> None:
+    app = _make_paged_app()
+    async with app.run_test(size=(120, 30)) as pilot:
+        app.main.switch.go_tree()
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "had by all of us" in screen_text(app))
+        assert "Annual report · p. 1" in _line_of(app, "3 Reader")
+        text = screen_text(app)
+        assert text.index("all of us, and it") < text.index("─ p. 2") < text.index("went on like that")
+        assert "─ p. 3" not in text  # it is empty: what stands there is on the page after it
+        await pilot.press("3", "pagedown")
+        await wait_until(pilot, lambda: "Figures · p. 4" in _line_of(app, "3 Reader"))
+
+
+async def test_a_page_is_shown_from_its_beginning_in_the_smallest_section_that_holds_it() -> None:
+    app = _make_paged_app()
+    async with app.run_test(size=(120, 20)) as pilot:
+        await pilot.press("ctrl+g")
+        await wait_until(pilot, lambda: isinstance(app.screen, PromptScreen))
+        assert "1 to 5" in screen_text(app)
+        await _go_to(app, "5")
+        await wait_until(pilot, lambda: "The last page" in screen_text(app))
+        assert app.main.reader_pane.section_id == find_id(app, "Figures")
+        assert app.main.reader_pane.reader.page_in_view() == 5 or "─ p. 5" in screen_text(app)
+        await pilot.press("ctrl+g")
+        await _go_to(app, "2")
+        await wait_until(pilot, lambda: "The sea is deep." in screen_text(app))
+        assert app.main.reader_pane.section_id == find_id(app, "Annual report")
+        assert app.main.reader_pane.reader.page_in_view() == 2
+        assert app.main.tree_pane.outline.cursor_id == find_id(app, "Letter")
+
+
+async def test_a_page_that_no_section_holds_is_shown_in_the_whole_document() -> None:
+    pages = (
+        "# One\n\n" + "First. \n\n" * 30,
+        "its end\n\n# Two\n\n" + "Second.\n\n" * 30,
+        "more\n\n# Three\n\nThird.\n",
+    )
+    app = _make_paged_app(pages)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await pilot.press("ctrl+g")
+        await _go_to(app, "2")
+        await wait_until(pilot, lambda: "Second." in screen_text(app))
+        text = screen_text(app)
+        assert text.index("─ p. 2") < text.index("its end") < text.index("Second.")
+        app.main.switch.go_reader(came_from=None)
+        await pilot.press("pagedown")
+        await wait_until(pilot, lambda: app.main.reader_pane.section_id == find_id(app, "Two"))
+        await pilot.press("a")
+        await wait_until(pilot, lambda: bool(app.main.session.state.open))
+        assert app.main.session.state.open[0].section_id == find_id(app, "Two")
+        app.main.reader_pane.show_again(app.main.session.state.library)
+        assert app.main.reader_pane.reader.shows_all
+
+
+async def test_what_is_copied_says_its_page_and_holds_no_mark() -> None:
+    app = _make_paged_app()
+    async with app.run_test(size=(120, 30)) as pilot:
+        app.main.switch.go_tree()
+        await pilot.press("enter", "3")
+        await wait_until(pilot, lambda: "had by all of us" in screen_text(app))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: bool(app.clipboard))
+        assert app.clipboard.endswith("The last page has few words.\n\n(Annual report, p. 1)\n")
+        app.main.reader_pane.reader.text_select_all()
+        await pilot.press("y")
+        await wait_until(pilot, lambda: "has few words.\n\n(Annual report, p. 1)" not in app.clipboard)
+        assert "went on like that" in app.clipboard
+        assert "─ p. 2" not in app.clipboard
+
+
+async def test_a_page_that_is_not_there_is_refused_in_a_sentence() -> None:
+    app = _make_paged_app()
+    async with app.run_test(size=(120, 30)) as pilot:
+        await pilot.press("ctrl+g")
+        await _go_to(app, "6")
+        await wait_until(pilot, lambda: any("from 1 to 5" in told.message for told in app._notifications))
+
+
+async def test_without_pages_there_is_none_to_go_to() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 30)) as pilot:
+        await pilot.press("ctrl+g")
+        await wait_until(pilot, lambda: any("has no pages" in told.message for told in app._notifications))
+        assert not isinstance(app.screen, PromptScreen)
