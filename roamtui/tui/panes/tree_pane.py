@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -303,23 +304,28 @@ class TreePane(Vertical):
     def _send(self, make: MakeCommand, *, otherwise: str = "") -> None:
         self.post_message(CommandWanted(make, otherwise=otherwise))
 
+    def _move(self, move: Callable[[int], None], distance: int) -> None:
+        """Move the cursor, and say at once where it is: what the message sets off later is painted once more."""
+        move(distance)
+        self._show_place()
+
     def action_cursor_down(self) -> None:
         """Move to the next line."""
-        self.outline.move_cursor(1)
+        self._move(self.outline.move_cursor, 1)
 
     def action_cursor_up(self) -> None:
         """Move to the previous line."""
-        self.outline.move_cursor(-1)
+        self._move(self.outline.move_cursor, -1)
 
     @override
     def action_page_down(self) -> None:
         """Move down by a page."""
-        self.outline.move_page(1)
+        self._move(self.outline.move_page, 1)
 
     @override
     def action_page_up(self) -> None:
         """Move up by a page."""
-        self.outline.move_page(-1)
+        self._move(self.outline.move_page, -1)
 
     def action_first(self) -> None:
         """Move to the first line."""
