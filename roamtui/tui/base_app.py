@@ -40,8 +40,9 @@ class BaseApp(App[ReturnType], inherit_bindings=False):
 
     def __init__(self, options: TuiOptions) -> None:
         loaded = load_themes((find_resource_dir("themes"), *options.themes_dirs))
-        self._own_themes = {theme.name: theme for theme in loaded.themes}
-        name, unknown = _choose_theme(options.theme, self._own_themes)
+        own = {theme.name: theme for theme in loaded.themes}
+        self._themes = {**BUILTIN_THEMES, **own}  # made once: each key asks for it many times
+        name, unknown = _choose_theme(options.theme, own)
         self.set_reactive(App.theme, name)  # before the style sheet is made: a change later would parse it again
         super().__init__()
         if not _is_debugging():
@@ -54,7 +55,7 @@ class BaseApp(App[ReturnType], inherit_bindings=False):
     @property
     @override
     def available_themes(self) -> dict[str, Theme]:
-        return {**super().available_themes, **self._own_themes}
+        return self._themes
 
     @override
     def get_theme_variable_defaults(self) -> dict[str, str]:
