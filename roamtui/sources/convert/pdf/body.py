@@ -32,7 +32,7 @@ _STATEMENT = re.compile(
 )
 _NOTE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
 _NOTE_LENGTH_MAX = 140
-_EXHIBIT = re.compile(r"exhibit\s+\(?\d{1,3}(?:[.)-]\S{0,8})*\s*\)?", re.IGNORECASE)
+_EXHIBIT = re.compile(r"exhibit\s+\(?\d{1,3}(?:[.)-]\S{0,12})?\s*\)?", re.IGNORECASE)
 _SIGNATURES = re.compile(r"signatures?", re.IGNORECASE)
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
 _NUMBERED_LENGTH_MAX = 110
@@ -177,17 +177,23 @@ def _is_in_data(page: PageText, index: int) -> bool:
 
 def _find_rising(found: Sequence[_Found]) -> list[_Found]:
     """Return those of what was found in rising order that weigh most together."""
-    best: list[float] = []
+    ranks = {key: rank for rank, key in enumerate(sorted({each.key for each in found}), start=1)}
+    tree = [(0.0, -1)] * (len(ranks) + 1)
+    """A Fenwick tree: the heaviest chain that ends with a key up to a rank, and its last index."""
     before: list[int] = []
     for index, each in enumerate(found):
-        weight, link = 0.0, -1
-        for other in range(index):
-            if found[other].key < each.key and best[other] > weight:
-                weight, link = best[other], other
-        best.append(weight + each.weight)
-        before.append(link)
+        weight, last = 0.0, -1
+        rank = ranks[each.key] - 1
+        while rank:
+            weight, last = max((weight, last), tree[rank])
+            rank &= rank - 1
+        before.append(last)
+        rank = ranks[each.key]
+        while rank < len(tree):
+            tree[rank] = max(tree[rank], (weight + each.weight, index))
+            rank += rank & -rank
+    index = max(tree)[1]
     chain: list[_Found] = []
-    index = max(range(len(found)), key=best.__getitem__, default=-1)
     while index >= 0:
         chain.append(found[index])
         index = before[index]

@@ -96,7 +96,7 @@ def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) 
 def _read_line(row: Row, links: Sequence[Link], printed: PrintedNumbers) -> _Line:
     middle = (row.top + row.bottom) / 2
     own = [link.page for link in links if link.top <= middle <= link.bottom]
-    title, label = row.text, ""
+    title, label = row.text[:_TITLE_MAX], ""
     if len(row.cells) > 1 and read_label(row.cells[-1].text):
         label = row.cells[-1].text
         title = " ".join(cell.text for cell in row.cells[:-1])
@@ -105,7 +105,7 @@ def _read_line(row: Row, links: Sequence[Link], printed: PrintedNumbers) -> _Lin
         if match and (own or match[2][-1].isdigit()):
             title, label = match[1], match[2]
     page = own[0] if own else printed.find(label) if label else None
-    return _Line(_LEADER.sub(" ", title).strip()[:_TITLE_MAX], label, page, row.x0, row.font.is_bold, bool(own))
+    return _Line(_LEADER.sub(" ", title[:_TITLE_MAX]).strip(), label, page, row.x0, row.font.is_bold, bool(own))
 
 
 def _add_group(entries: list[Entry], lines: Sequence[_Line], page: int) -> None:

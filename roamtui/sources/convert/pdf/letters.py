@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,17 +31,19 @@ _SMALLEST = 0.85
 """Of the text's size, or of that of the prose below it."""
 _PROSE_MIN = 50
 _ROWS_MAX = 4
-_LEADING_MAX = 1.9
+_LEADING_MAX = 1.5
 _APART = 1.25
 """Of the usual distance of rows: a title that only its slope marks stands so far from what is before."""
 _APART_LENGTH_MAX = 90
 _CENTRED = 0.03
 _LEVEL_MAX = 6
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
 _DATE = re.compile(
     r"\W*(?:(?:as of|for the|at|in|three|six|nine|twelve|fiscal|quarters?|years?|months?|weeks?|periods?|ended|ending"
-    r"|and|the)\s+)*"
-    r"(?:(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)\w*\.?\s*\d{0,2}|\d{4}|\d{1,2}(?:/\d{1,2})+(?:/\d{2,4})?)"
-    r"(?:[\s,]|and|to|through|\d|-|–|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)\w*\.?|\(\w+\))*",
+    rf"|and|the)\s+)*(?:{_MONTH}|\d{{4}}|\d{{1,2}}/\d{{1,2}})(?:[\s,/()\d–-]|(?:and|to|through)\b|{_MONTH})*",
     re.IGNORECASE,
 )
 _UNITS = re.compile(
@@ -199,12 +202,13 @@ class LetterHeadings:
         weaker = [title for title in titles if title.style < best and title.style in sparse]
         starts = [start, *((title.heading.page, title.heading.row + title.heading.count) for title in chosen)]
         ends = [*(title.heading.place for title in chosen), end]
+        places = [title.heading.place for title in weaker]
         for number, (low, high) in enumerate(zip(starts, ends, strict=True)):
             if number:
                 heading = chosen[number - 1].heading
                 heading.level = min(_LEVEL_MAX, level + 1)
                 yield heading
-            inside = [title for title in weaker if low <= title.heading.place < high]
+            inside = weaker[bisect_left(places, low) : bisect_left(places, high)]
             if low == (0, 0) and inside and chosen and self._measure(low, high) < self._long:
                 inside[0].heading.level = level + 1
                 yield inside[0].heading

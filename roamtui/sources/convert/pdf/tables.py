@@ -19,6 +19,7 @@ _UNITS = re.compile(
     r"|(?:in|dollars in) (?:millions|thousands|billions)\b.*",
     re.IGNORECASE,
 )
+_UNITS_LENGTH_MAX = 200
 _BETWEEN_MAX = 4
 """Rows without a figure that may follow each other inside a table."""
 _ROWS_MIN = 2
@@ -126,7 +127,7 @@ def _find_heads(rows: Sequence[Row], first: int, end: int, floor: int) -> int:
         if row.top > rows[start].top or _is_prose(row):
             break
         is_over = row.cells[-1].x0 >= left - _LABEL_NEAR and row.text[-1] not in ":."
-        if not is_over and not _UNITS.fullmatch(row.text):
+        if not is_over and not _UNITS.fullmatch(row.text[:_UNITS_LENGTH_MAX]):
             break
         start -= 1
     return start
@@ -196,7 +197,7 @@ def _find_columns(rows: Sequence[Row], edge: float) -> list[tuple[float, float]]
             columns[-1] = columns[-1][0], max(x1, columns[-1][1])
         else:
             columns.append((x0, x1))
-    return _join_columns(columns, rows)
+    return _join_columns(columns, rows) if len(columns) <= 2 * _COLUMNS_MAX else []
 
 
 def _join_columns(columns: list[tuple[float, float]], rows: Sequence[Row]) -> list[tuple[float, float]]:

@@ -117,3 +117,10 @@ def test_what_is_no_title_in_bold_letters() -> None:
 def test_a_label_that_stands_in_many_places_is_no_title() -> None:
     pages = [lay_out(f"# Part {number}", *_PROSE, "", "* Example", *_PROSE) for number in "abcdefg"]
     assert _outline(pages) == [(1, f"Part {number}") for number in "abcdefg"]
+
+
+def test_lines_made_to_keep_the_reader_busy_do_not() -> None:
+    months = lay_out("* " + "may" * 110 + "!", "* exhibit 1" + ".-)" * 80, *_PROSE)
+    numbers = [lay_out(*(f"* {row % 7 + 1}.{page} Title {row}" for row in range(50))) for page in range(80)]
+    dots = lay_cells("Contents", *("." * 300 + " x | 1" for _ in range(30)))
+    assert convert_pdf(make_pdf([dots, months, *numbers]), "a.pdf").page_starts[-1] > 0
