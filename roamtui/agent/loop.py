@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamtui.agent.answer import complete_answer
-from roamtui.agent.chronicle import Chronicle
 from roamtui.agent.cost import sum_cost
 from roamtui.agent.gauge import TokenGauge
 from roamtui.agent.listening import listen
@@ -22,11 +21,11 @@ from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
 from roamtui.conversation.approval import Approver, CostApproval
 from roamtui.conversation.events import (
     ConversationEvent,
-    QuestionAnswered,
     QuestionAsked,
     ReminderSent,
     StepStarted,
     ToolFinished,
+    recall_ending,
 )
 from roamtui.conversation.questions import Outcome
 from roamtui.conversation.rebuilding import Briefing
@@ -89,7 +88,7 @@ class Agent:
             raise UnknownSectionError(within)
         if self.searcher is not None:
             self.searcher.refresh(library)
-        progress, chronicle = Progress(), Chronicle()
+        progress = Progress()
         await start_model(self.model)
         self.session.fit_window(self._gauge.find_window(self.model))
         number = self.session.state.question_number + 1
@@ -100,7 +99,7 @@ class Agent:
             try:
                 async with aclosing(self._roam(progress)) as events:
                     async for event in events:
-                        self.session.note(chronicle.take(event))
+                        self.session.keep(progress.with_draft(event))
                         yield event
                 outcome = complete_answer(self.session.state, progress, self.searcher)
             except ModelError as error:
@@ -111,7 +110,7 @@ class Agent:
             is_saved = True
             for change in changes:
                 yield change
-            yield self._tell(outcome, progress.steps)
+            yield recall_ending(self.session.state.transcript.exchanges[-1])
         finally:
             if self.session.state.is_asking and self.session.state.question_number == number:
                 partial = Outcome(
@@ -261,14 +260,3 @@ class Agent:
             return await tool.run(read_arguments(call.arguments), context)
         except RoamtuiError as error:
             return ToolOutcome(text=f"{call.name} failed: {error}", finished=ToolFinished(tool=call.name))
-
-    def _tell(self, outcome: Outcome, steps: int) -> QuestionAnswered:
-        return QuestionAnswered(
-            number=self.session.state.question_number,
-            answer=outcome.answer,
-            stopped=outcome.stopped,
-            citations=outcome.citations,
-            usage=outcome.usage,
-            steps=steps,
-            error=outcome.error,
-        )

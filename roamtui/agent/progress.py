@@ -5,6 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from roamtui.agent.prompt import CALL_NOT_RUN, LIMIT_REACHED
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    ConversationEvent,
+    NodesLoaded,
+    SectionsClosed,
+    StepStarted,
+    keep_event,
+    make_draft,
+)
 from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse, Usage
 
 
@@ -48,6 +57,18 @@ class Progress:
     """Whether the model was told once that its reply was no answer yet."""
     draft: str = ""
     """That reply: the answer where nothing better follows."""
+    said: str = ""
+    """Text of the model since it did something last."""
+
+    def with_draft(self, event: ConversationEvent) -> tuple[ConversationEvent, ...]:
+        """Return an event after what the model said before it, which is a draft where the model goes on working."""
+        if isinstance(event, AnswerStreamed):
+            self.said += event.text
+            return ()
+        if isinstance(event, SectionsClosed | NodesLoaded) or not (isinstance(event, StepStarted) or keep_event(event)):
+            return (event,)
+        draft, self.said = make_draft(self.said), ""
+        return (*draft, event)
 
     def make_reminded_step(self, reminder: str) -> Step:
         """Return the reply that was no answer yet, with what the model is told of it."""

@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 
+from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.loading import list_needed_links
-from roamtui.conversation.notes import (
-    ClosingNote,
-    DraftNote,
-    ExpansionNote,
-    KeptNote,
-    Note,
-    PageNote,
-    ReminderNote,
-    RetryNote,
-    SearchNote,
-)
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.state import Batch, ConversationState
 from roamtui.conversation.transcript import Exchange, Stopped, Transcript
 
 Json = Mapping[str, Any]
-_NOTES: Mapping[str, type[Note]] = {
-    "draft": DraftNote,
-    "search": SearchNote,
-    "expansion": ExpansionNote,
-    "kept": KeptNote,
-    "reminder": ReminderNote,
-    "retry": RetryNote,
-    "closing": ClosingNote,
-    "page": PageNote,
-}
-_KINDS = {note: kind for kind, note in _NOTES.items()}
-_EXCHANGE = {name: hint for name, hint in get_type_hints(Exchange, localns={"Note": object}).items() if name != "notes"}
-"""Types of its fields; notes say themselves what they are."""
+_EVENTS = {re.sub("(?<!^)([A-Z])", r"_\1", kind.__name__).lower(): kind for kind in get_args(ConversationEvent)}
+_KINDS = {kind: name for name, kind in _EVENTS.items()}
+_EXCHANGE = get_type_hints(Exchange, localns={"ConversationEvent": object})
+del _EXCHANGE["events"]
+"""Types of its fields; events say themselves what they are."""
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError)
 """What decoding a damaged text raises."""
 
@@ -135,8 +118,8 @@ def encode_state(state: ConversationState) -> dict[str, Any]:
 
 def encode_exchange(exchange: Exchange) -> dict[str, Any]:
     """Return an exchange as JSON values."""
-    notes = [{"kind": _KINDS[type(note)], **msgspec.to_builtins(note)} for note in exchange.notes]
-    return {**msgspec.to_builtins(exchange), "notes": notes}
+    events = [{"kind": _KINDS[type(event)], **msgspec.to_builtins(event)} for event in exchange.events]
+    return {**msgspec.to_builtins(exchange), "events": events}
 
 
 def decode_conversation(
@@ -180,13 +163,36 @@ def decode_exchange(data: Json) -> Exchange:
         One of `DAMAGE`: It is damaged.
     """
     values = {name: msgspec.convert(data[name], hint) for name, hint in _EXCHANGE.items() if name in data}
-    notes = (_decode_note(note) for note in data.get("notes", ()))
-    values["notes"] = tuple(note for note in notes if note is not None)
+    kept = (*map(_read_note, data.get("notes", ())), *data.get("events", ()))
+    values["events"] = tuple(msgspec.convert(one, _EVENTS[one["kind"]]) for one in kept if one["kind"] in _EVENTS)
     values["stopped"] = values["stopped"] or Stopped.CANCELLED
     return Exchange(**values)
 
 
-def _decode_note(data: Json) -> Note | None:
-    """Return a note from JSON values, None where a newer program knows what it means."""
-    kind = _NOTES.get(data["kind"])
-    return None if kind is None else msgspec.convert(data, kind)
+def _read_note(note: Json) -> Json:
+    """Return the event that version 0.1 kept as a note; what a newer version alone knows stays as it is."""
+    event: dict[str, Any]
+    match note["kind"]:
+        case "draft":
+            event = {"kind": "answer_streamed", "text": note["text"]}
+        case "search":
+            event = {"kind": "sections_searched", "query": note["query"], "hits": note["found"]}
+        case "expansion":
+            results = [
+                {**one, "section_id": None if one["status"] == "unknown" else one["id"]} for one in note["tried"]
+            ]
+            event = {"kind": "sections_expanded", "origin": "agent", "results": results}
+        case "kept":
+            event = {"kind": "sections_kept", "origin": "agent", "reasons": note["reasons"]}
+        case "reminder":
+            event = {"kind": "reminder_sent", "text": ""}
+        case "retry":
+            event = {**note, "kind": "retry_scheduled"}
+        case "closing":
+            event = {**note, "kind": "sections_closed", "origin": "agent"}
+        case "page":
+            told = {"problems": [("", note["text"])]} if note["is_problem"] else {"notes": [note["text"]]}
+            event = {"kind": "nodes_loaded", "section_ids": (), **told}
+        case _:
+            event = {**note}
+    return event

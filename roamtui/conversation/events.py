@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.transcript import Citation, Stopped, Usage
+from roamtui.conversation.transcript import Citation, Exchange, Stopped, Usage
+from roamtui.document.plain import shorten
 
 
 class ExpandStatus(StrEnum):
@@ -40,7 +41,7 @@ class ExpandResult:
     section_id: str | None
     """The section that it names, None where it names none."""
     status: ExpandStatus
-    text: str
+    text: str = ""
     """What the model reads."""
     tokens: int = 0
     """Estimated tokens of section text newly delivered."""
@@ -197,9 +198,9 @@ class SearchHit:
     """One result of a search by the agent."""
 
     section_id: str
-    path: tuple[str, ...]
-    score: float
-    snippet: str
+    path: tuple[str, ...] = ()
+    score: float = 0.0
+    snippet: str = ""
     why: str = ""
     """How it was found, empty where that says nothing."""
 
@@ -289,3 +290,48 @@ ConversationEvent = (
     | SaveFailed
     | SavingReported
 )
+
+_DRAFT_LENGTH = 300
+"""Characters kept of what the model said before it went on working: all of it is in its step."""
+_TOLD_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, CloseReason.GONE)
+"""Other closings were asked for, and are no news."""
+
+
+def make_draft(text: str) -> tuple[AnswerStreamed, ...]:
+    """Return what the model said before it went on working as it is kept, nothing where it said nothing."""
+    said = text.strip()
+    return (AnswerStreamed(text=shorten(said, _DRAFT_LENGTH)),) if said else ()
+
+
+def keep_event(event: ConversationEvent) -> ConversationEvent | None:
+    """Return an event as it is kept with its exchange, so that a person sees it again; None where it is not.
+
+    Text of the document is left out: it stands in the exchange's steps. What only concerns the moment is not kept, such
+    as what could not be saved or how far loading is; of an answer, the drafts alone are.
+    """
+    match event:
+        case SectionsSearched(hits=hits):
+            return replace(event, hits=tuple(replace(hit, path=(), snippet="") for hit in hits))
+        case SectionsExpanded(origin=Origin.AGENT, results=results):
+            return replace(event, results=tuple(replace(result, text="") for result in results))
+        case AnswerStreamed() | ReminderSent() | RetryScheduled() | SectionsKept(origin=Origin.AGENT):
+            return event
+        case SectionsClosed(reason=reason) if reason in _TOLD_REASONS:
+            return event
+        case NodesLoaded(notes=notes, problems=problems) if notes or problems:
+            return event
+        case _:
+            return None
+
+
+def recall_ending(exchange: Exchange) -> QuestionAnswered:
+    """Return the last event of an exchange."""
+    return QuestionAnswered(
+        number=exchange.number,
+        answer=exchange.answer,
+        stopped=exchange.stopped or Stopped.CANCELLED,
+        citations=exchange.citations,
+        usage=exchange.usage,
+        steps=exchange.steps_taken or len(exchange.steps) + (1 if exchange.answer else 0),
+        error=exchange.error,
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from roamtui.conversation.codec import SavedConversation, encode_exchange
+from roamtui.conversation.events import recall_ending
+from roamtui.conversation.narration import narrate_ending
 from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import plain_line
 
@@ -16,10 +18,7 @@ def render_markdown(saved: SavedConversation, source: str) -> str:
         parts.append(f"## {plain_line(exchange.question)}")
         if exchange.answer:
             parts.append(exchange.answer)
-        if exchange.error:
-            parts.append(f"*{exchange.error}*")
-        elif exchange.stopped is not None and exchange.stopped.value != "answered":
-            parts.append(f"*({exchange.stopped.value.replace('_', ' ')})*")
+        parts += [f"*{piece.words}*" for piece in narrate_ending(recall_ending(exchange))]
         sources = [
             f"- [{citation.section_id}] {' > '.join(map(plain_line, citation.path))}, "
             f"{citation.place} ({citation.state.value.replace('_', ' ')})"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.conversation.events import CloseReason, ConversationEvent, ExpandStatus, SectionsExpanded
+from roamtui.conversation.events import CloseReason, ConversationEvent, ExpandStatus, SectionsExpanded, keep_event
 from roamtui.conversation.keep_open import choose_closing
-from roamtui.conversation.notes import Note, note_events
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.rebuilding import Briefing, rebuild
 from roamtui.conversation.state import ConversationState, KeepOpen
@@ -49,7 +48,7 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
     if state.options.mode is KeepOpen.FRESH:
         ids = [section.section_id for section in state.open if _is_of_earlier_questions(section)]
         state, closed = close(state, ids, Origin.AGENT, CloseReason.FRESH)
-        state = add_notes(state, note_events(closed))
+        state = keep_events(state, closed)
         events = (*events, *closed)
     if state.needs_rebuild or (state.model and state.model != briefing.model):
         state = rebuild(state, briefing)
@@ -65,8 +64,8 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
     state = replace(state, transcript=transcript, is_asking=True, model=briefing.model, title=title)
     state, texts = deliver_pending(state, briefing.room_tokens)
     state, found, opening = _open_found(state, briefing, texts)
-    state = _change_last(state, preface=_write_preface(state, texts, found), notes=note_events(opening))
-    return state, (*events, *opening)
+    state = _change_last(state, preface=_write_preface(state, texts, found))
+    return keep_events(state, opening), (*events, *opening)
 
 
 def record_step(state: ConversationState, step: Step) -> ConversationState:
@@ -75,10 +74,11 @@ def record_step(state: ConversationState, step: Step) -> ConversationState:
     return _change_last(state, steps=(*last.steps, step), answer="")
 
 
-def add_notes(state: ConversationState, notes: tuple[Note, ...]) -> ConversationState:
-    """Keep with the last exchange what a person was shown; before the first one nothing is kept."""
+def keep_events(state: ConversationState, events: tuple[ConversationEvent, ...]) -> ConversationState:
+    """Keep with the last exchange what a person is told later; before the first one nothing is kept."""
     exchanges = state.transcript.exchanges
-    return _change_last(state, notes=(*exchanges[-1].notes, *notes)) if notes and exchanges else state
+    kept = tuple(filter(None, map(keep_event, events)))
+    return _change_last(state, events=(*exchanges[-1].events, *kept)) if kept and exchanges else state
 
 
 def record_draft(state: ConversationState, text: str) -> ConversationState:
@@ -109,7 +109,7 @@ def finish_question(state: ConversationState, outcome: Outcome) -> Update:
     state = replace(state, open=sections)
     state, events = close_marked(state)
     state, more = close(state, choose_closing(state), Origin.AGENT, CloseReason.BUDGET)
-    return add_notes(state, note_events(more)), (*events, *more)
+    return keep_events(state, more), (*events, *more)
 
 
 def close_marked(state: ConversationState) -> Update:

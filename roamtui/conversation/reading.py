@@ -18,8 +18,7 @@ import msgspec
 
 from roamtui.conversation.codec import DAMAGE, Damage, SavedConversation, decode_conversation, decode_exchange
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import ExpandStatus
-from roamtui.conversation.notes import ExpansionNote
+from roamtui.conversation.events import SectionsExpanded
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.transcript import Exchange, Stopped, Usage
 from roamtui.errors import StoreError
@@ -36,6 +35,7 @@ _NO_EXCHANGE: Mapping[str, Any] = {
     "citations": [],
     "usage": msgspec.to_builtins(Usage()),
     "model": "",
+    "events": [],
     "notes": [],
     "steps_taken": 0,
 }
@@ -120,9 +120,9 @@ def _find_last_open(exchanges: tuple[Exchange, ...]) -> tuple[OpenSection, ...]:
 
 
 def _list_opened(exchange: Exchange) -> Iterator[str]:
-    for note in exchange.notes:
-        if isinstance(note, ExpansionNote):
-            yield from (one.id for one in note.tried if one.status is ExpandStatus.OPENED)
+    for event in exchange.events:
+        if isinstance(event, SectionsExpanded):
+            yield from event.opened_ids
 
 
 def _open_anew(section_id: str, number: int) -> OpenSection:

@@ -13,13 +13,12 @@ from roamtui.conversation.commands import Command, FoldNodes, ReadSection, Unfol
 from roamtui.conversation.events import ConversationEvent, LoadingProgressed, NodesLoaded, SaveFailed, SavingReported
 from roamtui.conversation.keep_open import open_budget
 from roamtui.conversation.loading import Fetched, Fetching, carry_pages, find_needed, grow, needs_page, open_links
-from roamtui.conversation.notes import Note, note_events
 from roamtui.conversation.questions import (
     Outcome,
-    add_notes,
     begin_question,
     finish_question,
     fork,
+    keep_events,
     record_draft,
     record_step,
     rewind,
@@ -286,9 +285,9 @@ class Session:
         self._state, events = begin_question(self._state, question, briefing)
         return (*events, *await self._save())
 
-    def note(self, notes: tuple[Note, ...]) -> None:
-        """Keep what a person is shown beside the answer under way, with the next change that is saved."""
-        self._state = add_notes(self._state, notes)
+    def keep(self, events: tuple[ConversationEvent, ...]) -> None:
+        """Keep what happened while the question under way is answered, with the next change that is saved."""
+        self._state = keep_events(self._state, events)
 
     async def record_step(self, step: Step) -> tuple[ConversationEvent, ...]:
         """Add a step to the question under way; it is on disk when this returns."""
@@ -339,7 +338,7 @@ class Session:
         """Go on over the document as it is now, between questions: what is open is found again by id, then by text."""
         assert not self._state.is_asking
         state, events = reload_state(self._state, carry_pages(self._state.library, library))
-        self._state = add_notes(state, note_events(events))
+        self._state = keep_events(state, events)
         return (*events, *await self._save())
 
     def abandon_question(self, outcome: Outcome, *, step: Step | None = None) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from roamtui.conversation.open_section import OpenSection
 from roamtui.document.node import Span
 
-if TYPE_CHECKING:  # notes are made of events, which hold citations
-    from roamtui.conversation.notes import Note
+if TYPE_CHECKING:  # events hold citations
+    from roamtui.conversation.events import ConversationEvent
 
 
 class Role(StrEnum):
@@ -182,8 +182,8 @@ class Exchange:
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     error: str = ""
-    notes: tuple[Note, ...] = ()
-    """What a person was shown beside the answer, in order; empty in files of older versions."""
+    events: tuple[ConversationEvent, ...] = ()
+    """What happened while it was answered, as far as a person is told of it later."""
     steps_taken: int = 0
     """Requests that it took; 0 in files of older versions."""
 

@@ -21,14 +21,15 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     StepStarted,
     ToolFinished,
+    recall_ending,
 )
 from roamtui.conversation.export import describe_citation
+from roamtui.conversation.narration import write_lines
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.headless.event_lines import describe_tool, print_answer_event, print_event
-from roamtui.headless.narration import narrate_event
-from roamtui.headless.output import write_json, write_note, write_notes, write_text
+from roamtui.headless.output import write_json, write_notes, write_text
 from roamtui.models.base import find_note
 from roamtui.outline.labels import name_path
 from roamtui.outline.ranges import parse_reference
@@ -84,13 +85,12 @@ async def ask_question(
                 if as_events:
                     print_event(event)
                 _record_event(agent, event, record)
-                note = "" if _is_expected(event) else narrate_event(event, agent.session.state.library)
-                if note and (not is_quiet or _is_warning(event)):
-                    write_note(note)
+                if _is_warning(event) if is_quiet else not _is_expected(event):
+                    write_notes(write_lines(event, agent.session.state.library))
     except asyncio.CancelledError:
         if not record.is_asked:
             raise
-        record.final = _recall_cancelled(agent)
+        record.final = recall_ending(agent.session.state.transcript.exchanges[-1])
     return record
 
 
@@ -106,19 +106,6 @@ def _record_event(agent: Agent, event: ConversationEvent, record: AskRecord) -> 
         _record_tool(event, agent.session.state.library, record)
     elif isinstance(event, QuestionAnswered):
         record.final = event
-
-
-def _recall_cancelled(agent: Agent) -> QuestionAnswered:
-    """Return what the conversation holds of a question that was cancelled."""
-    exchange = agent.session.state.transcript.exchanges[-1]
-    return QuestionAnswered(
-        number=exchange.number,
-        answer=exchange.answer,
-        stopped=exchange.stopped or Stopped.CANCELLED,
-        citations=exchange.citations,
-        usage=exchange.usage,
-        steps=len(exchange.steps),
-    )
 
 
 def _is_expected(event: ConversationEvent) -> bool:

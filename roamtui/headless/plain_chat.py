@@ -18,10 +18,10 @@ from typing import assert_never
 from roamtui.agent.loop import Agent
 from roamtui.conversation.approval import Approval, CostApproval, OriginApproval
 from roamtui.conversation.events import AnswerStreamed, ConversationEvent, QuestionAnswered, QuestionAsked, StepStarted
+from roamtui.conversation.narration import write_lines
 from roamtui.conversation.transcript import Stopped
 from roamtui.document.plain import plain_line
 from roamtui.headless.ask import describe_sources
-from roamtui.headless.narration import narrate_event
 from roamtui.headless.output import write_note, write_notes, write_plain
 from roamtui.headless.plain_commands import LEAVE, CommandContext, run_plain_command
 from roamtui.models.base import Model, find_note
@@ -220,9 +220,7 @@ class PlainChat:
             write_note(f"roamtui: {event.error}")
 
     def _tell(self, event: ConversationEvent) -> None:
-        line = narrate_event(event, self._agent.session.state.library)
-        if line:
-            write_note(line)
+        write_notes(write_lines(event, self._agent.session.state.library))
 
 
 def run_plain_chat(context: PlainContext) -> int:

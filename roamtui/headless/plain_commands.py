@@ -17,12 +17,12 @@ from roamtui.conversation.commands import (
     ReadSection,
     UnfoldNodes,
 )
+from roamtui.conversation.narration import write_lines
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.loader import can_load
 from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError
-from roamtui.headless.narration import narrate_event
 from roamtui.headless.sections import describe_hits
 from roamtui.models.base import Model
 from roamtui.models.choose import find_usable_models
@@ -92,14 +92,13 @@ def _find_sections(agent: Agent, text: str) -> tuple[list[str], list[str]]:
 
 async def _dispatch(agent: Agent, command: Command) -> list[str]:
     session = agent.session
-    return [line async for event in session.dispatch(command) if (line := narrate_event(event, session.state.library))]
+    return [line async for event in session.dispatch(command) for line in write_lines(event, session.state.library)]
 
 
 async def _open(context: CommandContext, text: str) -> str:
     ids, told = _find_sections(context.agent, text)
     if ids:
-        lines = await _dispatch(context.agent, ExpandSections(section_ids=tuple(ids), origin=Origin.PERSON))
-        told += lines or ["already open"]
+        told += await _dispatch(context.agent, ExpandSections(section_ids=tuple(ids), origin=Origin.PERSON))
     return "\n".join(told)
 
 

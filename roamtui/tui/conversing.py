@@ -10,7 +10,7 @@ from functools import partial
 from roamtui.agent.examples import ask_model_for_questions, propose_questions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import Command
-from roamtui.conversation.events import ConversationEvent
+from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed, recall_ending
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Stopped
 from roamtui.document.library import Library
@@ -18,7 +18,6 @@ from roamtui.document.parallel import start
 from roamtui.models.base import find_note, start_model
 from roamtui.models.choose import OFFLINE
 from roamtui.search.base import Hit, Indexing
-from roamtui.tui.chat.narration import recall_ending
 from roamtui.tui.commands import MakeCommand
 from roamtui.tui.dispatch import EventDispatcher
 
@@ -37,9 +36,9 @@ class Conversing:
     async def go_back(self, number: int) -> None:
         """Go back to before question `number`: it and all that followed are no longer part of the conversation."""
         failures = await self._agent.session.rewind(number)
-        self._dispatcher.forget(number)
+        self._dispatcher.forget(self._agent.session.state, number)
         for failure in failures:
-            self._dispatcher.show(failure)
+            self.show(failure)
 
     async def ask(self, question: str, *, within: str | None = None) -> None:
         """Ask, and show all that happens; cancelled, show what was answered so far.
@@ -52,7 +51,7 @@ class Conversing:
         try:
             async with aclosing(self._agent.ask(question, within=within)) as events:  # type: ignore[type-var]
                 async for event in events:
-                    self._dispatcher.show(event)
+                    self.show(event)
         finally:
             if self._agent.session.state.question_number > number:
                 self._show_interrupted()
@@ -119,7 +118,7 @@ class Conversing:
     async def _carry_out(self, command: Command) -> bool:
         has_happened = False
         async for event in self._agent.session.dispatch(command):
-            self._dispatcher.show(event)
+            self.show(event)
             has_happened = True
         return has_happened
 
@@ -134,7 +133,7 @@ class Conversing:
             return ()
         async with self._one_at_a_time:
             async for event in self._agent.session.load_all():
-                self._dispatcher.show(event)
+                self.show(event)
         searcher.refresh(self._agent.session.state.library)
         hits = await asyncio.to_thread(searcher.search, query, limit=limit)
         library = self._agent.session.state.library
@@ -145,14 +144,14 @@ class Conversing:
         async with self._one_at_a_time:
             session = self._agent.session
             async for event in session.load_all():
-                self._dispatcher.show(event)
+                self.show(event)
             other = await asyncio.to_thread(make, session)
             if session.state.is_asking:
                 return
             events = session.turn_to(other)
-            self._dispatcher.start_over()
+            self._dispatcher.start_over(session.state)
             for event in events:
-                self._dispatcher.show(event)
+                self.show(event)
 
     async def reload(self, library: Library) -> bool:
         """Go on over the document as it is now; return whether that could be done, which it cannot while asking."""
@@ -163,9 +162,9 @@ class Conversing:
             events = await session.reload(library)
             if self._agent.searcher is not None:
                 self._agent.searcher.refresh(library)
-            self._dispatcher.show_again()
+            self._dispatcher.show_state(session.state)
             for event in events:
-                self._dispatcher.show(event)
+                self.show(event)
             return True
 
     def note(self, text: str) -> None:
@@ -173,14 +172,17 @@ class Conversing:
         self._dispatcher.note(text)
 
     def show(self, event: ConversationEvent) -> None:
-        """Show something that happened before anything was asked."""
-        self._dispatcher.show(event)
+        """Show something that happened."""
+        self._dispatcher.show(self._agent.session.state, event)
 
     def _show_interrupted(self) -> None:
+        """Show how an answer ended that nobody waited for, and what was closed then."""
         exchanges = self._agent.session.state.transcript.exchanges
         if exchanges and exchanges[-1].stopped is Stopped.CANCELLED:
-            self._dispatcher.show(recall_ending(exchanges[-1]))
-            self._dispatcher.tell_closings(exchanges[-1])
+            self.show(recall_ending(exchanges[-1]))
+            for event in exchanges[-1].events:
+                if isinstance(event, SectionsClosed) and event.reason is CloseReason.BUDGET:
+                    self.show(event)
 
 
 def _prepare(library: Library) -> None:

@@ -1,209 +1,128 @@
-"""What happens in the core, shown: one match over every event."""
+"""What happens in the core, shown: each event once, with the state after it."""
 
 from __future__ import annotations
 
-from typing import assert_never
-
-from roamtui.agent.chronicle import note_event
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
-    BatchUndone,
-    CloseReason,
     ConversationEvent,
-    ExpandStatus,
     LoadingProgressed,
-    NodesFolded,
     NodesLoaded,
-    NodesUnfolded,
     QuestionAnswered,
     QuestionAsked,
-    ReadingChanged,
     ReminderSent,
     RetryScheduled,
-    SaveFailed,
-    SavingReported,
-    SectionsClosed,
     SectionsExpanded,
-    SectionsKept,
-    SectionsMarked,
-    SectionsPinned,
     SectionsSearched,
     StepStarted,
     ThinkingStreamed,
-    ToolFinished,
 )
-from roamtui.conversation.notes import ClosingNote, Note
-from roamtui.conversation.session import Session
-from roamtui.conversation.transcript import Exchange
+from roamtui.conversation.narration import Place, narrate
+from roamtui.conversation.state import ConversationState
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.chat.messages import NoticeKind
-from roamtui.tui.chat.narration import (
-    describe_count,
-    describe_kept,
-    name_section,
-    narrate_loading,
-    narrate_note,
-    narrate_notice,
-)
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.status_line import StatusLine
+
+_CHANGES_NOTHING = (
+    AnswerStreamed,
+    LoadingProgressed,
+    ReminderSent,
+    RetryScheduled,
+    SectionsSearched,
+    StepStarted,
+    ThinkingStreamed,
+)
+"""Events after which the state looks as before; some come many times a second."""
 
 
 class EventDispatcher:
     """Brings the widgets up to date with what happened."""
 
-    def __init__(self, session: Session, tree: TreePane, chat: ChatLog, status: StatusLine) -> None:
-        self._session = session
+    def __init__(self, tree: TreePane, chat: ChatLog, status: StatusLine) -> None:
         self._tree = tree
         self._chat = chat
         self._status = status
 
-    def show(self, event: ConversationEvent) -> None:  # noqa: C901, PLR0912 - one case an event
-        """Show an event; the state already is the one after it."""
+    def show(self, state: ConversationState, event: ConversationEvent) -> None:
+        """Show an event.
+
+        Args:
+            state: The conversation after it.
+            event: What happened.
+        """
+        if not isinstance(event, _CHANGES_NOTHING):
+            self.show_state(state)
+        self._show_event(state, event)
+        if not isinstance(event, AnswerStreamed):
+            self._tell(state, event)
+
+    def _show_event(self, state: ConversationState, event: ConversationEvent) -> None:
+        """Show what is more than words and the state after it."""
+        current = self._chat.current
         match event:
             case QuestionAsked(number=number, question=question):
                 self._chat.begin(number, question)
                 self._status.change(is_asking=True, step=0, message="")
             case StepStarted(number=number):
-                self._begin_step()
+                self._put_draft_away(state)
                 self._status.change(step=number)
-            case AnswerStreamed(text=text):
-                self._stream(text)
-            case ThinkingStreamed(text=text):
-                self._think(text)
+            case AnswerStreamed(text=text) if current is not None:
+                current.append_answer(text)
+            case ThinkingStreamed(text=text) if current is not None:
+                current.show_thought(text)
+            case QuestionAnswered(number=number):
+                self._status.change(is_asking=False, step=0)
+                if current is not None:
+                    current.finish(event, state.transcript.exchanges[number - 1].model)
             case SectionsSearched(hits=hits):
                 self._tree.show_found(tuple(hit.section_id for hit in hits))
-                self._tell(event)
-            case ToolFinished():
-                self._show_state()
-            case ReminderSent() | RetryScheduled():
-                self._tell(event)
-            case QuestionAnswered():
-                self._finish(event)
-                self._status.change(is_asking=False, step=0)
-                self._show_state()
-            case SectionsExpanded():
-                self._show_expansion(event)
-            case SectionsClosed():
-                self._show_closing(event)
-            case SectionsMarked(section_ids=ids):
-                self._show_state(f"{describe_count(ids)} will close after this answer")
-            case SectionsKept():
-                self._show_kept(event)
-            case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
-                self._show_state(f"{'pinned' if is_pinned else 'unpinned'} {self._names(ids)}")
-            case NodesUnfolded() | NodesFolded():
-                self._tree.show(self._session.state)
-            case ReadingChanged():
-                self._tree.show(self._session.state)
-            case BatchUndone(section_ids=ids):
-                self._show_state(f"took back {describe_count(ids)}")
-            case LoadingProgressed():
-                self._status.change(message=narrate_loading(event))
-            case NodesLoaded():
-                self._show_loaded(event)
-            case SaveFailed(message=message) | SavingReported(message=message):
-                self._chat.add_notice(message, NoticeKind.WARNING)
+            case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:
+                self._tree.show_batch(opened)
+            case NodesLoaded(section_ids=ids):
+                self._status.change(message="")
+                self._tree.tell_growth(ids)
             case _:
-                assert_never(event)
+                pass
+
+    def _tell(self, state: ConversationState, event: ConversationEvent) -> None:
+        """Say what happened: above the answer under way what was done for it, below it what else is to be known."""
+        passing: list[str] = []
+        for piece in narrate(event, state.library):
+            if piece.place is Place.ANSWER and state.is_asking and self._chat.current is not None:
+                self._put_draft_away(state)
+                self._chat.current.add_piece(piece)
+            elif piece.place in (Place.ANSWER, Place.CHAT):
+                self._chat.add_notice(piece.write(with_ids=False), piece.weight)
+            elif piece.place is Place.MOMENT:
+                passing.append(piece.brief)
+        if passing:
+            self._status.change(message="; ".join(passing))
+
+    def _put_draft_away(self, state: ConversationState) -> None:
+        """Take what the answer under way says so far for a draft: the model goes on working."""
+        if self._chat.current is not None:
+            for draft in self._chat.current.take_draft():
+                for piece in narrate(draft, state.library):
+                    self._chat.current.add_piece(piece)
+
+    def show_state(self, state: ConversationState) -> None:
+        """Show another state of the conversation."""
+        self._tree.show(state)
+        self._status.show_state(state)
 
     def note(self, text: str) -> None:
         """Say in the conversation what a person should know."""
         self._chat.add_notice(text)
 
-    def forget(self, number: int) -> None:
+    def forget(self, state: ConversationState, number: int) -> None:
         """Show question `number` and what followed no longer: the conversation went back to before it."""
         self._chat.forget(number)
-        self._show_state("")
+        self.show_state(state)
+        self._status.change(message="")
 
-    def start_over(self) -> None:
-        """Show the conversation that the session holds now in place of the one before."""
+    def start_over(self, state: ConversationState) -> None:
+        """Show another conversation in place of the one before."""
         self._chat.start_over()
         self._tree.show_found(())
-        self._status.change(is_asking=False, step=0)
-        self._show_state("")
-
-    def show_again(self) -> None:
-        """Show the state after the document was read again."""
-        self._show_state()
-
-    def _show_state(self, message: str | None = None) -> None:
-        state = self._session.state
-        self._tree.show(state)
-        self._status.show_state(state)
-        if message is not None:
-            self._status.change(message=message)
-
-    def _begin_step(self) -> None:
-        if self._chat.current is not None:
-            self._chat.current.put_draft_away()
-
-    def _stream(self, text: str) -> None:
-        if self._chat.current is not None:
-            self._chat.current.append_answer(text)
-
-    def _finish(self, event: QuestionAnswered) -> None:
-        if self._chat.current is not None:
-            model = self._session.state.transcript.exchanges[event.number - 1].model
-            self._chat.current.finish(event, model)
-
-    def _think(self, text: str) -> None:
-        if self._chat.current is not None:
-            self._chat.current.show_thought(text)
-
-    def _tell(self, event: ConversationEvent) -> None:
-        """Say what an event is kept as: above the answer under way what was done for it, below it all else."""
-        library = self._session.state.library
-        for note in note_event(event):
-            for activity in narrate_note(note, library):
-                if self._session.state.is_asking and self._chat.current is not None:
-                    self._chat.current.put_draft_away()
-                    self._chat.current.add_activity(activity)
-                else:
-                    self._chat.add_notice(activity.text)
-            self._show_notice(note)
-
-    def tell_closings(self, exchange: Exchange) -> None:
-        """Say what was closed at the end of an exchange that nobody waited for."""
-        for note in exchange.notes:
-            if isinstance(note, ClosingNote) and note.reason is CloseReason.BUDGET:
-                self._show_notice(note)
-
-    def _show_notice(self, note: Note) -> None:
-        notice = narrate_notice(note, self._session.state.library)
-        if notice is not None:
-            self._chat.add_notice(*notice)
-
-    def _show_expansion(self, event: SectionsExpanded) -> None:
-        opened = event.opened_ids
-        if event.origin is Origin.PERSON:
-            refusals = [result.text for result in event.results if result.status is ExpandStatus.FAILED]
-            told = f"opened {self._names(opened)}" if opened else " ".join(refusals) or "open already"
-            self._show_state(told or None)
-            return
-        self._show_state()
-        if opened:
-            self._tree.show_batch(opened)
-        self._tell(event)
-
-    def _show_loaded(self, event: NodesLoaded) -> None:
-        self._show_state("")
-        self._tree.tell_growth(event.section_ids)
-        self._tell(event)
-
-    def _show_closing(self, event: SectionsClosed) -> None:
-        is_news = bool(note_event(event))
-        self._show_state(None if is_news else f"closed {self._names(event.section_ids)}")
-        self._tell(event)
-
-    def _show_kept(self, event: SectionsKept) -> None:
-        self._show_state()
-        if event.origin is Origin.PERSON:
-            self._chat.add_notice(describe_kept(event.reasons, self._session.state.library))
-        self._tell(event)
-
-    def _names(self, section_ids: tuple[str, ...]) -> str:
-        if len(section_ids) == 1:
-            return f"“{name_section(section_ids[0], self._session.state.library)}”"
-        return describe_count(section_ids)
+        self.show_state(state)
+        self._status.change(is_asking=False, step=0, message="")

@@ -10,12 +10,13 @@ from typing_extensions import override
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import NodesUnfolded
+from roamtui.conversation.narration import Weight
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, TextDelta
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import EndingView
-from roamtui.tui.chat.messages import NoticeKind, NoticeView
+from roamtui.tui.chat.messages import NoticeView
 from tests.tui.driving import ask, make_app, make_context, wait_until
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ class BrokenModel(ScriptedModel):
         raise ZeroDivisionError("[/red] by zero")
 
 
-def notices(app: RoamApp, kind: NoticeKind) -> list[str]:
-    return [notice.text for notice in app.screen.query(NoticeView) if notice.kind is kind]
+def notices(app: RoamApp, weight: Weight) -> list[str]:
+    return [notice.text for notice in app.screen.query(NoticeView) if notice.weight is weight]
 
 
 async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
@@ -58,8 +59,8 @@ async def test_an_unexpected_failure_of_a_worker_is_a_message_and_never_an_exit(
     app.app_context.agent.model = BrokenModel()
     async with app.run_test(size=(100, 30)) as pilot:
         await ask(pilot, "How many?")
-        await wait_until(pilot, lambda: bool(notices(app, NoticeKind.ERROR)))
-        (text,) = notices(app, NoticeKind.ERROR)
+        await wait_until(pilot, lambda: bool(notices(app, Weight.ERROR)))
+        (text,) = notices(app, Weight.ERROR)
         assert "ZeroDivisionError: [/red] by zero" in text
         assert "Traceback" not in text
         app.app_context.agent.model = ScriptedModel([ScriptedReply(text="Forty.")])
@@ -77,8 +78,8 @@ async def test_a_failing_command_is_a_message(monkeypatch: pytest.MonkeyPatch) -
     async with app.run_test(size=(100, 30)) as pilot:
         monkeypatch.setattr(app.main.session, "dispatch", fail)
         await pilot.press("escape", "space")
-        await wait_until(pilot, lambda: bool(notices(app, NoticeKind.ERROR)))
-        assert "disk on fire" in notices(app, NoticeKind.ERROR)[0]
+        await wait_until(pilot, lambda: bool(notices(app, Weight.ERROR)))
+        assert "disk on fire" in notices(app, Weight.ERROR)[0]
         assert app.is_running
 
 
@@ -86,7 +87,7 @@ async def test_notes_on_the_document_are_shown_at_the_start() -> None:
     app = make_app(notes=("Two bytes were no UTF-8.",))
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.pause()
-        assert notices(app, NoticeKind.INFO) == ["Two bytes were no UTF-8."]
+        assert notices(app, Weight.INFO) == ["Two bytes were no UTF-8."]
 
 
 async def test_a_document_that_is_no_file_cannot_be_edited_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

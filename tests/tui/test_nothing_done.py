@@ -67,7 +67,7 @@ async def test_opening_what_is_open_says_that_it_is() -> None:
         await pilot.press("escape", "j", "a")
         await wait_until(pilot, lambda: status_line.status.message == "opened “Ovens”")
         await pilot.press("a")
-        await wait_until(pilot, lambda: status_line.status.message == "open already")
+        await wait_until(pilot, lambda: status_line.status.message == "already open")
 
 
 async def test_matches_in_the_reader_are_counted_and_numbered() -> None:

@@ -13,10 +13,11 @@ from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widget import Widget
 from typing_extensions import override
 
+from roamtui.conversation.narration import Weight
 from roamtui.conversation.transcript import Citation
 from roamtui.tui.actions import Scope
 from roamtui.tui.chat.content_view import ContentView, TargetChosen
-from roamtui.tui.chat.messages import Messages, NoticeKind
+from roamtui.tui.chat.messages import Messages
 from roamtui.tui.commands import CopyWanted
 from roamtui.tui.context import FirstContext
 from roamtui.tui.keys import bind
@@ -116,11 +117,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         if self.current is not None:
             self._keeper.start()
 
-    def add_notice(self, text: str, kind: NoticeKind = NoticeKind.INFO) -> None:
+    def add_notice(self, text: str, weight: Weight = Weight.INFO) -> None:
         """Say something in the conversation."""
-        self._messages.add_notice(text, kind)
-        is_kept = kind is NoticeKind.INFO and self._keeper.is_keeping
-        if kind is NoticeKind.ERROR or (self.current is not None and not is_kept):
+        self._messages.add_notice(text, weight)
+        is_kept = weight is Weight.INFO and self._keeper.is_keeping
+        if weight is Weight.ERROR or (self.current is not None and not is_kept):
             self.anchor()
 
     def show_earlier(self) -> None:

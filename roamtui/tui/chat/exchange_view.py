@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from typing_extensions import override
 
-from roamtui.conversation.events import QuestionAnswered
-from roamtui.conversation.notes import note_draft
-from roamtui.conversation.transcript import Citation, Stopped
+from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, make_draft
+from roamtui.conversation.narration import Piece, Verb, Weight, narrate_ending
+from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import plain_line, plain_text, shorten
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, link_target, wrap
 from roamtui.tui.chat.sources_view import NameSection, SourcesView
 from roamtui.tui.status_line import OFFLINE, describe_usage
 
-_ENDINGS = {
-    Stopped.ANSWERED: None,
-    Stopped.NOT_FOUND: "nothing found",
-    Stopped.STEP_LIMIT: "stopped at the step limit",
-    Stopped.CANCELLED: "stopped by you",
-    Stopped.COST: "stopped at the cost limit",
-    Stopped.ERROR: None,
+_STYLES = {Weight.INFO: "$muted", Weight.WARNING: "$warning", Weight.ERROR: "$error"}
+_SIGNS = {
+    Verb.SAID: "“",
+    Verb.SEARCHED: "⌕",
+    Verb.OPENED: "◆",
+    Verb.MISSED: "?",
+    Verb.LACKED_ROOM: "!",
+    Verb.FAILED: "✗",
+    Verb.KEPT: "◆",
+    Verb.REMINDED: "❝",
+    Verb.RETRIED: "↻",
 }
 
 
@@ -107,18 +108,19 @@ class ExchangeView(Vertical):
         """Tell that it is laid out: only now it is known where its answer begins."""
         self.post_message(self.Resized())
 
-    def add_activity(self, activity: Activity) -> None:
+    def add_piece(self, piece: Piece) -> None:
         """Show something that the model did."""
         self._end_waiting()
         self._activity.display = True
-        self._activity.add(activity)
+        self._activity.add(piece)
 
-    def put_draft_away(self) -> None:
-        """Take what was said before the model goes on working for thinking aloud: the answer comes after it."""
-        for draft in note_draft(self._answer.text):
-            self.add_activity(Activity("“", draft.text))
+    def take_draft(self) -> tuple[AnswerStreamed, ...]:
+        """Show no longer what was said before the model goes on working, and return it: the answer comes after it."""
+        draft = make_draft(self._answer.text)
+        if draft:
             self._answer.finish("", ())
             self._answer.display = False
+        return draft
 
     def append_answer(self, text: str) -> None:
         """Show some more of the answer."""
@@ -163,12 +165,9 @@ class ExchangeView(Vertical):
 def describe_ending(event: QuestionAnswered) -> Content:
     """Return how an exchange ended, its steps, tokens and cost."""
     parts: list[Content] = []
-    if event.error:
-        parts.append(Content.styled(f"✗ {event.error}", "$error"))
-    if ending := _ENDINGS[event.stopped]:
-        parts.append(Content.styled(ending, "$warning"))
-    if event.is_unproven:
-        parts.append(Content.styled("no quotes, so nothing was checked", "$warning"))
+    for piece in narrate_ending(event):
+        sign = "✗ " if piece.weight is Weight.ERROR else ""
+        parts.append(Content.styled(f"{sign}{piece.words}", _STYLES[piece.weight]))
     if event.steps:
         parts.append(Content("1 step" if event.steps == 1 else f"{event.steps} steps"))
     if event.usage.input_tokens or event.usage.output_tokens:
@@ -202,27 +201,6 @@ _THOUGHT_LENGTH = 160
 _TITLE_LENGTH = 48
 
 
-@dataclass(frozen=True, slots=True)
-class NamedSection:
-    """A section as an activity line names it."""
-
-    section_id: str
-    title: str
-    note: str = ""
-    """Said after the title; may hold words of others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Activity:
-    """One line of what the model did."""
-
-    sign: str
-    text: str
-    """May hold words of the model."""
-    sections: tuple[NamedSection, ...] = ()
-    style: str = "$muted"
-
-
 class ActivityView(ContentView):
     """Lists what the model did, oldest first; each section that is named can be jumped to."""
 
@@ -230,28 +208,26 @@ class ActivityView(ContentView):
     ActivityView { padding: 0 1; color: $muted; }
     """
 
-    def __init__(self, activities: Iterable[Activity] = ()) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._activities = list(activities)
+        self._pieces: list[Piece] = []
         self._thought = ""
 
     @property
     @override
     def targets(self) -> tuple[Target, ...]:
         return tuple(
-            SectionTarget(section.section_id)
-            for activity in self._activities
-            for section in activity.sections[:_TITLES_MAX]
+            SectionTarget(section.section_id) for piece in self._pieces for section in piece.sections[:_TITLES_MAX]
         )
 
     @property
     def has_activities(self) -> bool:
         """Whether anything was done yet."""
-        return bool(self._activities)
+        return bool(self._pieces)
 
-    def add(self, activity: Activity) -> None:
+    def add(self, piece: Piece) -> None:
         """Add a line."""
-        self._activities.append(activity)
+        self._pieces.append(piece)
         self._thought = ""
         self.change()
 
@@ -270,9 +246,9 @@ class ActivityView(ContentView):
     def lay_out(self, width: int) -> Content:
         lines: list[Content] = []
         index = 0
-        for activity in self._activities:
-            content = Content.styled(plain_line(activity.text), activity.style)
-            shown = activity.sections[:_TITLES_MAX]
+        for piece in self._pieces:
+            content = Content.styled(plain_line(piece.head), _STYLES[piece.weight])
+            shown = piece.sections[:_TITLES_MAX]
             for number, section in enumerate(shown):
                 title = Content.styled(shorten(plain_line(section.title), _TITLE_LENGTH) or "untitled", "$foreground")
                 content += ": " if number == 0 else ", "
@@ -280,9 +256,9 @@ class ActivityView(ContentView):
                 if section.note:
                     content += Content.styled(f" ({plain_line(section.note)})", "$muted")
                 index += 1
-            if len(activity.sections) > len(shown):
-                content += f" and {len(activity.sections) - len(shown)} more"
-            sign = Content.styled(f"{activity.sign} ", "$accent")
+            if len(piece.sections) > len(shown):
+                content += f" and {len(piece.sections) - len(shown)} more"
+            sign = Content.styled(f"{_SIGNS[piece.verb]} ", "$accent")
             lines += wrap(content, width, lead=sign, follow="  ")
         if self._thought:
             thought = Content.styled(self._thought[-_THOUGHT_LENGTH:], "italic $muted")

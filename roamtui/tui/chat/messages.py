@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -11,6 +10,8 @@ from textual.content import Content
 from textual.widget import Widget
 from typing_extensions import override
 
+from roamtui.conversation.events import recall_ending
+from roamtui.conversation.narration import Place, Weight, name_section, narrate
 from roamtui.conversation.transcript import Exchange
 from roamtui.document.plain import plain_text
 from roamtui.tui.chat.content_view import ContentView, EarlierTarget, Target, link_target, wrap
@@ -135,9 +136,9 @@ class Messages(Vertical):
         self._welcome.display = True
         self.restore()
 
-    def add_notice(self, text: str, kind: NoticeKind) -> None:
+    def add_notice(self, text: str, weight: Weight) -> None:
         """Say something at the end, or before a question that waits to be begun."""
-        self.mount(NoticeView(text, kind), before=self._expected)
+        self.mount(NoticeView(text, weight), before=self._expected)
 
     def show_earlier(self) -> None:
         """Show some more exchanges, before all others."""
@@ -179,44 +180,30 @@ class Messages(Vertical):
 
     def _recall(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
         """Return views of saved exchanges that stand before all others, each with the notices that stood below it."""
-        from roamtui.tui.chat.narration import (  # noqa: PLC0415 - not for the first screen
-            narrate_notice,
-            recall_activities,
-            recall_ending,
-        )
-
         library = self._first.state.library
         widgets: list[Widget] = []
         views: list[ExchangeView] = []
         for exchange in exchanges:
             view = self._make_view(exchange.number, exchange.question)
-            for activity in recall_activities(exchange, library):
-                view.add_activity(activity)
+            widgets.append(view)
+            for piece in (piece for event in exchange.events for piece in narrate(event, library)):
+                if piece.place is Place.ANSWER:
+                    view.add_piece(piece)
+                else:
+                    widgets.append(NoticeView(piece.write(with_ids=False), piece.weight))
             view.finish(recall_ending(exchange), exchange.model)
             views.append(view)
-            notices = filter(None, (narrate_notice(note, library) for note in exchange.notes))
-            widgets += [view, *(NoticeView(text, kind) for text, kind in notices)]
         self._shown[:0] = views
         return widgets
 
     def _name_section(self, section_id: str) -> str:
-        from roamtui.tui.chat.narration import name_section  # noqa: PLC0415 - not for the first screen
-
         return name_section(section_id, self._first.state.library)
 
 
-class NoticeKind(StrEnum):
-    """How much a notice matters."""
-
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
 _LOOKS = {
-    NoticeKind.INFO: ("·", "$muted"),
-    NoticeKind.WARNING: ("!", "$warning"),
-    NoticeKind.ERROR: ("✗", "$error"),
+    Weight.INFO: ("·", "$muted"),
+    Weight.WARNING: ("!", "$warning"),
+    Weight.ERROR: ("✗", "$error"),
 }
 
 
@@ -227,15 +214,15 @@ class NoticeView(ContentView):
     NoticeView { padding: 0 1; margin: 1 0; }
     """
 
-    def __init__(self, text: str, kind: NoticeKind = NoticeKind.INFO) -> None:
+    def __init__(self, text: str, weight: Weight = Weight.INFO) -> None:
         super().__init__()
         self.text = text
         """What it says."""
-        self.kind = kind
+        self.weight = weight
         """How much it matters."""
 
     @override
     def lay_out(self, width: int) -> Content:
-        sign, style = _LOOKS[self.kind]
+        sign, style = _LOOKS[self.weight]
         text = Content.styled(plain_text(self.text), style)
         return Content("\n").join(wrap(text, width, lead=Content.styled(f"{sign} ", style), follow="  "))

@@ -13,6 +13,7 @@ from textual.worker import Worker
 from typing_extensions import override
 
 from roamtui.conversation.approval import Approval, Approver, CostApproval, OriginApproval
+from roamtui.conversation.narration import name_section
 from roamtui.conversation.transcript import Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
@@ -85,8 +86,6 @@ class NextQuestion:
 
     def _show_section(self, aim: Aim, library: Library) -> str:
         """Show in the empty box which section a question is about; return it in words, with a space before them."""
-        from roamtui.tui.chat.narration import name_section  # noqa: PLC0415 - not for the first screen
-
         if aim.within is None:
             return ""
         about = f" about “{name_section(aim.within, library)}” alone"
@@ -117,7 +116,7 @@ class Asking:
 
         agent = self._first.whole.agent
         agent.session.approver = AskingApprover(self._screen)
-        dispatcher = EventDispatcher(agent.session, self._panes.tree, self._log, self._panes.status)
+        dispatcher = EventDispatcher(self._panes.tree, self._log, self._panes.status)
         return Conversing(agent, dispatcher)
 
     @property

@@ -14,12 +14,12 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
+from roamtui.conversation.narration import Weight
 from roamtui.document.library import Library
 from roamtui.tui.actions import Action, Scope
 from roamtui.tui.base_app import describe_failure, forget_frames, is_job_of_shell
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetChosen
-from roamtui.tui.chat.messages import NoticeKind
 from roamtui.tui.chat.welcome import Welcome
 from roamtui.tui.commands import AskAboutWanted, CommandWanted, CopyWanted, MakeCommand, NothingDone
 from roamtui.tui.context import AppContext, FirstContext
@@ -184,14 +184,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(Worker.StateChanged)
     def _tell_failure(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self.chat_log.add_notice(describe_failure(event.worker.error), NoticeKind.ERROR)
+            self.chat_log.add_notice(describe_failure(event.worker.error), Weight.ERROR)
         if event.worker.error is not None:
             forget_frames(event.worker.error)
         self._asking.note_worker(event.worker)
 
     def warn(self, text: str) -> None:
         """Say in the conversation that something is not as it should be."""
-        self.chat_log.add_notice(text, NoticeKind.WARNING)
+        self.chat_log.add_notice(text, Weight.WARNING)
 
     def complain(self, reason: str | None) -> None:
         """Say for a moment why something cannot be done; nothing for None."""
