@@ -10,12 +10,12 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 from urllib.parse import unquote
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import Converted
-from roamtui.sources.convert.escaping import escape_marks, has_words, write_heading
+from roamtui.sources.convert.escaping import escape_marks, write_heading
 from roamtui.sources.convert.html import convert_html, decode_html
 from roamtui.sources.convert.html_tokens import Tag, read_tokens
 from roamtui.sources.convert.package import Package
@@ -25,19 +25,26 @@ _ENCRYPTION = "META-INF/encryption.xml"
 _CIPHER = b"xmlenc#aes"
 """What encrypts text; fonts are scrambled in another way."""
 _CHAPTERS_MAX = 5_000
-_PAGE_TYPES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
+_DRAWING_TYPE = "image/svg+xml"
+_PAGE_TYPES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml", _DRAWING_TYPE})
 _POINTS_MAX = 20_000
 _TITLE_LENGTH_MAX = 500
 _PLACE = re.compile("\ue000(\\d+)\ue001")
 """Number of an entry, in the text where it leads to, between characters that no book uses."""
+_ADDRESS = re.compile(r"\]\([^)\n]*\)")
 _ID = re.compile(r"""<([a-zA-Z][\w:]*)[^<>]{0,2000}?\sid\s*=\s*["']([^"'<>]{1,300})["'][^<>]*>""")
 _MARKED_BEFORE = frozenset({"table", "thead", "tbody", "tr", "ul", "ol", "dl"})
 """Elements in which no text can stand."""
+_DRAWING = re.compile(r"(?<=<)(/?)(?:[\w-]{1,20}:)?svg(?=[\s/>])")
+_DRAWN_TEXT = frozenset({"title", "desc", "text"})
+"""Elements of a drawing that hold words."""
 _UNMARKED = frozenset({"html", "head", "title", "script", "style", "meta", "link"})
 _HEADING = re.compile(r"(#{1,6}) (.*)")
 _FENCE = re.compile(r"(`{3,})")
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _SIMILAR_LENGTH_MIN = 4
+_SHARE_MIN = 0.3
+"""Of a title's letters, which the other one has to have that it ends in."""
 _DISTANCE_MAX = 8
 """Blocks from the beginning of a chapter within which its title stands."""
 
@@ -47,8 +54,10 @@ class _Book:
     """What the package document of a book says."""
 
     title: str
-    chapters: tuple[str, ...]
-    """Names of the parts in reading order."""
+    chapters: Mapping[str, str]
+    """Names of the parts in reading order, each with that of the part to read in its place: mostly the same."""
+    drawings: frozenset[str]
+    """Parts that are drawings."""
     navigation: str
     """Name of the part that is the table of contents, empty where there is none."""
     is_ncx: bool
@@ -73,17 +82,19 @@ def convert_epub(data: bytes, name: str) -> Converted:
         source = decode_html(package.read(book.navigation) or b"")[0]
         points = _group_by_part(read_navigation(source, book.navigation, is_ncx=book.is_ncx))
     leveller = Leveller()
-    texts, missing = [], 0
-    for chapter in book.chapters[:_CHAPTERS_MAX]:
-        content = package.read(chapter)
+    texts, missing, is_empty = [], 0, True
+    for chapter, read in islice(book.chapters.items(), _CHAPTERS_MAX):
+        content = package.read(read)
         if content is None:
             missing += 1
         else:
-            here = points.get(chapter, [])
-            page = convert_html(mark_places(decode_html(content)[0], here))
+            here = [*points.get(chapter, []), *(points.get(read, []) if read != chapter else [])]
+            source = decode_html(content)[0]
+            page = convert_html(_read_drawing(source) if read in book.drawings else mark_places(source, here))
+            is_empty = is_empty and not _says_something(page.text)
             texts.append(leveller.level_chapter(page.text, here))
     text = "\n".join(filter(None, texts))
-    if not has_words(text):
+    if is_empty:
         raise SourceError(f"{name} holds no text; its pages may be pictures.")
     notes = [f"{missing} of its chapters are missing."] if missing else []
     if len(book.chapters) > _CHAPTERS_MAX:
@@ -111,15 +122,50 @@ def _read_book(package: Package) -> _Book:
     if ncx not in items:
         ncx = next((key for key, item in items.items() if item.get("media-type", "").endswith("ncx+xml")), "")
     listed = [tag.attributes.get("idref", "") for tag in find_tags(source, "itemref")]
-    chapters = (
-        places[key] for key in listed if key in items and key != nav and items[key].get("media-type", "") in _PAGE_TYPES
-    )
+    readable = {key: _find_readable(key, items) for key in listed if key in items and key != nav}
     return _Book(
         title=_read_title(source),
-        chapters=tuple(dict.fromkeys(chapters)),
+        chapters={places[key]: places[read] for key, read in readable.items()},
+        drawings=frozenset(places[key] for key, item in items.items() if _is_drawing(item)),
         navigation=places.get(nav or ncx, ""),
         is_ncx=not nav,
     )
+
+
+def _says_something(markdown: str) -> bool:
+    """Return whether there are words, were they only those that stand for pictures."""
+    return any(map(str.isalnum, _PLACE.sub("", _ADDRESS.sub("]", markdown))))
+
+
+def _find_readable(key: str, items: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the first part with text among an item of the manifest and what may stand in for it, else its own."""
+    seen: dict[str, None] = {}
+    while key in items and key not in seen:
+        if items[key].get("media-type", "") in _PAGE_TYPES:
+            return key
+        seen[key] = None
+        key = items[key].get("fallback", "")
+    return next(iter(seen))
+
+
+def _is_drawing(item: Mapping[str, str]) -> bool:
+    return item.get("media-type", "") == _DRAWING_TYPE
+
+
+def _read_drawing(source: str) -> str:
+    """Return the words of a drawing as a page."""
+    paragraphs: list[str] = []
+    inside = ""
+    for token in read_tokens(_DRAWING.sub(r"\1div", source)):
+        if isinstance(token, str):
+            if inside:
+                paragraphs[-1] += html.escape(token)
+        elif not inside and token.name.rpartition(":")[2] in _DRAWN_TEXT and not token.is_end:
+            inside = token.name
+            paragraphs.append("")
+        elif token.name == inside and token.is_end:
+            inside = ""
+    return "".join(f"<p>{words}</p>" for words in paragraphs)
 
 
 def _read_title(source: str) -> str:
@@ -195,6 +241,8 @@ def _read_lists(source: str) -> Iterator[tuple[int, str, str]]:
             level += -1 if token.is_end else 1
         elif entry is None and token.name in ("a", "span") and not token.is_end:
             entry = _Entry(token.name, token.attributes.get("href", ""))
+        elif entry is not None and token.name == "img" and not token.is_end:
+            entry.title.append(f" {token.attributes.get('alt') or token.attributes.get('title', '')} ")
         elif entry is not None and token.is_end and token.name in (entry.name, "li"):
             yield max(level, 1), _join(entry.title), entry.address
             entry = None
@@ -300,7 +348,8 @@ class Leveller:
             waiting.extend(block.places)
             if not block.text:
                 continue
-            named = waiting.pop() if waiting and block.level else -1
+            is_named = bool(waiting and block.level) and _is_similar(block.title, points[waiting[-1]].title)
+            named = waiting.pop() if is_named else -1
             for number in waiting:
                 out.append(_write_title(points[number]))
                 highest = min((later.level for later in blocks[index:] if later.level), default=1)
@@ -310,6 +359,8 @@ class Leveller:
             waiting = []
             if named >= 0:
                 self._shift = points[named].level - block.level
+                if len(_simplify(points[named].title)) > len(_simplify(block.title)):
+                    block.text = escape_marks(points[named].title)
             if block.text:
                 out.append(write_heading(block.level + self._shift, block.title) if block.level else block.text)
         out.extend(_write_title(points[number]) for number in waiting)
@@ -336,7 +387,9 @@ def _place_chapter_points(blocks: list[_Block], points: list[NavigationPoint]) -
 def _is_similar(first: str, second: str) -> bool:
     first, second = _simplify(first), _simplify(second)
     short, long = sorted((first, second), key=len)
-    return first == second or (len(short) >= _SIMILAR_LENGTH_MIN and (long.startswith(short) or long.endswith(short)))
+    if len(short) < _SIMILAR_LENGTH_MIN:
+        return first == second
+    return long.startswith(short) or (long.endswith(short) and len(short) >= _SHARE_MIN * len(long))
 
 
 def _simplify(title: str) -> str:

@@ -71,6 +71,51 @@ def test_code_keeps_lines_that_look_like_headings() -> None:
     assert text == "## Code\n\n```\n# a\n\n# b\n```\n"
 
 
+def test_a_heading_of_another_name_stands_below_the_entry_that_leads_to_it() -> None:
+    nav = '<ol><li><a href="text/one.xhtml">Page 1</a></li><li><a href="text/two.xhtml">Chapter 2</a></li></ol>'
+    chapters = {"one.xhtml": "<h1>Of boats</h1><p>a</p><h2>Small</h2>", "two.xhtml": "<h1>Chapter 2. Hulls</h1>"}
+    text = convert_epub(pack(make_epub_parts(chapters, nav=nav)), "a.epub").text
+    assert read_outline(text) == [(1, "Page 1"), (2, "Of boats"), (3, "Small"), (1, "Chapter 2. Hulls")]
+
+
+def test_an_entry_that_is_a_picture_is_called_by_its_words() -> None:
+    nav = '<ol><li><a href="text/one.xhtml"><img src="x.png" alt="An abbey"/></a></li></ol>'
+    text = convert_epub(pack(make_epub_parts({"one.xhtml": "<p>a</p>"}, nav=nav)), "a.epub").text
+    assert text == "# An abbey\n\na\n"
+
+
+def test_a_part_that_cannot_be_read_gives_way_to_what_stands_in_for_it() -> None:
+    nav = '<ol><li><a href="text/one.json">Data</a></li></ol>'
+    parts = make_epub_parts({"one.json": "{}"}, nav=nav)
+    package = str(parts["OEBPS/content.opf"])
+    parts["OEBPS/content.opf"] = package.replace(
+        'json" media-type="application/xhtml+xml"/>',
+        'json" media-type="application/json" fallback="gone"/>'
+        '<item id="gone" href="gone.psd" media-type="image/psd" fallback="words"/>'
+        '<item id="words" href="text/words.xhtml" media-type="application/xhtml+xml" fallback="gone"/>',
+    )
+    parts["OEBPS/text/words.xhtml"] = "<html><body><p>In words.</p></body></html>"
+    assert convert_epub(pack(parts), "a.epub").text == "# Data\n\nIn words.\n"
+
+
+def test_the_words_of_drawings_are_read() -> None:
+    nav = '<ol><li><a href="text/one.svg">Map</a></li></ol>'
+    parts = make_epub_parts({"one.svg": ""}, nav=nav)
+    parts["OEBPS/content.opf"] = str(parts["OEBPS/content.opf"]).replace(
+        'svg" media-type="application/xhtml+xml"', 'svg" media-type="image/svg+xml"'
+    )
+    parts["OEBPS/text/one.svg"] = (
+        f"{XML}<svg:svg xmlns:svg='x'><svg:title>A map</svg:title><rect/><style>x</style>"
+        "<text>Nor<tspan>th</tspan> &lt; South</text></svg:svg>"
+    )
+    assert convert_epub(pack(parts), "a.epub").text == "# Map\n\nA map\n\nNorth < South\n"
+
+
+def test_pictures_with_words_are_a_book() -> None:
+    text = convert_epub(pack(make_epub_parts({"one.xhtml": "<img src='x.png' alt='A pie'/>"})), "a.epub").text
+    assert "A pie" in text
+
+
 def test_entities_are_never_expanded() -> None:
     parts = make_epub_parts({"one.xhtml": "<p>a &lol; b &#1; c</p>"})
     declared = '<!DOCTYPE html [<!ENTITY lol "LOL"><!ENTITY file SYSTEM "file:///etc/passwd">]>'
