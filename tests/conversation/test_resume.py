@@ -22,6 +22,7 @@ from roamtui.conversation.resume import reload_state, resume_state
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped, Usage
 from roamtui.document.node import Span
+from roamtui.sources.convert.pdf.convert import convert_pdf
 from tests.conversation.conversations import (
     TEXT,
     ask,
@@ -41,6 +42,7 @@ from tests.conversation.conversations import (
     step,
     write_section,
 )
+from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 
 def _save(state: ConversationState) -> SavedConversation:
@@ -181,6 +183,24 @@ def test_what_is_gone_is_closed_with_a_word_about_it() -> None:
     assert resumed.reading is None
     check_messages(messages(begin(resumed)))
     assert "alpha-0" not in read_all(begin(resumed))
+
+
+def test_a_pdf_that_0_1_converted_otherwise_keeps_what_reads_the_same_and_closes_the_rest_with_a_word() -> None:
+    before = make_state(
+        "# Page 1\n\nA cover.\n\n# Boats\n\n## Hulls\n\nA hull is hollow.\n\n## Masts\n\nA mast is tall. 12 9\n"
+    )
+    state = ask(before, "Hulls", "Masts", "Page 1")
+    pages = [
+        lay_out("A cover."),
+        lay_out("Hulls", "", "A hull is hollow."),
+        lay_out("Masts", "", "A mast is tall. 12.9"),
+    ]
+    bookmarks = [(1, "Fleet", 0), (2, "Hulls", 1), (2, "Masts", 2)]
+    today = make_library(convert_pdf(make_pdf(pages, bookmarks=bookmarks), "fleet.pdf").text)
+    resumed, events = resume_state(_save(state), today, state.options)
+    assert resumed.open_ids == (find(today, "Hulls"),)
+    gone = (find(before, "Masts"), find(before, "Page 1"))
+    assert events == (SectionsClosed(section_ids=gone, origin=Origin.PERSON, reason=CloseReason.GONE),)
 
 
 def test_two_sections_never_become_one_twice() -> None:

@@ -33,6 +33,8 @@ class MarkdownWriter:
         self._length = 0
         self._is_open = False
         """Whether the last paragraph seems to go on."""
+        self._table_head = ""
+        """First line of the table that the last page ends with."""
 
     @property
     def text(self) -> str:
@@ -47,6 +49,8 @@ class MarkdownWriter:
             headings: Of it, in order.
         """
         blocks = list(self._list_blocks(page, headings))
+        if blocks:
+            blocks[0] = self._carry_head(blocks[0])
         first = blocks[0] if blocks else ""
         if self._length:
             self._write("\n" if self._is_open and first[:1].islower() else "\n\n")
@@ -55,6 +59,13 @@ class MarkdownWriter:
         if blocks:
             last = blocks[-1]
             self._is_open = last[0] not in "#|" and last[-1] not in _SENTENCE_ENDS
+            self._table_head = last.partition("\n")[0] if last.startswith("| ") else ""
+
+    def _carry_head(self, block: str) -> str:
+        """Return a table without heads that goes on from the page before with those that it has there."""
+        head, line_end, rest = block.partition("\n")
+        goes_on = block.startswith("| ") and not head.strip("| ") and head.count("|") == self._table_head.count("|")
+        return f"{self._table_head}{line_end}{rest}" if goes_on else block
 
     def _list_blocks(self, page: PageText, headings: Sequence[Heading]) -> Iterator[str]:
         """Yield the headings, tables and paragraphs of a page as Markdown."""

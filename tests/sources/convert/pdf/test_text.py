@@ -94,6 +94,12 @@ def test_years_after_figures_begin_another_table() -> None:
     assert _text(lay_cells(*rows, *rows)).count("|  | 2022 | 2021 |") == 2
 
 
+def test_a_table_that_goes_on_over_the_page_has_its_heads_there_too() -> None:
+    pages = [lay_cells("| 2022 | 2021", "Sales | 5 | 6", "Costs | 7 | 8"), lay_cells("Rent | 3 | 4", "Tax | 1 | 2")]
+    text = convert_pdf(make_pdf(pages, bookmarks=[(1, "Income", 0)]), "a.pdf").text
+    assert text.count("|  | 2022 | 2021 |\n| --- | --- | --- |\n") == 2
+
+
 def test_what_fits_no_columns_is_lines_with_bars() -> None:
     lines = [
         PdfLine(text=text, top=700 - 14 * row, x=x)
