@@ -13,13 +13,18 @@ from typing_extensions import override
 
 from roamtui.agent.marks import MARK, MARKED_ID
 from roamtui.conversation.transcript import Citation
+from roamtui.document.markdown.blocks import Link
+from roamtui.document.markdown.reading import read_markdown
 from roamtui.document.plain import plain_text
-from roamtui.tui.chat.blocks import lay_out_blocks, parse_blocks
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, link_target
+from roamtui.tui.markdown.layout import MarkdownLayout
+from roamtui.tui.markdown.line import Line
+from roamtui.tui.markdown.styles import draw_code_ground, draw_run
 
 _REST_SECONDS_MIN = 1 / 60
 _REST_FACTOR = 4
 """How many times as long as drawing took nothing is drawn again, so that a long answer leaves time for keys."""
+_MARK_STYLE = "bold $accent"
 
 
 class AnswerView(ContentView):
@@ -94,37 +99,47 @@ class AnswerView(ContentView):
         if self._is_coming:
             text = complete_marks(text)
         self.number_marks()
-        content = lay_out_blocks(parse_blocks(text, self._decorate, self._link), width)
+        markdown = read_markdown(text, read_text=self._read_marks)
+        for link in markdown.links:
+            self._targets.append(self._find_target(link))
+        layout = MarkdownLayout(width=width, can_scroll=False)
+        layout.add_blocks(markdown.blocks)
+        content = Content("\n").join([self._draw_line(line, width) for line in layout.lines])
         self._cost_seconds = monotonic() - started
         return content
 
-    def _decorate(self, text: str) -> Content:
-        parts: list[Content] = []
+    def _read_marks(self, text: str, is_first: bool) -> Iterator[tuple[str, str | None]]:  # noqa: ARG002, FBT001 - a `ReadText`
+        """Make each citation mark the number of its section."""
         position = 0
         for mark in find_marks(text):
-            parts += [Content(text[position : mark.start]), self._draw_mark(mark)]
+            yield text[position : mark.start], None
+            for section_id in mark.section_ids:
+                yield f"[{self.numbering.number_of(section_id)}]", section_id
             position = mark.end
-        return Content("").join([*parts, Content(text[position:])])
+        yield text[position:], None
 
-    def _draw_mark(self, mark: Mark) -> Content:
-        numbers: list[Content] = []
-        for section_id in mark.section_ids:
-            index = len(self._targets)
-            self._targets.append(SectionTarget(section_id, self._find_citation(section_id)))
-            number = Content.styled(f"[{self.numbering.number_of(section_id)}]", "bold $accent")
-            numbers.append(link_target(number, index, is_selected=index == self.selected))
-        return Content("").join(numbers)
+    def _find_target(self, link: Link) -> SectionTarget | LinkTarget:
+        if link.is_mark:
+            return SectionTarget(link.href, self._find_citation(link.href))
+        return LinkTarget(link.href, next((citation.section_id for citation in self._citations), None))
 
-    def _link(self, content: Content, href: str) -> Content:
-        index = len(self._targets)
-        base = next((citation.section_id for citation in self._citations), None)
-        self._targets.append(LinkTarget(href, base))
-        return link_target(content, index, is_selected=index == self.selected)
+    def _draw_line(self, line: Line, width: int) -> Content:
+        parts = []
+        for run in line.runs:
+            index = run.look.link
+            if index is None:
+                parts.append(draw_run(run.text, run.look))
+                continue
+            is_mark = isinstance(self._targets[index], SectionTarget)
+            words = Content.styled(run.text, _MARK_STYLE) if is_mark else draw_run(run.text, run.look)
+            parts.append(link_target(words, index, is_selected=index == self.selected))
+        content = Content("").join(parts)
+        return draw_code_ground(content, width) if line.is_code else content
 
     def _find_citation(self, section_id: str) -> Citation | None:
         """Return the next citation of this section that no earlier mark has, else its last one."""
         own = [citation for citation in self._citations if citation.section_id == section_id]
-        earlier = [target for target in self._targets[:-1] if isinstance(target, SectionTarget)]
+        earlier = [target for target in self._targets if isinstance(target, SectionTarget)]
         seen = sum(target.section_id == section_id for target in earlier)
         return own[min(seen, len(own) - 1)] if own else None
 

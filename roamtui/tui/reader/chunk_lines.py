@@ -6,25 +6,20 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
-from markdown_it import MarkdownIt
 from markdown_it.common.normalize_url import normalizeLink
 from markdown_it.common.utils import normalizeReference
-from markdown_it.rules_block import StateBlock, reference
-from markdown_it.token import Token
 from typing_extensions import override
 
 from roamtui.document.document import Document
 from roamtui.document.lines import find_line_starts, normalise_line_ends
+from roamtui.document.markdown.reading import read_markdown
 from roamtui.document.plain import plain_text
-from roamtui.tui.reader.code_runs import colour_code
-from roamtui.tui.reader.line import TAB_WIDTH, Line, Look, Role, Run, fold_runs
-from roamtui.tui.reader.markdown_layout import MarkdownLayout
+from roamtui.tui.markdown.code_runs import colour_code
+from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
+from roamtui.tui.markdown.line import TAB_WIDTH, Line, Look, Role, Run, fold_runs
 from roamtui.tui.reader.section_view import Chunk
-
-PROSE_WIDTH_MAX = 100
-"""Cells; longer lines are hard to read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +46,7 @@ class ChunkReader:
             return ChunkLines(lines=self._read_raw(chunk))
         if chunk.is_front_matter:
             return ChunkLines(lines=(*self._read_front_matter(chunk), _blank(chunk.end)))
-        try:
-            read = self._read_markdown(chunk)
-        except TooDeepError:
-            read = ChunkLines(lines=self._read_raw(chunk))
+        read = self._read_markdown(chunk)
         return replace(read, lines=(*self._mark_page(chunk), *read.lines))
 
     def estimate_lines(self, chunk: Chunk) -> int:
@@ -80,26 +72,13 @@ class ChunkReader:
 
     def _read_markdown(self, chunk: Chunk) -> ChunkLines:
         text = self.document.text[chunk.start : chunk.end]
-        tokens = parse_markdown(chunk.prefix + text, lambda: self._definitions)
-        starts = find_line_starts(text)
-        prefix_count = chunk.prefix.count("\n")
-
-        def find_offset(line: int) -> int:
-            own = line - prefix_count
-            if own < 0:
-                return chunk.start - 1
-            return chunk.start + starts[own] if own < len(starts) else chunk.end
-
-        layout = MarkdownLayout(
-            find_offset=find_offset,
-            start=chunk.start,
-            width=min(self.width, PROSE_WIDTH_MAX) if self.is_wrapped else None,
-            width_max=self.width if self.is_wrapped else None,
-        )
-        layout.lay_out(tokens)
+        references = _References(lambda: self._definitions)
+        markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, references=references)
+        layout = MarkdownLayout(width=self.width if self.is_wrapped else None)
+        layout.add_blocks(markdown.blocks)
         if layout.lines and not chunk.is_continued:
             layout.lines.append(_blank(chunk.end, layout.lines[-1].block + 1))
-        return ChunkLines(lines=tuple(layout.lines), links=tuple(layout.links))
+        return ChunkLines(lines=tuple(layout.lines), links=tuple(link.href for link in markdown.links))
 
     def _read_front_matter(self, chunk: Chunk) -> list[Line]:
         text = self.document.text[chunk.start : chunk.end]
@@ -142,8 +121,6 @@ def _blank(offset: int, block: int = -1) -> Line:
     return Line(start=offset, end=offset, block=block)
 
 
-NESTING_MAX = 40
-"""Containers inside each other that are laid out; the parser drops in silence what is nested deeper."""
 _LABEL_LENGTH_MAX = 200
 """Characters of a link's label that are looked at; CommonMark allows 999."""
 _DEFINITION = re.compile(
@@ -152,11 +129,7 @@ _DEFINITION = re.compile(
 _Definitions = dict[str, dict[str, str]]
 
 
-class TooDeepError(Exception):
-    """A chunk nests deeper than can be laid out."""
-
-
-class References(MutableMapping[str, dict[str, str]]):
+class _References(MutableMapping[str, dict[str, str]]):
     """Link definitions of a whole document, looked for when a chunk first asks for one that it does not have."""
 
     def __init__(self, find: Callable[[], _Definitions]) -> None:
@@ -184,24 +157,6 @@ class References(MutableMapping[str, dict[str, str]]):
         return len({**self._find(), **self._own})
 
 
-def parse_markdown(text: str, find_definitions: Callable[[], _Definitions]) -> list[Token]:
-    """Return the tokens of a chunk.
-
-    Args:
-        text: The chunk.
-        find_definitions: Gives the link definitions of the whole document.
-
-    Raises:
-        TooDeepError: It nests too deep.
-    """
-    # Without a line end at its end, an HTML block in a quoted list makes the parser read past the end.
-    source = text if text.endswith("\n") else f"{text}\n"
-    tokens = _make_parser().parse(source, {"references": References(find_definitions)})
-    if any(token.level >= NESTING_MAX - 1 for token in tokens):
-        raise TooDeepError
-    return tokens
-
-
 def find_definitions(text: str) -> _Definitions:
     """Return the link definitions of a text by their normalised labels; the first one of a label counts."""
     definitions: _Definitions = {}
@@ -215,17 +170,3 @@ def find_definitions(text: str) -> _Definitions:
             definitions.setdefault(normalizeReference(match["label"]), {"title": "", "href": normalizeLink(href)})
         mark = text.find("]:", mark + 2)
     return definitions
-
-
-@lru_cache(maxsize=1)
-def _make_parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"maxNesting": NESTING_MAX}).enable(["table", "strikethrough"])
-    parser.block.ruler.at("reference", _read_reference)
-    return parser
-
-
-def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:  # noqa: FBT001
-    """Read a link definition, but leave a footnote's text where it stands."""
-    if state.src.startswith("[^", state.bMarks[start_line] + state.tShift[start_line]):
-        return False
-    return reference(state, start_line, end_line, silent)

@@ -14,8 +14,8 @@ from itertools import groupby
 
 from roamtui.document.node import Span
 from roamtui.document.text import DocumentText
+from roamtui.tui.markdown.line import Line
 from roamtui.tui.reader.lazy_lines import Place
-from roamtui.tui.reader.line import Line
 from roamtui.tui.reader.strips import Overlay
 from roamtui.tui.reader.text_search import fold_case
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from roamtui.tui.markdown.line import Line, measure_runs
 from roamtui.tui.reader.chunk_lines import ChunkLines, ChunkReader
-from roamtui.tui.reader.line import Line, measure_runs
 from roamtui.tui.reader.section_view import Chunk
 
 _KEPT_MAX = 64

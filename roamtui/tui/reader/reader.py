@@ -18,12 +18,12 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
+from roamtui.tui.markdown.line import Line
 from roamtui.tui.node_names import name_place
 from roamtui.tui.reader import messages
 from roamtui.tui.reader.chunk_lines import ChunkReader
 from roamtui.tui.reader.highlights import Highlights
 from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, Place, find_link, find_link_at, find_link_line
-from roamtui.tui.reader.line import Line
 from roamtui.tui.reader.section_view import SectionView, find_section_view, name_library
 from roamtui.tui.reader.strips import STYLE_NAMES, STYLES, Highlight, Overlay, ReaderPalette, make_strip, read_palette
 from roamtui.tui.reader.text_search import TextSearch

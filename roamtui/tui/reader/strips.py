@@ -11,7 +11,9 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from roamtui.tui.reader.line import Emphasis, Line, Look, Role
+from roamtui.document.markdown.blocks import Emphasis
+from roamtui.tui.markdown.line import Line, Look, Role
+from roamtui.tui.markdown.styles import LINK_STYLE, ROLE_STYLES, write_rule
 
 _EMPHASES = {
     Emphasis.STRONG: Style(bold=True),
@@ -103,7 +105,8 @@ STYLE_NAMES = {
     "reader--inline-code",
     "reader--code-background",
 }
-STYLES = """
+STYLES = (
+    """
 Reader {
     background: $surface;
     color: $foreground;
@@ -111,25 +114,8 @@ Reader {
     overflow: auto auto;
     scrollbar-size: 1 1;
     scrollbar-gutter: stable;
-    & > .reader--h1 { color: $text-primary; text-style: bold; }
-    & > .reader--h2 { color: $text-primary; text-style: bold; }
-    & > .reader--h3 { color: $text-secondary; text-style: bold; }
-    & > .reader--h4 { text-style: bold italic; }
-    & > .reader--bullet { color: $text-accent; text-style: bold; }
-    & > .reader--quote { color: $text-muted; text-style: italic; }
-    & > .reader--bar { color: $accent; }
-    & > .reader--rule { color: $foreground 40%; }
-    & > .reader--grid { color: $foreground 40%; }
-    & > .reader--html { color: $foreground 45%; }
-    & > .reader--aside { color: $foreground 50%; text-style: italic; }
-    & > .reader--link { color: $text-accent; text-style: underline; }
     & > .reader--inline-code { color: $text-warning; background: $foreground 8%; }
     & > .reader--code-background { background: $foreground 6%; }
-    & > .reader--code-keyword { color: $text-accent; }
-    & > .reader--code-name { color: $text-primary; }
-    & > .reader--code-text { color: $text-success; }
-    & > .reader--code-number { color: $text-warning; }
-    & > .reader--code-comment { color: $foreground 50%; text-style: italic; }
     & > .reader--highlight { background: $success 35%; text-style: bold; }
     & > .reader--match { background: $warning 35%; }
     & > .reader--current-match { background: $warning; color: $background; text-style: bold; }
@@ -141,6 +127,9 @@ Reader {
     &:ansi > .reader--current-match { background: ansi_bright_yellow; color: ansi_black; }
 }
 """
+    + "\n".join(write_rule(f"Reader > .reader--{role}", style) for role, style in ROLE_STYLES.items())
+    + write_rule("Reader > .reader--link", LINK_STYLE)
+)
 
 
 def read_palette(widget: Widget) -> ReaderPalette:

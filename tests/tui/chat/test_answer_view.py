@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from textual.content import Content
 from textual.pilot import Pilot
 
+from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView, Numbering, complete_marks, find_marks
+from roamtui.tui.chat.content_view import LinkTarget, SectionTarget, wrap
 from roamtui.tui.screens.overlays import ConfirmScreen
 from tests.tui.driving import app_of, ask, find_id, make_app, screen_text, wait_until
 
@@ -122,3 +125,86 @@ def test_only_an_answer_that_is_still_coming_is_completed() -> None:
     view = AnswerView()
     view.finish("a **b", ())
     assert view.lay_out(40).plain == "a **b"
+
+
+def lay_out(text: str, width: int = 30) -> Content:
+    view = AnswerView()
+    view.finish(text, ())
+    return view.lay_out(width)
+
+
+def draw(text: str, width: int = 30) -> list[str]:
+    return [line.rstrip() for line in lay_out(text, width).plain.split("\n")]
+
+
+def test_an_answer_is_laid_out_as_the_reader_lays_out_a_document() -> None:
+    text = "Words:\n- a `b`\n\n> [!TIP]\n> c<br>d\n\n<details><summary>e</summary>f</details>\n"
+    assert draw(text) == ["Words:", "", "• a b", "", "▌ Tip", "▌ c", "▌ d", "", "▾ e", "  f"]
+
+
+def test_code_is_kept_to_the_letter_and_folded_where_too_long() -> None:
+    assert draw("```\nif  x:\n\treturn [/red]\n\n12345678901234567890\n```", 16) == [
+        " if  x:",
+        "     return",
+        " [/red]",
+        "",
+        " 123456789012345",
+        " 67890",
+    ]
+
+
+def test_markup_is_text() -> None:
+    content = lay_out("[/red] [@click=app.quit]y[/] <b>x</b>", 60)
+    assert content.plain == "[/red] [@click=app.quit]y[/] x"
+    assert [(span.start, span.style) for span in content.spans] == [(len(content.plain) - 1, "bold")]
+
+
+@pytest.mark.parametrize("width", [1, 8, 20, 200])
+def test_no_line_is_wider_than_asked_from_a_readable_width_on(width: int) -> None:
+    text = (
+        "# 日本語の見出し\n\n- 日本語 "
+        + "x" * 50
+        + "\n\n> - `code code code code`\n\n| a | b |\n|-|-|\n| 日本 | c d e f g h i j k |\n\n---\n\n```\n"
+        + "y" * 50
+        + "\n```\n"
+    )
+    for line in lay_out(text, width).plain.split("\n"):
+        assert Content(line).cell_length <= max(width, 14), line
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "```", "```\n", "- ", "|a|\n|-|", "> ", "1. ", "**", "[", "![](x)", "# ", "<details", "<!-- a", "> [!NO"],
+)
+def test_what_a_stream_may_end_in_is_drawn(text: str) -> None:
+    lay_out(text, 20)
+    assert draw("Before.\n\n" + text)[0] == "Before."
+
+
+@pytest.mark.parametrize("mark", ["- ", "> ", "1. ", "[", "!["])
+def test_what_nests_deep_in_an_answer_is_shown_and_what_follows_too(mark: str) -> None:
+    shown = " ".join(draw(f"{mark * 10_000}word\n\nEnd", 40))
+    assert "word" in shown.replace(" ", "")
+    assert shown.endswith("End")
+
+
+def test_citations_are_numbered_in_text_but_not_in_code() -> None:
+    text = "a [a8a96034] `[a8a96034]` *b [00000001, a8a96034]*\n\n```\n[a8a96034]\n```\n"
+    assert draw(text, 60) == ["a [1] [a8a96034] b [2][1]", "", " [a8a96034]"]
+
+
+def test_each_mark_of_a_section_leads_to_a_quote_of_its_own() -> None:
+    one, two = (Citation(section_id="a8a96034", quote=quote, state=QuoteState.EXACT) for quote in ("one", "two"))
+    view = AnswerView()
+    view.finish('"one" [a8a96034] "two" [a8a96034] [x](#y)', (one, two))
+    view.lay_out(60)
+    first, second, link = view.targets
+    assert isinstance(first, SectionTarget)
+    assert isinstance(second, SectionTarget)
+    assert (first.citation, second.citation) == (one, two)
+    assert link == LinkTarget("#y", "a8a96034")
+
+
+def test_wrap_puts_leads_before_lines() -> None:
+    lines = wrap(Content("one two three"), 10, lead="> ", follow="  ")
+    assert [line.plain for line in lines] == ["> one two", "  three"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from roamtui.document.library import Library
+from roamtui.document.markdown.blocks import Emphasis
 from roamtui.document.parse import parse_document
+from roamtui.tui.markdown.line import Line, Look, Role, Run
 from roamtui.tui.reader.chunk_lines import ChunkLines, ChunkReader
-from roamtui.tui.reader.line import Emphasis, Line, Look, Role, Run
 from roamtui.tui.reader.section_view import Chunk, SectionView
 
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")

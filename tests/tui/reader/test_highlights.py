@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.tui.markdown.line import Line
 from roamtui.tui.reader.highlights import Highlighted, find_pattern, highlight_span
-from roamtui.tui.reader.line import Line
 from tests.tui.reader.sections import read_lines
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.tui.markdown.line import Line
 from roamtui.tui.reader.chunk_lines import ChunkReader
 from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, find_link, find_link_at, find_link_line
-from roamtui.tui.reader.line import Line
 from tests.tui.reader.sections import make_section_view, read_lines
 
 _BOOK = "".join(

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from roamtui.tui.reader.line import HARD_BREAK, Emphasis, Look, Run, fold_runs, slice_runs, wrap_runs
+from roamtui.document.markdown.blocks import Emphasis
+from roamtui.tui.markdown.line import HARD_BREAK, Look, Run, fold_runs, slice_runs, wrap_runs
 
 _STRONG = Look(emphasis=Emphasis.STRONG)
 _TEXTS = st.lists(st.text(alphabet="ab ,日本語。é", max_size=25), min_size=1, max_size=4)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from roamtui.document.plain import plain_text
-from roamtui.tui.reader.line import TAB_WIDTH, Look, Role, Run
+from roamtui.tui.markdown.line import TAB_WIDTH, Look, Role, Run
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer  # type: ignore[import-untyped]

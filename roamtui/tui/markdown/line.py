@@ -1,14 +1,15 @@
-"""`Line`: one line of the reader as runs of sanitised text, each with a look, broken to a width. Knows no screen."""
+"""`Line`: one line of Markdown as runs of sanitised text, each with a look, broken to a width. Knows no screen."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Flag, StrEnum, auto
+from enum import StrEnum
 
 from rich.cells import cell_len, chop_cells
 
+from roamtui.document.markdown.blocks import Emphasis
 from roamtui.document.plain import plain_text
 
 TAB_WIDTH = 4
@@ -28,7 +29,11 @@ class Role(StrEnum):
     RULE = "rule"
     GRID = "grid"
     """Lines of a table."""
-    HTML = "html"
+    NOTE = "note"
+    TIP = "tip"
+    IMPORTANT = "important"
+    WARNING = "warning"
+    CAUTION = "caution"
     ASIDE = "aside"
     """What the reader itself says: line numbers, languages of code, stand-ins for images."""
     CODE = "code"
@@ -38,16 +43,6 @@ class Role(StrEnum):
     """String literals."""
     CODE_NUMBER = "code-number"
     CODE_COMMENT = "code-comment"
-
-
-class Emphasis(Flag):
-    """What inline marks add to a role."""
-
-    NONE = 0
-    STRONG = auto()
-    ITALIC = auto()
-    STRUCK = auto()
-    CODE = auto()
 
 
 @dataclass(frozen=True, slots=True)

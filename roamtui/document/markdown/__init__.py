@@ -1,0 +1,1 @@
+"""Markdown as blocks, the one form in which it is read."""

@@ -1,0 +1,1 @@
+"""Blocks of Markdown as lines of a screen."""

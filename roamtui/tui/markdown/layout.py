@@ -1,0 +1,260 @@
+"""Lays out blocks of Markdown as lines. Knows no screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from roamtui.document.markdown.blocks import (
+    LINE_BREAK,
+    Block,
+    Code,
+    Details,
+    Emphasis,
+    Heading,
+    Inline,
+    List,
+    Paragraph,
+    Quote,
+    Rule,
+    Table,
+)
+from roamtui.tui.markdown.code_runs import colour_code
+from roamtui.tui.markdown.line import HARD_BREAK, Line, Look, Role, Run, fold_runs, make_run, measure_runs, wrap_runs
+from roamtui.tui.markdown.table import COLUMN_WIDTH_MIN, TableRow, lay_out_table
+
+PROSE_WIDTH_MAX = 100
+"""Cells; longer lines are hard to read."""
+_HEADINGS = (Role.H1, Role.H2, Role.H3)
+_UNDERLINES = {Role.H1: "━", Role.H2: "─"}
+_ALERTS = {
+    "note": Role.NOTE,
+    "tip": Role.TIP,
+    "important": Role.IMPORTANT,
+    "warning": Role.WARNING,
+    "caution": Role.CAUTION,
+}
+_BULLETS = "•◦▪"
+_BOXES = {False: "☐ ", True: "☑ "}
+_CODE_MARGIN = Run(" ", Look(Role.CODE))
+_WIDTH_MIN = 8
+"""Cells that text keeps, however deep it is nested."""
+_RULE_WIDTH = 40
+
+
+@dataclass(slots=True)
+class _Container:
+    """A quote, list, list item or details that lines stand in."""
+
+    first: tuple[Run, ...] = ()
+    """What its first line begins with."""
+    rest: tuple[Run, ...] = ()
+    """What its further lines begin with."""
+    is_quote: bool = False
+    has_bullets: bool = False
+    is_tight: bool | None = None
+    """Of a list; None for what is none."""
+    has_lines: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class MarkdownLayout:
+    """Gathers the lines of blocks, in order."""
+
+    width: int | None
+    """Cells in view, None where lines run on."""
+    can_scroll: bool = True
+    """Whether what is wider than the view can be scrolled to; else code is folded, and tables are as narrow as it."""
+    lines: list[Line] = field(default_factory=list)
+    _containers: list[_Container] = field(default_factory=list)
+    _block: int = 0
+    _is_titled: bool = False
+    """Whether the last line is such a title as no gap follows."""
+
+    def add_blocks(self, blocks: Sequence[Block]) -> None:
+        """Add the lines of blocks."""
+        for block in blocks:
+            match block:
+                case Paragraph():
+                    self._add_prose(block)
+                case Heading():
+                    self._add_heading(block)
+                case Code():
+                    self._add_code(block)
+                case Table():
+                    self._add_table(block)
+                case List():
+                    self._add_list(block)
+                case Quote():
+                    self._add_quote(block)
+                case Details():
+                    self._add_details(block)
+                case Rule(start=start, end=end):
+                    width = min(self._find_room(_RULE_WIDTH) or _RULE_WIDTH, _RULE_WIDTH)
+                    self._add_lines([(Run("─" * width, Look(Role.RULE)),)], start, end)
+                case _:
+                    assert_never(block)
+
+    @contextmanager
+    def _within(self, container: _Container) -> Iterator[_Container]:
+        self._containers.append(container)
+        yield container
+        self._containers.pop()
+
+    def _add_prose(self, block: Paragraph) -> None:
+        is_quoted = any(container.is_quote for container in self._containers)
+        runs = make_runs(block.words, Look(Role.QUOTE if is_quoted else Role.TEXT))
+        self._add_lines(wrap_runs(runs, self._find_room(PROSE_WIDTH_MAX)), block.start, block.end)
+
+    def _add_heading(self, block: Heading) -> None:
+        role = _HEADINGS[block.level - 1] if block.level <= len(_HEADINGS) else Role.H4
+        lines = wrap_runs(make_runs(block.words, Look(role)), self._find_room(PROSE_WIDTH_MAX))
+        stroke = _UNDERLINES.get(role)
+        if stroke:
+            lines.append([Run(stroke * max(measure_runs(line) for line in lines), Look(Role.RULE))])
+        self._add_lines(lines, block.start, block.end)
+
+    def _add_list(self, block: List) -> None:
+        number = block.number
+        with self._within(_Container(has_bullets=number is None, is_tight=block.is_tight)):
+            depth = sum(container.has_bullets for container in self._containers)
+            for item in block.items:
+                mark = _BULLETS[(depth - 1) % len(_BULLETS)] + " "
+                if number is not None:
+                    mark = f"{number}{block.delimiter} "
+                    number += 1
+                mark = mark if item.is_done is None else _BOXES[item.is_done]
+                indent = (Run(" " * len(mark)),)
+                with self._within(_Container((Run(mark, Look(Role.BULLET)),), indent)) as container:
+                    self.add_blocks(item.blocks)
+                    if not container.has_lines:
+                        self._add_lines([()], item.start, item.end)
+
+    def _add_quote(self, block: Quote) -> None:
+        role = _ALERTS.get(block.alert, Role.NOTE) if block.alert else Role.BAR
+        bar = (Run("▌ ", Look(role)),)
+        with self._within(_Container(bar, bar, is_quote=not block.alert)):
+            if block.alert:
+                look = Look(role, Emphasis.STRONG)
+                kind = make_run(block.alert.capitalize() + (": " if block.title else ""), look)
+                lines = wrap_runs([kind, *make_runs(block.title, look)], self._find_room(PROSE_WIDTH_MAX))
+                self._add_titled(lines, block)
+            else:
+                self.add_blocks(block.blocks)
+
+    def _add_details(self, block: Details) -> None:
+        mark, indent = (Run("▾ ", Look(Role.BULLET)),), (Run("  "),)
+        with self._within(_Container(mark, indent)):
+            summary = make_runs(block.summary, Look(emphasis=Emphasis.STRONG)) or [Run("Details", Look(Role.ASIDE))]
+            lines = wrap_runs(summary, self._find_room(PROSE_WIDTH_MAX))
+            self._add_titled(lines, block)
+
+    def _add_titled(self, title: Sequence[Sequence[Run]], block: Quote | Details) -> None:
+        """Add the title of an alert or of details, and below it without a gap their blocks."""
+        self._add_lines(title, block.start, block.end)
+        self._is_titled = True
+        self.add_blocks(block.blocks)
+        self._is_titled = False
+
+    def _add_code(self, block: Code) -> None:
+        start = block.offsets[0]
+        if block.info:
+            self._add_lines([(make_run(block.info, Look(Role.ASIDE)),)], start, start, is_code=True)
+        language = block.info.split(maxsplit=1)[0] if block.info else ""
+        room = None if self.can_scroll else self._find_room()
+        spans = zip(block.offsets, block.offsets[1:], strict=False)
+        for number, (runs, (start, end)) in enumerate(zip(colour_code(block.text, language), spans, strict=False)):
+            lines = fold_runs(runs, room and room - len(_CODE_MARGIN.text))
+            self._add_lines(lines, start, end, is_code=True, is_next=number > 0 or bool(block.info))
+
+    def _add_table(self, block: Table) -> None:
+        rows = [
+            TableRow(
+                cells=tuple(
+                    make_runs(cell, Look(emphasis=Emphasis.STRONG if row.is_head else Emphasis.NONE))
+                    for cell in row.cells
+                ),
+                is_head=row.is_head,
+            )
+            for row in block.rows
+        ]
+        room = self._find_room()
+        width_min = COLUMN_WIDTH_MIN if self.can_scroll else 1
+        before = -1
+        for number, runs in lay_out_table(rows, block.alignments, room, width_min):
+            row = block.rows[number]
+            self._add_lines([runs], row.start, row.end, is_next=before >= 0, is_same=number == before)
+            before = number
+
+    def _add_lines(
+        self,
+        texts: Sequence[Sequence[Run]],
+        start: int,
+        end: int,
+        *,
+        is_code: bool = False,
+        is_next: bool = False,
+        is_same: bool = False,
+    ) -> None:
+        """Add lines of one block.
+
+        Args:
+            texts: What stands on each line.
+            start: Offset of their source.
+            end: Offset after it.
+            is_code: Whether they are code.
+            is_next: Whether no blank line may come before them.
+            is_same: Whether they go on with the block before.
+        """
+        if not is_same:
+            self._block += 1
+        if not is_next and self._needs_gap():
+            gap = tuple(run for container in self._containers if container.has_lines for run in container.rest)
+            self.lines.append(Line(runs=gap, start=start, end=start, block=-self._block))
+        self._is_titled = False
+        for text in texts:
+            prefix = (*self._prefix(), _CODE_MARGIN) if is_code else self._prefix()
+            length = sum(len(run.text) for run in prefix)
+            runs = (*prefix, *(run for run in text if run is not HARD_BREAK and run.text))
+            self.lines.append(
+                Line(runs=runs, start=start, end=end, block=self._block, prefix_length=length, is_code=is_code)
+            )
+            for container in self._containers:
+                container.has_lines = True
+
+    def _needs_gap(self) -> bool:
+        if not self.lines or self._is_titled:
+            return False
+        lists = [container for container in self._containers if container.is_tight is not None and container.has_lines]
+        return not (lists and lists[-1].is_tight)
+
+    def _prefix(self) -> tuple[Run, ...]:
+        """Return what the next line begins with."""
+        return tuple(
+            run
+            for container in self._containers
+            for run in (container.rest if container.has_lines else container.first)
+        )
+
+    def _find_room(self, width_max: int | None = None) -> int | None:
+        """Return the cells inside the containers, of `width_max` at most."""
+        if self.width is None:
+            return None
+        width = self.width if width_max is None else min(self.width, width_max)
+        return max(_WIDTH_MIN, width - sum(measure_runs(container.rest) for container in self._containers))
+
+
+def make_runs(words: Inline, base: Look) -> list[Run]:
+    """Return the runs of words, in looks that add to `base`."""
+    runs: list[Run] = []
+    for piece in words:
+        look = replace(base, emphasis=base.emphasis | piece.emphasis, link=piece.link)
+        if piece is LINE_BREAK:
+            runs.append(HARD_BREAK)
+        elif piece.is_image:
+            runs.append(make_run(f"[image: {piece.text}]", replace(look, role=Role.ASIDE)))
+        else:
+            runs.append(make_run(piece.text, look))
+    return runs
