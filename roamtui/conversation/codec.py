@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from roamtui.conversation.events import ConversationEvent
+from roamtui.conversation.events import ConversationEvent, name_event
 from roamtui.conversation.loading import list_needed_links
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.state import Batch, ConversationState
 from roamtui.conversation.transcript import Exchange, Stopped, Transcript
 
 Json = Mapping[str, Any]
-_EVENTS = {re.sub("(?<!^)([A-Z])", r"_\1", kind.__name__).lower(): kind for kind in get_args(ConversationEvent)}
-_KINDS = {kind: name for name, kind in _EVENTS.items()}
+_EVENTS = {name_event(kind): kind for kind in get_args(ConversationEvent)}
 _EXCHANGE = get_type_hints(Exchange, localns={"ConversationEvent": object})
 del _EXCHANGE["events"]
 """Types of its fields; events say themselves what they are."""
@@ -118,7 +116,7 @@ def encode_state(state: ConversationState) -> dict[str, Any]:
 
 def encode_exchange(exchange: Exchange) -> dict[str, Any]:
     """Return an exchange as JSON values."""
-    events = [{"kind": _KINDS[type(event)], **msgspec.to_builtins(event)} for event in exchange.events]
+    events = [{"kind": name_event(type(event)), **msgspec.to_builtins(event)} for event in exchange.events]
     return {**msgspec.to_builtins(exchange), "events": events}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -266,6 +267,26 @@ class QuestionAnswered:
         return is_answer and all(citation.quote is None for citation in self.citations)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionsTakenBack:
+    """The conversation went back to before a question: it and all that followed are no longer part of it."""
+
+    first: int
+    """Number of that question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationChanged:
+    """Another conversation goes on in place of the one before."""
+
+    conversation_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentReloaded:
+    """The document is now as it was read last."""
+
+
 ConversationEvent = (
     QuestionAsked
     | StepStarted
@@ -289,12 +310,20 @@ ConversationEvent = (
     | NodesLoaded
     | SaveFailed
     | SavingReported
+    | QuestionsTakenBack
+    | ConversationChanged
+    | DocumentReloaded
 )
 
 _DRAFT_LENGTH = 300
 """Characters kept of what the model said before it went on working: all of it is in its step."""
 _TOLD_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, CloseReason.GONE)
 """Other closings were asked for, and are no news."""
+
+
+def name_event(kind: type[ConversationEvent]) -> str:
+    """Return how a kind of event is called where it is written down, such as ``question_asked``."""
+    return re.sub("(?<!^)([A-Z])", r"_\1", kind.__name__).lower()
 
 
 def make_draft(text: str) -> tuple[AnswerStreamed, ...]:

@@ -16,7 +16,9 @@ from roamtui.conversation.events import (
     AnswerStreamed,
     BatchUndone,
     CloseReason,
+    ConversationChanged,
     ConversationEvent,
+    DocumentReloaded,
     ExpandStatus,
     LoadingProgressed,
     NodesFolded,
@@ -24,6 +26,7 @@ from roamtui.conversation.events import (
     NodesUnfolded,
     QuestionAnswered,
     QuestionAsked,
+    QuestionsTakenBack,
     ReadingChanged,
     ReminderSent,
     RetryScheduled,
@@ -211,6 +214,9 @@ def narrate(event: ConversationEvent, library: Library) -> Iterator[Piece]:  # n
             | NodesUnfolded()
             | NodesFolded()
             | ReadingChanged()
+            | QuestionsTakenBack()
+            | ConversationChanged()
+            | DocumentReloaded()
         ):
             pass
         case _:

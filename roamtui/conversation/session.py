@@ -10,7 +10,16 @@ from threading import Lock, Thread
 
 from roamtui.conversation.approval import Approver, Denier
 from roamtui.conversation.commands import Command, FoldNodes, ReadSection, UnfoldNodes
-from roamtui.conversation.events import ConversationEvent, LoadingProgressed, NodesLoaded, SaveFailed, SavingReported
+from roamtui.conversation.events import (
+    ConversationChanged,
+    ConversationEvent,
+    DocumentReloaded,
+    LoadingProgressed,
+    NodesLoaded,
+    QuestionsTakenBack,
+    SaveFailed,
+    SavingReported,
+)
 from roamtui.conversation.keep_open import open_budget
 from roamtui.conversation.loading import Fetched, Fetching, carry_pages, find_needed, grow, needs_page, open_links
 from roamtui.conversation.questions import (
@@ -307,7 +316,7 @@ class Session:
     async def rewind(self, number: int) -> tuple[ConversationEvent, ...]:
         """Go back to before question `number`, so that it can be asked again or otherwise."""
         self._state = rewind(self._state, number)
-        return await self._save()
+        return (QuestionsTakenBack(first=number), *await self._save())
 
     def fork(self, number: int) -> Session:
         """Return a new conversation that goes its own way from before question `number`; this one stays as it is."""
@@ -324,12 +333,12 @@ class Session:
         Whoever holds this session sees the other conversation in its state.
 
         Returns:
-            What happened while the other conversation was matched with its document.
+            What happened, also while the other conversation was matched with its document.
         """
         assert not self._state.is_asking
         self.save_now()
         self._saving.turn(other.store, lambda: self._hold(self._saving.recall(other.state)))
-        return other.opening_events
+        return (ConversationChanged(conversation_id=self._state.id), *other.opening_events)
 
     def _hold(self, state: ConversationState) -> None:
         self._state = state
@@ -339,7 +348,7 @@ class Session:
         assert not self._state.is_asking
         state, events = reload_state(self._state, carry_pages(self._state.library, library))
         self._state = keep_events(state, events)
-        return (*events, *await self._save())
+        return (DocumentReloaded(), *events, *await self._save())
 
     def abandon_question(self, outcome: Outcome, *, step: Step | None = None) -> None:
         """End the question under way without waiting for anything, as a cancelled task must.

@@ -6,34 +6,25 @@ A field may be added within a version. One that goes or changes its meaning make
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, assert_never
+from typing import Any
+
+import msgspec
 
 from roamtui.conversation.events import (
-    AnswerStreamed,
-    BatchUndone,
+    ConversationChanged,
     ConversationEvent,
     ExpandResult,
     LoadingProgressed,
-    NodesFolded,
     NodesLoaded,
-    NodesUnfolded,
     QuestionAnswered,
-    QuestionAsked,
-    ReadingChanged,
-    ReminderSent,
-    RetryScheduled,
-    SaveFailed,
     SavingReported,
     SearchHit,
-    SectionsClosed,
     SectionsExpanded,
     SectionsKept,
-    SectionsMarked,
     SectionsPinned,
     SectionsSearched,
-    StepStarted,
-    ThinkingStreamed,
     ToolFinished,
+    name_event,
 )
 from roamtui.headless.output import write_json_line
 
@@ -59,59 +50,35 @@ def _print_line(name: str, fields: Mapping[str, Any]) -> None:
     write_json_line({"v": VERSION, "event": name, **fields})
 
 
-def describe_event(  # noqa: C901, PLR0911, PLR0912 - one case an event
+def describe_event(  # noqa: C901 - one case an event
     event: ConversationEvent,
 ) -> tuple[str, dict[str, Any]] | None:
     """Return an event's name and fields as JSON values, None for the end of a question."""
+    fields: dict[str, Any] = msgspec.to_builtins(event)
     match event:
-        case QuestionAsked(number=number, question=question):
-            return "question_asked", {"number": number, "question": question}
-        case StepStarted(number=number, input_tokens=input_tokens):
-            return "step_started", {"number": number, "input_tokens": input_tokens}
-        case AnswerStreamed(text=text):
-            return "answer_streamed", {"text": text}
-        case ThinkingStreamed(text=text):
-            return "thinking_streamed", {"text": text}
-        case SectionsSearched(query=query, hits=hits):
-            return "sections_searched", {"query": query, "hits": [_describe_hit(hit) for hit in hits]}
-        case ToolFinished():
-            return "tool_finished", describe_tool(event)
-        case ReminderSent(text=text):
-            return "reminder_sent", {"text": text}
-        case RetryScheduled(reason=reason, wait_seconds=wait_seconds):
-            return "retry_scheduled", {"reason": reason, "wait_seconds": wait_seconds}
-        case SectionsExpanded(results=results, origin=origin):
-            described = [_describe_expansion(result) for result in results]
-            return "sections_expanded", {"results": described, "origin": origin.value}
-        case SectionsClosed(section_ids=ids, origin=origin, reason=reason):
-            return "sections_closed", {"section_ids": list(ids), "origin": origin.value, "reason": reason.value}
-        case SectionsMarked(section_ids=ids, origin=origin):
-            return "sections_marked", {"section_ids": list(ids), "origin": origin.value}
-        case SectionsKept(reasons=reasons, origin=origin):
-            return "sections_kept", {"kept": _describe_reasons(reasons), "origin": origin.value}
-        case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
-            return "sections_pinned", {"section_ids": list(ids), "pinned": is_pinned}
-        case NodesUnfolded(section_ids=ids, origin=origin):
-            return "nodes_unfolded", {"section_ids": list(ids), "origin": origin.value}
-        case NodesFolded(section_ids=ids, origin=origin):
-            return "nodes_folded", {"section_ids": list(ids), "origin": origin.value}
-        case ReadingChanged(section_id=section_id):
-            return "reading_changed", {"section_id": section_id}
-        case BatchUndone(section_ids=ids):
-            return "batch_undone", {"section_ids": list(ids)}
-        case LoadingProgressed(done=done, total=total, bytes_received=received):
-            return "loading_progressed", {"done": done, "total": total, "bytes_received": received}
-        case NodesLoaded(section_ids=ids, problems=problems, notes=notes):
-            described = _describe_reasons(problems)
-            return "nodes_loaded", {"section_ids": list(ids), "problems": described, "notes": list(notes)}
-        case SaveFailed(message=message):
-            return "save_failed", {"message": message}
-        case SavingReported(message=message, conversation_id=conversation_id):
-            return "saving_reported", {"message": message, "conversation": conversation_id}
         case QuestionAnswered():
             return None
+        case SectionsSearched(hits=hits):
+            fields["hits"] = [_describe_hit(hit) for hit in hits]
+        case ToolFinished():
+            fields = describe_tool(event)
+        case SectionsExpanded(results=results):
+            fields["results"] = [_describe_expansion(result) for result in results]
+        case SectionsKept(reasons=reasons, origin=origin):
+            fields = {"kept": _describe_reasons(reasons), "origin": origin.value}
+        case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
+            fields = {"section_ids": list(ids), "pinned": is_pinned}
+        case LoadingProgressed():
+            del fields["are_pages"]
+        case NodesLoaded(problems=problems):
+            fields["problems"] = _describe_reasons(problems)
+        case SavingReported(message=message, conversation_id=conversation_id):
+            fields = {"message": message, "conversation": conversation_id}
+        case ConversationChanged(conversation_id=conversation_id):
+            fields = {"conversation": conversation_id}
         case _:
-            assert_never(event)
+            pass
+    return name_event(type(event)), fields
 
 
 def describe_tool(event: ToolFinished) -> dict[str, Any]:

@@ -35,10 +35,8 @@ class Conversing:
 
     async def go_back(self, number: int) -> None:
         """Go back to before question `number`: it and all that followed are no longer part of the conversation."""
-        failures = await self._agent.session.rewind(number)
-        self._dispatcher.forget(self._agent.session.state, number)
-        for failure in failures:
-            self.show(failure)
+        for event in await self._agent.session.rewind(number):
+            self.show(event)
 
     async def ask(self, question: str, *, within: str | None = None) -> None:
         """Ask, and show all that happens; cancelled, show what was answered so far.
@@ -148,9 +146,7 @@ class Conversing:
             other = await asyncio.to_thread(make, session)
             if session.state.is_asking:
                 return
-            events = session.turn_to(other)
-            self._dispatcher.start_over(session.state)
-            for event in events:
+            for event in session.turn_to(other):
                 self.show(event)
 
     async def reload(self, library: Library) -> bool:
@@ -162,7 +158,6 @@ class Conversing:
             events = await session.reload(library)
             if self._agent.searcher is not None:
                 self._agent.searcher.refresh(library)
-            self._dispatcher.show_state(session.state)
             for event in events:
                 self.show(event)
             return True

@@ -5,11 +5,13 @@ from __future__ import annotations
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     AnswerStreamed,
+    ConversationChanged,
     ConversationEvent,
     LoadingProgressed,
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
+    QuestionsTakenBack,
     ReminderSent,
     RetryScheduled,
     SectionsExpanded,
@@ -51,12 +53,15 @@ class EventDispatcher:
             event: What happened.
         """
         if not isinstance(event, _CHANGES_NOTHING):
-            self.show_state(state)
+            self._tree.show(state)
+            self._status.show_state(state)
         self._show_event(state, event)
         if not isinstance(event, AnswerStreamed):
             self._tell(state, event)
 
-    def _show_event(self, state: ConversationState, event: ConversationEvent) -> None:
+    def _show_event(  # noqa: C901 - one case an event
+        self, state: ConversationState, event: ConversationEvent
+    ) -> None:
         """Show what is more than words and the state after it."""
         current = self._chat.current
         match event:
@@ -81,6 +86,13 @@ class EventDispatcher:
             case NodesLoaded(section_ids=ids):
                 self._status.change(message="")
                 self._tree.tell_growth(ids)
+            case QuestionsTakenBack(first=number):
+                self._chat.forget(number)
+                self._status.change(message="")
+            case ConversationChanged():
+                self._chat.start_over()
+                self._tree.show_found(())
+                self._status.change(is_asking=False, step=0, message="")
             case _:
                 pass
 
@@ -105,24 +117,6 @@ class EventDispatcher:
                 for piece in narrate(draft, state.library):
                     self._chat.current.add_piece(piece)
 
-    def show_state(self, state: ConversationState) -> None:
-        """Show another state of the conversation."""
-        self._tree.show(state)
-        self._status.show_state(state)
-
     def note(self, text: str) -> None:
         """Say in the conversation what a person should know."""
         self._chat.add_notice(text)
-
-    def forget(self, state: ConversationState, number: int) -> None:
-        """Show question `number` and what followed no longer: the conversation went back to before it."""
-        self._chat.forget(number)
-        self.show_state(state)
-        self._status.change(message="")
-
-    def start_over(self, state: ConversationState) -> None:
-        """Show another conversation in place of the one before."""
-        self._chat.start_over()
-        self._tree.show_found(())
-        self.show_state(state)
-        self._status.change(is_asking=False, step=0, message="")

@@ -13,7 +13,15 @@ import pytest
 from typing_extensions import override
 
 from roamtui.conversation.commands import Command, ExpandSections, FoldNodes, Origin, PinSections, UnfoldNodes
-from roamtui.conversation.events import ConversationEvent, SaveFailed, SavingReported, SectionsClosed, SectionsExpanded
+from roamtui.conversation.events import (
+    ConversationChanged,
+    ConversationEvent,
+    DocumentReloaded,
+    SaveFailed,
+    SavingReported,
+    SectionsClosed,
+    SectionsExpanded,
+)
 from roamtui.conversation.questions import Outcome
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions, make_conversation_id
@@ -389,7 +397,7 @@ async def test_another_conversation_takes_the_place_of_one_that_is_kept(library:
     await _do(session, UnfoldNodes(section_ids=(library.root.ids[0],)))
     one = session.state
     other = Session.start(library, store=store)
-    assert session.turn_to(other) == ()
+    assert session.turn_to(other) == (ConversationChanged(conversation_id=other.state.id),)
     assert session.state is other.state
     assert store.load(one.id).unfolded == one.unfolded, "what was not yet saved is"
     await session.begin_question("Two?", BRIEFING)
@@ -415,7 +423,7 @@ async def test_after_a_reload_the_conversation_goes_on_over_the_new_text(library
     await _do(session, _expand(session, "Alpha"))
     await session.finish_question(_OUTCOME)
     changed = make_library(TEXT.replace("alpha-3 ", "ALPHA-3 "))
-    assert await session.reload(changed) == ()
+    assert await session.reload(changed) == (DocumentReloaded(),)
     assert session.state.library is changed
     assert store.load(session.state.id).content_hash == changed.root.content_hash
     await session.begin_question("Two?", BRIEFING)

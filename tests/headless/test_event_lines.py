@@ -13,7 +13,9 @@ from roamtui.conversation.events import (
     AnswerStreamed,
     BatchUndone,
     CloseReason,
+    ConversationChanged,
     ConversationEvent,
+    DocumentReloaded,
     ExpandResult,
     ExpandStatus,
     LoadingProgressed,
@@ -22,6 +24,7 @@ from roamtui.conversation.events import (
     NodesUnfolded,
     QuestionAnswered,
     QuestionAsked,
+    QuestionsTakenBack,
     ReadingChanged,
     ReminderSent,
     RetryScheduled,
@@ -72,6 +75,9 @@ EVENTS: tuple[ConversationEvent, ...] = (
     NodesLoaded(section_ids=IDS, problems=(("a8a96034", "It is gone."),), notes=("An older copy.",)),
     SaveFailed(message="The disk is full."),
     SavingReported(message="It is a new one here.", conversation_id="c0ffee"),
+    QuestionsTakenBack(first=2),
+    ConversationChanged(conversation_id="c0ffee"),
+    DocumentReloaded(),
     QuestionAnswered(
         number=1, answer="Here.", stopped=Stopped.ANSWERED, citations=(), usage=Usage(), steps=1, error=""
     ),
