@@ -65,7 +65,7 @@ def find_items(pages: Sequence[PageText], skipped: set[tuple[int, int]], known: 
         found = [each for each in found if each.weight == 3 and each.key not in places and _has_room(each, places)]
     chain = _find_rising(found)
     items = [each for each in chain if each.key[1]]
-    is_report = len(items) > 1 and all(str(each.key[1])[0] == "." for each in items)
+    is_report = bool(items) and all(str(each.key[1])[0] == "." and each.weight == 3 for each in items)
     if len(places) < _FEW_ITEMS and len(items) < _FEW_ITEMS and not is_report:
         return []
     return [_make(pages, each, level=2 if each.key[1] else 1, count=_count_title_rows(pages, each)) for each in chain]

@@ -124,3 +124,10 @@ def test_lines_made_to_keep_the_reader_busy_do_not() -> None:
     numbers = [lay_out(*(f"* {row % 7 + 1}.{page} Title {row}" for row in range(50))) for page in range(80)]
     dots = lay_cells("Contents", *("." * 300 + " x | 1" for _ in range(30)))
     assert convert_pdf(make_pdf([dots, months, *numbers]), "a.pdf").page_starts[-1] > 0
+
+
+def test_a_report_on_an_event_has_items_of_two_numbers() -> None:
+    cover = lay_out("# FORM 8-K", "", "* Boats Inc.", "", *_PROSE)
+    item = lay_out("* Item 5.07. Submission of Matters", *_PROSE, "under Item 9.01 of this report.")
+    end = lay_out("* SIGNATURES", *_PROSE[:3])
+    assert _outline([cover, item, end]) == [(2, "Item 5.07. Submission of Matters"), (2, "SIGNATURES")]
