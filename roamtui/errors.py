@@ -17,6 +17,13 @@ class SourceError(RoamtuiError):
     """A document could not be read or is none."""
 
 
+class OpeningStoppedError(RoamtuiError):
+    """A person stopped the opening of a document."""
+
+    def __init__(self) -> None:
+        super().__init__("Opening was stopped.")
+
+
 class UnknownSectionError(RoamtuiError):
     """An id names no section of the library."""
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui.arguments import WebArguments
 from roamtui.document.build import WebOptions, is_address, open_named
 from roamtui.document.loader import can_load, explain_refusal, find_address, load_files, make_failure
 from roamtui.errors import StoreError, UsageError
-from roamtui.headless.output import write_note
+from roamtui.headless.output import tell_conversion, write_note
 from roamtui.locations import conversions_path, pages_path, summaries_path
 from roamtui.settings import load_settings
-from roamtui.sources.convert.formats import SLOW_SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from roamtui.document.build import SourceLoader
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
+    from roamtui.sources.convert.converted import PageReport
 
 _LOADED_AT_START_BYTES = 1_000_000
 """A folder up to this size is loaded before the app shows it: that takes no longer than anyone notices."""
@@ -41,7 +40,11 @@ def open_library(sources: Sequence[str], web: WebArguments | None = None) -> Lib
 
 
 def open_partly(
-    sources: Sequence[str], *, is_whole: bool = False, web: WebArguments | None = None
+    sources: Sequence[str],
+    *,
+    is_whole: bool = False,
+    web: WebArguments | None = None,
+    report: PageReport | None = None,
 ) -> tuple[Library, Loader | None]:
     """Return the library of what the person named, of a large folder listed alone, and what loads the rest.
 
@@ -49,6 +52,7 @@ def open_partly(
         sources: What the person named.
         is_whole: Whether all files are needed at the start, as to go on with a conversation.
         web: What may be fetched; None for the usual.
+        report: Told how far a conversion is; None for lines on stderr, where a person may see them.
 
     Raises:
         UsageError: Nothing was named, or things that are not opened together.
@@ -58,9 +62,8 @@ def open_partly(
         raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
     if len(sources) == 1 and is_address(sources[0]) and sys.stderr.isatty():
         write_note(f"Fetching {sources[0]}…")
-    if len(sources) == 1 and Path(sources[0]).suffix.lower() in SLOW_SUFFIXES and sys.stderr.isatty():
-        write_note(f"Converting {sources[0]}…")
-    library, loader = _open(sources, web)
+    with tell_conversion(sources[0]) as tell:
+        library, loader = _open(sources, web, report=report or tell)
     if loader is None:
         return library, None
     if is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES:
@@ -133,7 +136,7 @@ def _find_key(library: Library, node_id: str) -> str:
 
 
 def _open(
-    sources: Sequence[str], web: WebArguments | None, *, is_checking: bool = False
+    sources: Sequence[str], web: WebArguments | None, *, is_checking: bool = False, report: PageReport | None = None
 ) -> tuple[Library, SourceLoader | None]:
     """Return the library of what the person named, of a listing its root alone, and what loads the rest."""
     web = web or WebArguments()
@@ -144,7 +147,7 @@ def _open(
         allowed=web.allowed,
         read_allowed=_read_allowed,
     )
-    library, loader = open_named(sources, web=options, kept_dir=conversions_path())
+    library, loader = open_named(sources, web=options, kept_dir=conversions_path(), report=report)
     return _attach_summaries(library), loader
 
 

@@ -34,6 +34,7 @@ from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, save_setting
 
 if TYPE_CHECKING:
+    from roamtui.sources.convert.converted import PageReport
     from roamtui.tui.context import AppContext, TuiOptions  # Textual is imported for the app alone
     from roamtui.tui.start.offers import StartOffer
 
@@ -125,8 +126,9 @@ def _choose_source(arguments: AppArguments, settings: Settings) -> tuple[AppArgu
     """Return the arguments with what the person chose on the start screen, and that opened; None where they left."""
     from roamtui.tui.start.start_app import StartActions, choose_start
 
-    def open_source(source: str, is_whole: bool) -> _Opened:  # noqa: FBT001 - as the start screen calls it
-        return open_partly((source,), is_whole=is_whole or settings.retrieval.needs_vectors, web=arguments.web)
+    def open_source(source: str, is_whole: bool, report: PageReport) -> _Opened:  # noqa: FBT001 - as the start screen calls it
+        is_whole = is_whole or settings.retrieval.needs_vectors
+        return open_partly((source,), is_whole=is_whole, web=arguments.web, report=report)
 
     actions = StartActions(list_offers=_list_offers, open_source=open_source, suggest_address=suggest_address)
     started = choose_start(actions, _make_first_options(settings))

@@ -15,6 +15,7 @@ from roamtui.document.loader import LoadedBatch, Report
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import may_be_special, parse_raw
 from roamtui.errors import SourceError, UsageError
+from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.read import RawText, is_listed, is_path, read_source
 
 if TYPE_CHECKING:
@@ -52,12 +53,15 @@ def build_library(raw: RawText) -> Library:
     return Library(source=raw.source, root=parse_raw(raw))
 
 
-def open_sources(names: Sequence[str], *, kept_dir: Path | None = None) -> tuple[Library, FileLoader | None]:
+def open_sources(
+    names: Sequence[str], *, kept_dir: Path | None = None, report: PageReport | None = None
+) -> tuple[Library, FileLoader | None]:
     """Return the library of a document, and of a folder, a zip archive or several of all these a listing of files.
 
     Args:
         names: What the person named: paths, or one address or ``-``.
         kept_dir: Where texts are kept that took long to convert; None for nowhere.
+        report: Told how far the conversion of a document is.
 
     Returns:
         The library, and what loads its files; None for a document, all of which is there.
@@ -67,7 +71,7 @@ def open_sources(names: Sequence[str], *, kept_dir: Path | None = None) -> tuple
         UsageError: Something was named together with others that can only be opened alone.
     """
     if len(names) == 1 and not (is_path(names[0]) and is_listed(Path(names[0]))):
-        return build_library(read_source(names[0], kept_dir=kept_dir)), None
+        return build_library(read_source(names[0], kept_dir=kept_dir, report=report)), None
     from roamtui.document.folder import FileLoader, build_folder  # noqa: PLC0415
     from roamtui.sources.several import list_source, list_sources  # noqa: PLC0415 - a single document needs none of it
 
@@ -80,7 +84,7 @@ def open_sources(names: Sequence[str], *, kept_dir: Path | None = None) -> tuple
 
 
 def open_named(
-    names: Sequence[str], *, web: WebOptions = _NO_WEB, kept_dir: Path | None = None
+    names: Sequence[str], *, web: WebOptions = _NO_WEB, kept_dir: Path | None = None, report: PageReport | None = None
 ) -> tuple[Library, SourceLoader | None]:
     """Return the library of what a person named: paths, or one address or ``-``.
 
@@ -88,6 +92,7 @@ def open_named(
         names: Only what has a scheme is an address.
         web: How pages are fetched.
         kept_dir: As for `open_sources`.
+        report: Likewise.
 
     Returns:
         The library, and what loads its files and the pages of its links; None where it has neither.
@@ -99,7 +104,7 @@ def open_named(
     if len(names) == 1 and is_address(names[0]):
         return _open_address(names[0], web)
     try:
-        library, files = open_sources(names, kept_dir=kept_dir)
+        library, files = open_sources(names, kept_dir=kept_dir, report=report)
     except SourceError as error:
         address = suggest_address(names[0]) if len(names) == 1 else None
         if address is None:

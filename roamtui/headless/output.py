@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import islice
+from pathlib import Path
 
 from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError
@@ -109,8 +110,12 @@ def write_json_line(value: object) -> None:
 
 def write_note(text: str) -> None:
     """Write one line about progress, or a warning, to stderr; where that takes nothing, it is dropped."""
+    _write_quietly(plain_line(text) + "\n")
+
+
+def _write_quietly(text: str) -> None:
     with suppress(OSError):
-        sys.stderr.write(plain_line(text) + "\n")
+        sys.stderr.write(text)
         sys.stderr.flush()
 
 
@@ -123,6 +128,25 @@ def write_notes(notes: Iterable[str]) -> None:
     """Write a line for each note to stderr."""
     for note in notes:
         write_note(note)
+
+
+@contextmanager
+def tell_conversion(name: str) -> Iterator[Callable[[int, int], None]]:
+    """Give what takes how far the conversion of a file is, and writes that on one line where stderr is a terminal."""
+    written = ""
+
+    def report(done: int, count: int) -> None:
+        nonlocal written
+        line = f"Converting {plain_line(Path(name).name)}…" + (f" {done:,} of {count:,}" if count else "")
+        if line != written and sys.stderr.isatty():
+            written = line
+            _write_quietly(f"\r{line}")
+
+    try:
+        yield report
+    finally:
+        if written:
+            _write_quietly("\n")
 
 
 class EmbeddingProgress:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import convert
+from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.convert.formats import find_format, is_plain
 from roamtui.sources.decode import decode_text
 from roamtui.sources.listing import DOCUMENT_SUFFIXES
@@ -21,12 +22,13 @@ _PLAIN_SUFFIXES = frozenset({".csv", ".tsv", ".log"})
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-def read_source(name: str, *, kept_dir: Path | None = None) -> RawText:
+def read_source(name: str, *, kept_dir: Path | None = None, report: PageReport | None = None) -> RawText:
     """Return the text of one source.
 
     Args:
         name: A path, or ``-`` for standard input.
         kept_dir: Where texts are kept that took long to convert; None for nowhere.
+        report: Told how far a conversion is.
 
     Raises:
         SourceError: It cannot be read or is no text; the message says what to do.
@@ -35,7 +37,7 @@ def read_source(name: str, *, kept_dir: Path | None = None) -> RawText:
         return read_standard_input(kept_dir=kept_dir)
     if _SCHEME.match(name):
         raise SourceError(f"{name} is an address, and only files are opened so far. Save the page and name the file.")
-    return read_file(Path(name), kept_dir=kept_dir)
+    return read_file(Path(name), kept_dir=kept_dir, report=report)
 
 
 def is_listed(path: Path) -> bool:
@@ -59,12 +61,13 @@ def read_standard_input(*, kept_dir: Path | None = None) -> RawText:
     return make_raw_text(sys.stdin.buffer.read(), source="-", name="standard input", kept_dir=kept_dir)
 
 
-def read_file(path: Path, *, kept_dir: Path | None = None) -> RawText:
+def read_file(path: Path, *, kept_dir: Path | None = None, report: PageReport | None = None) -> RawText:
     """Return the text of one file.
 
     Args:
         path: Of the file.
         kept_dir: As for `read_source`.
+        report: Likewise.
 
     Raises:
         SourceError: It is missing, a folder, unreadable or no text.
@@ -78,11 +81,17 @@ def read_file(path: Path, *, kept_dir: Path | None = None) -> RawText:
     if path.suffix.lower() not in DOCUMENT_SUFFIXES and not is_plain(data) and find_format(data, name) is None:
         raise SourceError(f"{name} is no text: it holds NUL characters. Name a document.")
     source = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow links, and a link may change its target
-    return make_raw_text(data, source=source, name=name, kept_dir=kept_dir)
+    return make_raw_text(data, source=source, name=name, kept_dir=kept_dir, report=report)
 
 
 def make_raw_text(
-    data: bytes, *, source: str, name: str, media_type: str | None = None, kept_dir: Path | None = None
+    data: bytes,
+    *,
+    source: str,
+    name: str,
+    media_type: str | None = None,
+    kept_dir: Path | None = None,
+    report: PageReport | None = None,
 ) -> RawText:
     """Return the text of a document, converted where its format is another; called in a thread where anyone waits.
 
@@ -92,11 +101,12 @@ def make_raw_text(
         name: A short name for people; its ending says what it may be.
         media_type: What it was sent as, None where that is not known.
         kept_dir: As for `read_source`.
+        report: Likewise.
 
     Raises:
         SourceError: It is no text and cannot be converted.
     """
-    converted = convert(data, name, media_type, kept_dir=kept_dir)
+    converted = convert(data, name, media_type, kept_dir=kept_dir, report=report)
     if converted is None:
         text, notes = decode_text(data, name)
         return RawText(text=text, source=source, name=name, is_markdown=has_headings(name), notes=notes)

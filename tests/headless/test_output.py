@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Iterator
 
 import pytest
+from typing_extensions import override
 
-from roamtui.headless.output import write_json, write_json_with_rows
+from roamtui.headless.output import tell_conversion, write_json, write_json_with_rows
 
 _HEAD = {"source": "a \ud800.md", "title": "\u2028 ]}"}
 
@@ -30,3 +33,18 @@ def test_rows_are_written_before_the_last_is_made(capfdbinary: pytest.CaptureFix
     with pytest.raises(KeyError):
         write_json_with_rows(_HEAD, "sections", make_rows())
     assert b"    3000," in capfdbinary.readouterr().out
+
+
+def test_a_conversion_tells_how_far_it_is_on_one_line_of_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        @override
+        def isatty(self) -> bool:
+            return True
+
+    for stream, written in ((Terminal(), "\rConverting a b…\rConverting a b… 7 of 1,200\n"), (io.StringIO(), "")):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with tell_conversion("folder/a\nb") as report:
+            report(0, 0)
+            report(7, 1_200)
+            report(7, 1_200)
+        assert stream.getvalue() == written

@@ -30,7 +30,7 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
         case Scope.FIND:
             return FindScreen(find_nothing, lambda _section_id: None, build_keys(), Found(query=""))
         case Scope.START:
-            return make_start_app(lambda source, _is_whole: source).start_screen
+            return make_start_app(lambda source, _is_whole, _report: source).start_screen
         case _:
             return app.main.find_owner(scope)
 

@@ -10,48 +10,62 @@ import contextlib
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from queue import Empty, SimpleQueue
+from threading import Thread
 
 from roamtui.errors import RoamtuiError, SourceError
 from roamtui.sources.convert.conversion import get_converter
-from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.converted import Converted, PageReport
 from roamtui.sources.convert.escaping import replace_surrogates
 from roamtui.sources.convert.formats import Format
 
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 """What Python is told. -P keeps the working directory off the import path: it may be a stranger's folder."""
 _SECONDS_MAX = 300
+_REPORT_SECONDS = 0.1
 _MEMORY_BYTES_MAX = 2_000_000_000
 _CHARACTERS_MAX = 100_000_000
 _EXTRA = 'pip install "roamtui[convert]"'
 
 
-def convert_in_child(wanted: Format, data: bytes, name: str, *, seconds_max: float = _SECONDS_MAX) -> Converted:
-    """Return a file as Markdown, converted in another process.
+def convert_in_child(
+    wanted: Format, data: bytes, name: str, *, report: PageReport | None = None, seconds_max: float = _SECONDS_MAX
+) -> Converted:
+    """Return a file as Markdown, converted in another process, which ends with this call however that ends.
+
+    Args:
+        wanted: The format of the file.
+        data: The file.
+        name: What to call it in an error.
+        report: Told how far it is, and asked that way whether to go on.
+        seconds_max: How long it may take.
 
     Raises:
         SourceError: It cannot be converted, took too long or too much memory, or the converters are not installed.
     """
     try:
-        done = subprocess.run(  # noqa: S603 - this program itself, no shell
+        process = subprocess.Popen(  # noqa: S603 - this program itself, no shell
             [sys.executable, *_COMMAND, wanted.name, name],
-            input=data,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=seconds_max,
-            check=False,
         )
-    except subprocess.TimeoutExpired:
-        raise SourceError(f"{name} takes more than {seconds_max:g} seconds to convert. Divide it.") from None
     except (OSError, ValueError) as error:
         raise SourceError(f"{name} cannot be converted: {error}. Free some memory and try again.") from None
     try:
-        answer = json.loads(done.stdout)
+        answer = json.loads(_read_answer(process, data, report, seconds_max))
+    except TimeoutError:
+        raise SourceError(f"{name} takes more than {seconds_max:g} seconds to convert. Divide it.") from None
     except ValueError:
         raise SourceError(
             f"{name} cannot be converted: it is damaged, or needs more memory than it may have. Convert it to text."
         ) from None
+    finally:
+        process.kill()
+        process.wait()
     if "problem" in answer:
         raise SourceError(answer["problem"])
     return Converted(
@@ -62,8 +76,51 @@ def convert_in_child(wanted: Format, data: bytes, name: str, *, seconds_max: flo
     )
 
 
+def _read_answer(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
+    """Return the last line that a process writes of a file, and pass on how far those before it say that it is.
+
+    Raises:
+        TimeoutError: It takes too long.
+        ValueError: It writes something else.
+    """
+    lines: SimpleQueue[bytes] = SimpleQueue()
+    Thread(target=_write_file, args=(process, data), daemon=True).start()
+    Thread(target=_read_lines, args=(process, lines), daemon=True).start()
+    deadline = time.monotonic() + seconds_max
+    done, count = 0, 0
+    line = before = b""
+    while True:
+        if report is not None:
+            report(done, count)
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        with contextlib.suppress(Empty):
+            line = lines.get(timeout=min(_REPORT_SECONDS, seconds_max))
+            if not line:
+                return before
+            if line.startswith(b"["):
+                done, count = json.loads(line)
+            before = line
+
+
+def _write_file(process: subprocess.Popen[bytes], data: bytes) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError), process.stdin as stream:
+        stream.write(data)
+
+
+def _read_lines(process: subprocess.Popen[bytes], lines: SimpleQueue[bytes]) -> None:
+    assert process.stdout is not None
+    with process.stdout as stream:
+        for line in stream:
+            lines.put(line)
+    lines.put(b"")
+
+
 def main(arguments: Sequence[str]) -> None:
-    """Convert what stands on standard input and write it, or one sentence on why not, as JSON.
+    """Convert what stands on standard input and write it, or one sentence on why not, as JSON on the last line.
+
+    Each line before it is an array: how many pages of how many were read.
 
     Args:
         arguments: Name of the format, and of the file.
@@ -71,14 +128,24 @@ def main(arguments: Sequence[str]) -> None:
     wanted, name = Format[arguments[0]], arguments[1]
     data = sys.stdin.buffer.read()
     _limit_resources()
+    output = sys.stdout
+    told = 0.0
+
+    def report(done: int, count: int) -> None:
+        nonlocal told
+        if time.monotonic() - told >= _REPORT_SECONDS:
+            told = time.monotonic()
+            output.write(f"{json.dumps([done, count])}\n")
+            output.flush()
+
     with contextlib.redirect_stdout(sys.stderr):
-        answer = _convert(wanted, data, name)
-    sys.stdout.write(json.dumps(answer))
+        answer = _convert(wanted, data, name, report)
+    output.write(json.dumps(answer))
 
 
-def _convert(wanted: Format, data: bytes, name: str) -> dict[str, object]:
+def _convert(wanted: Format, data: bytes, name: str, report: PageReport) -> dict[str, object]:
     try:
-        converted = get_converter(wanted)(data, name)
+        converted = get_converter(wanted, report)(data, name)
     except ImportError:
         problem = f"{name} is a {wanted.value} file. To open it, install the converters: `{_EXTRA}`."
     except RoamtuiError as error:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import assert_never
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.converted import Converted, PageReport
 from roamtui.sources.convert.formats import Format, find_format
 
 _BYTES_MAX = 200_000_000
@@ -18,7 +19,14 @@ _QUICK_BYTES_MAX = 300_000
 """A web page up to this size is converted here; starting a process would take longer."""
 
 
-def convert(data: bytes, name: str, media_type: str | None = None, *, kept_dir: Path | None = None) -> Converted | None:
+def convert(
+    data: bytes,
+    name: str,
+    media_type: str | None = None,
+    *,
+    kept_dir: Path | None = None,
+    report: PageReport | None = None,
+) -> Converted | None:
     """Return a file as Markdown, None where it is text already and no converter is needed.
 
     Takes from milliseconds to minutes; called in a thread where anyone waits.
@@ -28,6 +36,7 @@ def convert(data: bytes, name: str, media_type: str | None = None, *, kept_dir: 
         name: What to call it in an error; its ending says what it may be.
         media_type: What it was sent as.
         kept_dir: Where texts are kept that took long to make; None for nowhere.
+        report: Told how far it is, where another process converts.
 
     Raises:
         SourceError: It is broken, protected, empty or too large, or a part of the program is not installed.
@@ -40,7 +49,7 @@ def convert(data: bytes, name: str, media_type: str | None = None, *, kept_dir: 
     if found is Format.RST or (found is Format.HTML and len(data) <= _QUICK_BYTES_MAX):
         converted = get_converter(found)(data, name)
     else:
-        converted = _convert_slowly(found, data, name, kept_dir)
+        converted = _convert_slowly(found, data, name, kept_dir, report)
     note = f"{name}: converted from {found.value}; lines are those of the text."
     return Converted(
         text=converted.text,
@@ -50,7 +59,9 @@ def convert(data: bytes, name: str, media_type: str | None = None, *, kept_dir: 
     )
 
 
-def _convert_slowly(wanted: Format, data: bytes, name: str, kept_dir: Path | None) -> Converted:
+def _convert_slowly(
+    wanted: Format, data: bytes, name: str, kept_dir: Path | None, report: PageReport | None
+) -> Converted:
     """Return a file as Markdown: as it was kept, else by another process."""
     from roamtui.sources.convert.child import convert_in_child  # noqa: PLC0415 - most files need none
     from roamtui.sources.convert.kept import KeptConversions  # noqa: PLC0415 - likewise
@@ -60,14 +71,18 @@ def _convert_slowly(wanted: Format, data: bytes, name: str, kept_dir: Path | Non
     if before is not None:
         return before
     started = time.perf_counter()
-    converted = convert_in_child(wanted, data, name)
+    converted = convert_in_child(wanted, data, name, report=report)
     if kept is not None and time.perf_counter() - started >= _KEPT_SECONDS_MIN:
         kept.write(data, wanted, converted)
     return converted
 
 
-def get_converter(wanted: Format) -> Callable[[bytes, str], Converted]:
+def get_converter(wanted: Format, report: PageReport | None = None) -> Callable[[bytes, str], Converted]:
     """Return the function that converts from a format, of the bytes and the name of a file.
+
+    Args:
+        wanted: The format.
+        report: Told how far it is, by what reads one part after the other.
 
     Raises:
         ImportError: A part of the program is not installed.
@@ -80,7 +95,7 @@ def get_converter(wanted: Format) -> Callable[[bytes, str], Converted]:
         case Format.EPUB:
             from roamtui.sources.convert.epub import convert_epub  # noqa: PLC0415
 
-            return convert_epub
+            return partial(convert_epub, report=report)
         case Format.DOCX:
             from roamtui.sources.convert.docx import convert_docx  # noqa: PLC0415
 

@@ -1,8 +1,15 @@
-"""`Converted`: what a converter makes of a file."""
+"""`Converted`: what a converter makes of a file, and how it says how far it is."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+PageReport = Callable[[int, int], None]
+"""Takes how many pages or chapters of how many were read, 0 of 0 while that is not known.
+
+It is called several times a second while a file is converted. What it raises ends the conversion.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from itertools import groupby, islice
 from urllib.parse import unquote
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.converted import Converted, PageReport
 from roamtui.sources.convert.escaping import escape_marks, write_heading
 from roamtui.sources.convert.html import convert_html, decode_html
 from roamtui.sources.convert.html_tokens import Tag, read_tokens
@@ -63,12 +63,13 @@ class _Book:
     is_ncx: bool
 
 
-def convert_epub(data: bytes, name: str) -> Converted:
+def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) -> Converted:
     """Return a book as Markdown.
 
     Args:
         data: The file.
         name: What to call it in an error.
+        report: Told how many chapters were read.
 
     Raises:
         SourceError: It is damaged, protected, too large, or holds no text.
@@ -83,7 +84,9 @@ def convert_epub(data: bytes, name: str) -> Converted:
         points = _group_by_part(read_navigation(source, book.navigation, is_ncx=book.is_ncx))
     leveller = Leveller()
     texts, missing, is_empty = [], 0, True
-    for chapter, read in islice(book.chapters.items(), _CHAPTERS_MAX):
+    for number, (chapter, read) in enumerate(islice(book.chapters.items(), _CHAPTERS_MAX)):
+        if report is not None:
+            report(number, len(book.chapters))
         content = package.read(read)
         if content is None:
             missing += 1

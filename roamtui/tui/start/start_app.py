@@ -19,7 +19,8 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.document.plain import plain_line
-from roamtui.errors import RoamtuiError
+from roamtui.errors import OpeningStoppedError, RoamtuiError
+from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.actions import Scope, show_key
 from roamtui.tui.base_app import BaseApp, describe_failure
 from roamtui.tui.context import TuiOptions
@@ -38,8 +39,11 @@ _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _NAME_WIDTH = 34
 _WHAT = "Name a document; then ask it. A model opens the sections it needs, and proves its answer with quotes."
 _HINT = "a file, a folder, a zip, or https://…   type to filter what is below"
-OpenSource = Callable[[str, bool], Opened]
-"""Opens a source; whole, where a conversation about it goes on. Called in a thread; raises `RoamtuiError`."""
+OpenSource = Callable[[str, bool, PageReport], Opened]
+"""Opens a source; whole, where a conversation about it goes on. Called in a thread; raises `RoamtuiError`.
+
+It tells how far it is, and ends with what that raises.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +64,38 @@ class Started(Generic[Opened]):
     source: str
     conversation_id: str | None
     opened: Opened
+
+
+@dataclass(slots=True)
+class _Opening:
+    """A source that is being opened: by a worker, which waits for a thread."""
+
+    name: str
+    worker: Worker[None] | None = None
+    done: int = 0
+    count: int = 0
+    is_stopped: bool = False
+
+    def report(self, done: int, count: int) -> None:
+        """Take note of how far it is; called in the thread.
+
+        Raises:
+            OpeningStoppedError: The person wants it no more.
+        """
+        if self.is_stopped:
+            raise OpeningStoppedError
+        self.done, self.count = done, count
+
+    def stop(self) -> None:
+        """Have the thread end, and wait for it no more."""
+        self.is_stopped = True
+        if self.worker is not None:
+            self.worker.cancel()
+
+    def describe(self) -> str:
+        """Return what is opened, how far that is, and how to stop it."""
+        far = f" {self.done:,} of {self.count:,}" if self.count else ""
+        return f"{self.name} …{far}, esc stops"
 
 
 class StartScreen(Screen[None], Generic[Opened]):
@@ -112,8 +148,7 @@ class StartScreen(Screen[None], Generic[Opened]):
         self._problem = " ".join(problems)
         self._offers: tuple[StartOffer, ...] = ()
         self._lines: list[StartOffer | None] = []
-        self._opening: Worker[None] | None = None
-        self._opening_name = ""
+        self._opening: _Opening | None = None
         self._frame = 0
 
     @override
@@ -240,12 +275,14 @@ class StartScreen(Screen[None], Generic[Opened]):
         self.app.push_screen(ConfirmScreen(question, address, yes="Fetch"), take)
 
     def _begin(self, source: str, conversation_id: str | None) -> None:
-        self._opening_name = plain_line(source)
-        self._opening = self.run_worker(self._open(source, conversation_id), group="opening", exit_on_error=False)
+        opening = self._opening = _Opening(plain_line(source))
+        work = self._open(source, conversation_id, opening)
+        opening.worker = self.run_worker(work, group="opening", exit_on_error=False)
 
-    async def _open(self, source: str, conversation_id: str | None) -> None:
+    async def _open(self, source: str, conversation_id: str | None, opening: _Opening) -> None:
+        is_whole = conversation_id is not None
         try:
-            opened = await asyncio.to_thread(self._actions.open_source, source, conversation_id is not None)
+            opened = await asyncio.to_thread(self._actions.open_source, source, is_whole, opening.report)
         except RoamtuiError as error:
             self._opening = None
             self._say(plain_line(str(error)), is_problem=True)
@@ -256,7 +293,7 @@ class StartScreen(Screen[None], Generic[Opened]):
         """Show that something goes on while it does."""
         if self._opening is not None:
             self._frame = (self._frame + 1) % len(_FRAMES)
-            self._say(f"{_FRAMES[self._frame]} opening {self._opening_name} …")
+            self._say(f"{_FRAMES[self._frame]} opening {self._opening.describe()}")
 
     @on(Worker.StateChanged)
     def _tell_failure(self, event: Worker.StateChanged) -> None:
@@ -275,7 +312,7 @@ class StartScreen(Screen[None], Generic[Opened]):
     def action_leave(self) -> None:
         """Stop opening; else empty the box; else quit."""
         if self._opening is not None:
-            self._opening.cancel()
+            self._opening.stop()
             self._opening = None
             self._say("")
         elif self._typed:

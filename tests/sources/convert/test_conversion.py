@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.build import build_library
-from roamtui.errors import SourceError
+from roamtui.errors import OpeningStoppedError, SourceError
 from roamtui.outline.labels import name_lines
 from roamtui.sources.archive import list_archive
 from roamtui.sources.convert import child, conversion, kept
 from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.epub import convert_epub
 from roamtui.sources.convert.formats import Format, find_format
 from roamtui.sources.convert.kept import KeptConversions
 from roamtui.sources.folder import list_folder
@@ -130,7 +131,7 @@ _GREEDY = """
 import sys
 from roamtui.sources.convert import child, conversion, kept
 child._MEMORY_BYTES_MAX = 300_000_000
-child.get_converter = lambda _: lambda data, name: bytearray(400_000_000)
+child.get_converter = lambda _, report: lambda data, name: bytearray(400_000_000)
 child.main(sys.argv[1:])
 """
 
@@ -139,6 +140,59 @@ def test_a_conversion_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(child, "_COMMAND", ("-c", "import signal; signal.pause()"))
     with pytest.raises(SourceError, match=r"takes more than 0\.2 seconds"):
         child.convert_in_child(Format.PDF, _PDF, "a.pdf", seconds_max=0.2)
+
+
+_PAGED = """
+import os, signal, sys
+from roamtui.sources.convert import child, conversion, kept
+from roamtui.sources.convert.converted import Converted
+def convert(data, name):
+    {then}
+    return Converted(text=name)
+child._REPORT_SECONDS = 0
+def get_converter(_, told):
+    global report
+    report = told
+    return convert
+child.get_converter = get_converter
+child.main(sys.argv[1:])
+"""
+
+
+def test_a_conversion_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        child, "_COMMAND", ("-P", "-c", _PAGED.replace("{then}", "[report(number, 3) for number in range(3)]"))
+    )
+    told: list[tuple[int, int]] = []
+    converted = child.convert_in_child(Format.PDF, _PDF, "a.pdf", report=lambda *far: told.append(far))
+    assert converted.text == "a.pdf"
+    assert told[0] == (0, 0)
+    assert [far for far in told if far[1]][:3] == [(0, 3), (1, 3), (2, 3)]
+
+
+def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(
+        child, "_COMMAND", ("-P", "-c", _PAGED.replace("{then}", "report(os.getpid(), 4); signal.pause()"))
+    )
+    process_ids: list[int] = []
+
+    def stop(done: int, count: int) -> None:
+        if count:
+            process_ids.append(done)
+            raise OpeningStoppedError
+
+    with pytest.raises(OpeningStoppedError):
+        convert(_PDF, "a.pdf", kept_dir=tmp_path, report=stop)
+    with pytest.raises(ProcessLookupError):
+        os.kill(process_ids[0], 0)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_book_tells_its_chapters() -> None:
+    chapters = {f"{number}.xhtml": "<p>a</p>" for number in range(3)}
+    told: list[tuple[int, int]] = []
+    convert_epub(pack(make_epub_parts(chapters)), "a.epub", report=lambda *far: told.append(far))
+    assert told == [(0, 3), (1, 3), (2, 3)]
 
 
 def test_without_the_converters_a_sentence_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ from roamtui.tui.start.start_app import StartActions, StartApp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from roamtui.sources.convert.converted import PageReport
+
 OFFERS = (
     StartOffer(
         group=OfferGroup.CONVERSATION,
@@ -24,7 +26,7 @@ OFFERS = (
 )
 
 
-def make_start_app(open_source: Callable[[str, bool], str], theme: str | None = None) -> StartApp[str]:
+def make_start_app(open_source: Callable[[str, bool, PageReport], str], theme: str | None = None) -> StartApp[str]:
     """Return a start screen that opens by `open_source`; a bare name with a dot may be an address."""
     actions = StartActions(
         list_offers=lambda: (OFFERS, ""),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("theme", ["dusk", "dawn"])
 @pytest.mark.parametrize("size", [LARGE, NARROW], ids=name_size)
 def test_start_screen(snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
-    app = make_start_app(lambda source, _is_whole: source, theme)
+    app = make_start_app(lambda source, _is_whole, _report: source, theme)
 
     async def show(pilot: Pilot[Any]) -> None:
         await wait_until(pilot, lambda: app.start_screen.has_offers)

@@ -17,6 +17,8 @@ from tests.tui.start.offering import make_start_app
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from roamtui.sources.convert.converted import PageReport
+
 
 class Opener:
     """Takes note of what is opened; what begins with "bad" is refused."""
@@ -25,13 +27,25 @@ class Opener:
         self.opened: list[tuple[str, bool]] = []
         self.gate = Event()
         self.gate.set()
+        self.pages_read = Event()
 
-    def open(self, source: str, is_whole: bool) -> str:  # noqa: FBT001 - as the start screen calls it
+    def open(self, source: str, is_whole: bool, report: PageReport) -> str:  # noqa: FBT001 - as the start screen calls it
         self.opened.append((source, is_whole))
         self.gate.wait(30)
+        if source.endswith(".pdf"):
+            self._convert(report)
         if "bad" in source:
             raise SourceError(f"{source} cannot be read: it is bad.")
         return f"opened {source}"
+
+    def _convert(self, report: PageReport) -> None:
+        """Read the seventh page of 1,200 for as long as that is wanted."""
+        try:
+            while True:
+                report(7, 1_200)
+                self.pages_read.wait(0.01)
+        finally:
+            self.pages_read.set()
 
 
 @pytest.fixture
@@ -67,6 +81,21 @@ async def test_typing_filters_and_arrows_choose(app: StartApp[str], opener: Open
         await pilot.press("down", "enter")
         await wait_until(pilot, lambda: app.return_value is not None)
     assert opener.opened == [("https://odd.example/llms.txt", False)]
+
+
+async def test_a_conversion_tells_its_pages_and_ends_where_it_is_stopped(
+    app: StartApp[str], opener: Opener, tmp_path: Path
+) -> None:
+    (tmp_path / "a.pdf").touch()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_until(pilot, lambda: "What of fees?" in text_of(app))
+        app.screen.query_one(Input).value = str(tmp_path / "a.pdf")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "7 of 1,200" in text_of(app))
+        await pilot.press("escape")
+        await wait_until(pilot, opener.pages_read.is_set)
+        assert "7 of 1,200" not in text_of(app)
+        assert app.return_value is None
 
 
 async def test_a_click_opens(app: StartApp[str], opener: Opener) -> None:
