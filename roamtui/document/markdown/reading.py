@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from markdown_it import MarkdownIt
+from markdown_it.common.normalize_url import normalizeLink
+from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
@@ -36,11 +38,9 @@ from roamtui.document.markdown.words import RAISED, ReadText, WordReader, read_f
 from roamtui.document.plain import strip_anchor
 from roamtui.document.scanning.blocks import limit_nesting
 
-References = MutableMapping[str, dict[str, str]]
-"""Definitions of links by their normalised labels, as markdown-it-py has them."""
+Definitions = dict[str, dict[str, str]]
+"""Where links lead that are defined apart, by their normalised labels, as markdown-it-py has them."""
 
-_NESTING_MAX = 110
-"""More levels than blocks have once `limit_nesting` has read deeper ones as text; of inline marks the only limit."""
 _FRAMES_MAX = 100
 """Elements of HTML within each other; what is deeper stands where this level ends."""
 _SPAN_MAX = 50
@@ -64,6 +64,11 @@ _PLACED = {"hr", "pre", *_HEADINGS}
 """Elements that part paragraphs, and more than that."""
 _ALERT = re.compile(r"\[!([A-Za-z]{2,20})\][+-]?(?:[ \t]+(.*)|)")
 _ALIGNMENT = re.compile(r"text-align\s*:\s*(left|right|center)")
+_LABEL_LENGTH_MAX = 200
+"""Characters of a link's label that are looked at; CommonMark allows 999."""
+_DEFINITION = re.compile(
+    r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,200})\]:[ \t]*(?:\r\n?|\n)?[ \t]*(?P<href><[^<>\r\n]*>|[^\s<]\S*)",
+)
 _BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
 
 
@@ -72,7 +77,7 @@ def read_markdown(
     *,
     prefix: str = "",
     start: int = 0,
-    references: References | None = None,
+    definitions: Definitions | None = None,
     read_text: ReadText = read_footnotes,
 ) -> Markdown:
     """Return the blocks of a text or of a slice of one.
@@ -81,12 +86,12 @@ def read_markdown(
         text: Markdown.
         prefix: Whole lines before it that say what it begins in, and are no part of it.
         start: Offset of its first character, from which all places are counted.
-        references: Definitions of links from outside of it.
+        definitions: Of links, from all of the document; the text's own are known.
         read_text: Finds marks in its text.
     """
     # Without a line end at its end, an HTML block in a quoted list makes the parser read past the end.
     source = prefix + text + ("" if text.endswith("\n") else "\n")
-    tokens = _make_parser().parse(source, {} if references is None else {"references": references})
+    tokens = _make_parser().parse(source, {"references": dict(definitions or {})})
     starts = find_line_starts(text)
     prefix_lines = prefix.count("\n")
 
@@ -99,10 +104,24 @@ def read_markdown(
     return _Reading(source, start, find_offset, read_text).read(tokens)
 
 
+def find_definitions(text: str) -> Definitions:
+    """Return the link definitions of a text by their normalised labels; the first one of a label counts."""
+    definitions: Definitions = {}
+    mark = text.find("]:")
+    while mark >= 0:
+        # Looking backwards from the rare mark is far quicker than looking at the start of each line.
+        line_start = max(text.rfind(end, max(0, mark - _LABEL_LENGTH_MAX), mark) for end in "\n\r") + 1
+        match = _DEFINITION.match(text, line_start)
+        if match and match.end("label") == mark:
+            href = match["href"].removeprefix("<").removesuffix(">")
+            definitions.setdefault(normalizeReference(match["label"]), {"title": "", "href": normalizeLink(href)})
+        mark = text.find("]:", mark + 2)
+    return definitions
+
+
 @lru_cache(maxsize=1)
 def _make_parser() -> MarkdownIt:
     parser = limit_nesting(MarkdownIt("commonmark").enable(["table", "strikethrough"]))
-    parser.options["maxNesting"] = _NESTING_MAX
     parser.block.ruler.at("reference", _read_reference)
     return parser
 

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
-_NESTING_MAX = 10**6
-"""markdown-it-py drops the rest of a document in silence past its own limit of 20, so that one is out of reach."""
 _LEVEL_MAX = 100
 """Containers within each other (a list counts twice, for its items too); each takes three calls of Python's stack."""
+_NESTING_MAX = _LEVEL_MAX + 10
+"""Past this markdown-it-py drops text in silence: more levels than blocks have, and brackets in a line, which then are
+few enough for the stack."""
 TOO_DEEP = "too_deep"
 """Key in a parser's environment that says whether a mark was read as text for that reason."""
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from markdown_it.common.normalize_url import normalizeLink
-from markdown_it.common.utils import normalizeReference
-from typing_extensions import override
-
 from roamtui.document.document import Document
 from roamtui.document.lines import find_line_starts, normalise_line_ends
-from roamtui.document.markdown.reading import read_markdown
+from roamtui.document.markdown.reading import Definitions, find_definitions, read_markdown
 from roamtui.document.plain import plain_text
 from roamtui.tui.markdown.code_runs import colour_code
 from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.tui.markdown.line import TAB_WIDTH, Line, Look, Role, Run, fold_runs
 from roamtui.tui.reader.section_view import Chunk
+
+_REFERENCE = re.compile(r"\](?!\()")
+"""May refer to a link that is defined elsewhere; looking through the whole document for that is often not needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +66,13 @@ class ChunkReader:
             yield Line(runs=runs, start=chunk.start, end=chunk.start, block=-1, prefix_length=length, is_page_mark=True)
 
     @cached_property
-    def _definitions(self) -> dict[str, dict[str, str]]:
+    def _definitions(self) -> Definitions:
         return find_definitions(str(self.document.text))
 
     def _read_markdown(self, chunk: Chunk) -> ChunkLines:
         text = self.document.text[chunk.start : chunk.end]
-        references = _References(lambda: self._definitions)
-        markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, references=references)
+        definitions = self._definitions if _REFERENCE.search(text) else {}
+        markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions)
         layout = MarkdownLayout(width=self.width if self.is_wrapped else None)
         layout.add_blocks(markdown.blocks)
         if layout.lines and not chunk.is_continued:
@@ -119,54 +118,3 @@ class ChunkReader:
 
 def _blank(offset: int, block: int = -1) -> Line:
     return Line(start=offset, end=offset, block=block)
-
-
-_LABEL_LENGTH_MAX = 200
-"""Characters of a link's label that are looked at; CommonMark allows 999."""
-_DEFINITION = re.compile(
-    r" {0,3}\[(?P<label>(?!\^)[^\[\]\r\n]{1,200})\]:[ \t]*(?:\r\n?|\n)?[ \t]*(?P<href><[^<>\r\n]*>|[^\s<]\S*)",
-)
-_Definitions = dict[str, dict[str, str]]
-
-
-class _References(MutableMapping[str, dict[str, str]]):
-    """Link definitions of a whole document, looked for when a chunk first asks for one that it does not have."""
-
-    def __init__(self, find: Callable[[], _Definitions]) -> None:
-        self._find = find
-        self._own: _Definitions = {}
-
-    @override
-    def __getitem__(self, label: str) -> dict[str, str]:
-        return self._own[label] if label in self._own else self._find()[label]
-
-    @override
-    def __setitem__(self, label: str, definition: dict[str, str]) -> None:
-        self._own[label] = definition
-
-    @override
-    def __delitem__(self, label: str) -> None:
-        del self._own[label]
-
-    @override
-    def __iter__(self) -> Iterator[str]:
-        return iter({**self._find(), **self._own})
-
-    @override
-    def __len__(self) -> int:
-        return len({**self._find(), **self._own})
-
-
-def find_definitions(text: str) -> _Definitions:
-    """Return the link definitions of a text by their normalised labels; the first one of a label counts."""
-    definitions: _Definitions = {}
-    mark = text.find("]:")
-    while mark >= 0:
-        # Looking backwards from the rare mark is far quicker than looking at the start of each line.
-        line_start = max(text.rfind(end, max(0, mark - _LABEL_LENGTH_MAX), mark) for end in "\n\r") + 1
-        match = _DEFINITION.match(text, line_start)
-        if match and match.end("label") == mark:
-            href = match["href"].removeprefix("<").removesuffix(">")
-            definitions.setdefault(normalizeReference(match["label"]), {"title": "", "href": normalizeLink(href)})
-        mark = text.find("]:", mark + 2)
-    return definitions

@@ -20,7 +20,7 @@ from roamtui.document.markdown.blocks import (
     Table,
     Words,
 )
-from roamtui.document.markdown.reading import read_markdown
+from roamtui.document.markdown.reading import find_definitions, read_markdown
 from tests.document.markdown_texts import markdown_texts
 
 
@@ -63,8 +63,8 @@ def test_what_a_slice_begins_in_is_read_and_not_given() -> None:
 
 
 def test_links_may_be_defined_elsewhere() -> None:
-    references = {"A": {"title": "", "href": "b"}}
-    assert read_markdown("[a]", references=references).links == (Link("b"),)
+    definitions = find_definitions("Words [a]: no\n\n[A]: b\n[a]: c\n[^1]: d\n")
+    assert read_markdown("[a] [^1]", definitions=definitions).links == (Link("b"), Link("[^1]", is_mark=True))
 
 
 @given(markdown_texts())
