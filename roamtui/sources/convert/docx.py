@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import Converted
@@ -29,6 +31,22 @@ r[style-name='Verbatim Char'] => code
 p[style-name='Quote'] => blockquote > p:fresh
 p[style-name='Intense Quote'] => blockquote > p:fresh
 """
+_STYLES_PART = "word/styles.xml"
+_QUOTED = re.compile(r"['\\]")
+_BACKSLASHED = r"\\\g<0>"
+_HEADING_NAME = re.compile(r"heading ([1-9])", re.IGNORECASE)
+_HEADING_STYLES_MAX = 200
+_BASES_MAX = 20
+"""Styles that one is made from, one after the other."""
+_TEXT_LEVEL = 9
+"""Outline level of what is no heading; those of headings are 0 to 8."""
+_NOTES = re.compile(r'<ol>(?=<li id="(?:foot|end)note-)')
+_NOTE = re.compile(r'<li id="(?:foot|end)note-[^"]*">')
+_WAY_BACK = re.compile(r'<a href="#(?:foot|end)note-ref-[^"]*">↑</a>')
+_MARK = re.compile(r'<sup><a href="#(?:foot|end)note-[^"]*" id="[^"]*">\[(\d+)\]</a></sup>')
+_PLACE = re.compile("\ue000(\\d+)\ue001")
+"""Number of a note, in the text where its mark is, between characters that no document uses."""
+_FENCE = re.compile(r"\s*(`{3,})")
 _DOCUMENT_TITLE = '<h1 class="title">'
 _HEADING_TAG = re.compile("<(/?)h([1-5])>")
 """Of all headings but the document's title, which they stand below."""
@@ -56,7 +74,7 @@ def convert_docx(data: bytes, name: str) -> Converted:
             raise SourceError(f"{name} declares XML entities, which no Word document does. It was not opened.")
     page = mammoth.convert_to_html(
         io.BytesIO(data),
-        style_map=_STYLES,
+        style_map="\n".join([*_list_heading_styles(package.read(_STYLES_PART) or b""), _STYLES]),
         include_embedded_style_map=False,
         convert_image=mammoth.images.img_element(lambda _: {}),
         external_file_access=False,
@@ -64,10 +82,97 @@ def convert_docx(data: bytes, name: str) -> Converted:
     source = page.value
     if source.count(_DOCUMENT_TITLE) == 1:
         source = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 1}>", source)
-    text = convert_html(source).text
+    body, *noted = _NOTES.split(source)
+    notes = [_write_note(note) for note in _NOTE.split("".join(noted))[1:]]
+    text = convert_html(_MARK.sub("\ue000\\1\ue001", body)).text
+    text = _place_notes(text, notes)
     if not has_words(text):
         raise SourceError(f"{name} holds no text; its pages may be pictures.")
     return Converted(text=text, title=_read_title(package.read(_TITLE_PART) or b""))
+
+
+def _list_heading_styles(styles: bytes) -> Iterator[str]:
+    """Yield a line for each style that Word's own outline takes for a heading, by its level or by what it is made from.
+
+    Those that Word has itself are known.
+    """
+    found: dict[str, _Style] = {}
+    style = _Style()
+    for token in read_tokens(styles.decode("utf-8", "replace")):
+        if isinstance(token, str) or token.is_end:
+            continue
+        value = token.attributes.get("w:val", "")
+        match token.name:
+            case "w:style":
+                style = found[token.attributes.get("w:styleid", "")] = _Style()
+            case "w:name":
+                style.name = value
+            case "w:basedon":
+                style.base = value
+            case "w:outlinelvl" if value.isdigit() and len(value) == 1:
+                style.level = int(value)
+    levels = ((style.name, _find_level(style, found)) for style in found.values())
+    own = [(name, level) for name, level in levels if level < _TEXT_LEVEL and not _HEADING_NAME.fullmatch(name)]
+    for name, level in own[:_HEADING_STYLES_MAX]:
+        if name.isprintable():
+            yield f"p[style-name='{_QUOTED.sub(_BACKSLASHED, name)}'] => h{min(6, level + 1)}:fresh"
+
+
+@dataclass(slots=True)
+class _Style:
+    name: str = ""
+    base: str = ""
+    """Id of the style that it is made from."""
+    level: int | None = None
+    """Outline level, None where it says none."""
+
+
+def _find_level(style: _Style, styles: Mapping[str, _Style]) -> int:
+    for _ in range(_BASES_MAX):
+        named = _HEADING_NAME.fullmatch(style.name)
+        if style.level is not None:
+            return style.level
+        if named is not None:
+            return int(named[1]) - 1
+        if style.base not in styles:
+            break
+        style = styles[style.base]
+    return _TEXT_LEVEL
+
+
+def _write_note(source: str) -> str:
+    """Return a note as one paragraph of Markdown."""
+    return " ".join(convert_html(_WAY_BACK.sub("", source)).text.split())
+
+
+def _place_notes(text: str, notes: Sequence[str]) -> str:
+    """Return a text with marks for the places of notes, and each note at the end of the section of its first mark."""
+    if not notes:
+        return text
+    lines: list[str] = []
+    waiting: dict[int, None] = {}
+    written: set[int] = set()
+    fence = ""
+
+    def end_section() -> None:
+        for number in waiting:
+            lines.extend([f"[^{number}]: {notes[number - 1]}", ""])
+        written.update(waiting)
+        waiting.clear()
+
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if fence:
+            fence = "" if line.strip() == fence else fence
+        elif mark:
+            fence = mark[1]
+        elif line.startswith("#"):
+            end_section()
+        numbers = [int(number) for number in _PLACE.findall(line)]
+        waiting.update(dict.fromkeys(n for n in numbers if n not in written and 1 <= n <= len(notes)))
+        lines.append(_PLACE.sub(r"[^\1]", line) if numbers else line)
+    end_section()
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def _declares(part: bytes) -> bool:

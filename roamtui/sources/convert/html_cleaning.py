@@ -34,6 +34,7 @@ _NESTING = LISTS | {"blockquote"}
 _BULLETED = LISTS - {"ol"}
 _ENDED_EARLY = HEADINGS | {"pre"}
 _REGIONS = frozenset({"main", "article"})
+_EMPTY_CELL = (Tag("td", {}, is_end=False), Tag("td", {}, is_end=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,8 @@ class _Block:
     """Number of a list's last item; rows of a table so far, cells of a row, columns of a cell."""
     is_head: bool = True
     """Whether all cells of a row are headings of columns."""
+    filled: dict[int, int] = field(default_factory=dict)
+    """Of a table: columns that a cell of an earlier row goes on in, each with the rows for which it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +229,13 @@ class _Cleaner:
             self._write(block, "tr")
         elif name in CELLS and around is not None and around.written == "tr":
             around.is_head = around.is_head and name == "th"
+            table = self._find_table()
+            self._fill_columns(around, table)
             spanned = _read_number(tag.attributes.get("colspan", ""), 1)
             block.count = max(1, min(spanned, _COLUMNS_SPANNED_MAX - around.count))
+            rows = _read_number(tag.attributes.get("rowspan", ""), 1)
+            if table is not None and rows > 1:
+                table.filled.update(dict.fromkeys(range(around.count, around.count + block.count), rows - 1))
             around.count += block.count
             self._write(block, "td")
             self.lines.confined += 1
@@ -289,6 +297,8 @@ class _Cleaner:
     def _write_end(self, block: _Block) -> None:
         """End in what comes out what stands for a block."""
         lines, name = self.lines, block.written
+        if name == "tr" and block.count:
+            self._fill_columns(block, self._find_table())
         lines.pieces.append(Tag(name, {}, is_end=True))
         if name in HEADINGS:
             lines.confined -= 1
@@ -302,12 +312,24 @@ class _Cleaner:
             lines.pieces[block.start] = Tag("pre", {"language": lines.code_language}, is_end=False)
         elif name == "td":
             lines.confined -= 1
-            lines.pieces.extend([Tag("td", {}, is_end=False), Tag("td", {}, is_end=True)] * (block.count - 1))
+            lines.pieces.extend(_EMPTY_CELL * (block.count - 1))
         elif name == "tr":
             self._end_row(block)
 
+    def _find_table(self) -> _Block | None:
+        return next((block for block in reversed(self._blocks) if block.written == "table"), None)
+
+    def _fill_columns(self, row: _Block, table: _Block | None) -> None:
+        """Write an empty cell into each column that a cell of an earlier row goes on in, up to the next free one."""
+        while table is not None and row.count in table.filled and row.count < _COLUMNS_SPANNED_MAX:
+            table.filled[row.count] -= 1
+            if not table.filled[row.count]:
+                del table.filled[row.count]
+            self.lines.pieces.extend(_EMPTY_CELL)
+            row.count += 1
+
     def _end_row(self, row: _Block) -> None:
-        table = next((block for block in reversed(self._blocks) if block.written == "table"), None)
+        table = self._find_table()
         if table is not None and row.count:
             table.count += 1
             if table.count == 1:

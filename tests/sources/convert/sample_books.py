@@ -72,13 +72,23 @@ def write_word_paragraph(text: str, style: str = "") -> str:
     return f"<w:p>{named}<w:r><w:t>{text}</w:t></w:r></w:p>"
 
 
-def make_docx_parts(paragraphs: Sequence[str], *, title: str = "") -> dict[str, str | bytes]:
+def make_docx_parts(
+    paragraphs: Sequence[str], *, title: str = "", numbering: str = "", footnotes: str = ""
+) -> dict[str, str | bytes]:
     """Return the parts of a Word document.
 
     Args:
         paragraphs: Its body, as XML.
         title: In its properties.
+        numbering: How lists look, as XML.
+        footnotes: As XML.
     """
+    related = {"styles": "styles.xml"}
+    more: dict[str, str | bytes] = {}
+    for name, content in (("numbering", numbering), ("footnotes", footnotes)):
+        if content:
+            related[name] = f"{name}.xml"
+            more[f"word/{name}.xml"] = f'<w:{name} xmlns:w="{_WORD}">{content}</w:{name}>'
     styles = "".join(
         f'<w:style w:type="paragraph" w:styleId="{style}"><w:name w:val="{name}"/></w:style>'
         for style, name in _STYLES.items()
@@ -91,15 +101,18 @@ def make_docx_parts(paragraphs: Sequence[str], *, title: str = "") -> dict[str, 
             '<Default Extension="xml" ContentType="application/xml"/>'
             f'<Override PartName="/word/document.xml" ContentType="{office}"/></Types>'
         ),
-        "_rels/.rels": _relate(f"{_OFFICE}/officeDocument", "word/document.xml"),
-        "word/_rels/document.xml.rels": _relate(f"{_OFFICE}/styles", "styles.xml"),
+        "_rels/.rels": _relate({f"{_OFFICE}/officeDocument": "word/document.xml"}),
+        "word/_rels/document.xml.rels": _relate({f"{_OFFICE}/{kind}": target for kind, target in related.items()}),
         "word/styles.xml": f'<w:styles xmlns:w="{_WORD}">{styles}</w:styles>',
         "docProps/core.xml": f"{XML}<cp:coreProperties><dc:title>{title}</dc:title></cp:coreProperties>",
         "word/document.xml": f'{XML}<w:document xmlns:w="{_WORD}"><w:body>{"".join(paragraphs)}</w:body></w:document>',
+        **more,
     }
 
 
-def _relate(kind: str, target: str) -> str:
-    return (
-        f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="r1" Type="{kind}" Target="{target}"/></Relationships>'
+def _relate(targets: Mapping[str, str]) -> str:
+    relations = "".join(
+        f'<Relationship Id="r{number}" Type="{kind}" Target="{target}"/>'
+        for number, (kind, target) in enumerate(targets.items())
     )
+    return f'<Relationships xmlns="{_RELATIONS}">{relations}</Relationships>'

@@ -29,6 +29,64 @@ def test_a_title_stands_above_all_headings() -> None:
     assert read_outline(text) == [(1, "Handbook"), (2, "Bread"), (3, "Rye"), (2, "Cake")]
 
 
+def test_a_style_made_from_a_heading_or_with_an_outline_level_is_a_heading() -> None:
+    body = [write("Bread", "Own"), write("Rye", "Deep"), write("Of 1900", "Old"), write("Contents", "Toc")]
+    styles = {
+        "Own": "<w:name w:val='Chapter'/><w:basedOn w:val='Middle'/>",
+        "Middle": "<w:name w:val='Middle'/><w:basedOn w:val='H1'/>",
+        "Deep": "<w:name w:val=\"It's &quot;deep&quot; \\\"/><w:pPr><w:outlineLvl w:val='2'/></w:pPr>",
+        "Old": "<w:name w:val='Old'/><w:basedOn w:val='Old'/>",
+        "Toc": "<w:name w:val='TOC Heading'/><w:basedOn w:val='H1'/><w:pPr><w:outlineLvl w:val='9'/></w:pPr>",
+    }
+    parts = make_docx_parts(body)
+    more = "".join(f'<w:style w:type="paragraph" w:styleId="{name}">{said}</w:style>' for name, said in styles.items())
+    parts["word/styles.xml"] = str(parts["word/styles.xml"]).replace("</w:styles>", f"{more}</w:styles>")
+    text = convert_docx(pack(parts), "a.docx").text
+    assert read_outline(text) == [(1, "Bread"), (3, "Rye")]
+    assert text.endswith("Of 1900\n\nContents\n")
+
+
+def _write_item(text: str, level: int) -> str:
+    numbered = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="1"/></w:numPr>'
+    return f"<w:p><w:pPr>{numbered}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+def test_lists_keep_their_levels() -> None:
+    body = [_write_item("Flour", 0), _write_item("Rye", 1), _write_item("Salt", 0)]
+    levels = "".join(f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="bullet"/></w:lvl>' for level in (0, 1))
+    numbering = f'<w:abstractNum w:abstractNumId="0">{levels}</w:abstractNum>'
+    numbering += '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>'
+    text = convert_docx(pack(make_docx_parts(body, numbering=numbering)), "a.docx").text
+    assert text == "- Flour\n  - Rye\n- Salt\n"
+
+
+def test_cells_that_go_on_below_leave_the_others_in_their_columns() -> None:
+    def cell(text: str, said: str = "") -> str:
+        return f"<w:tc><w:tcPr>{said}</w:tcPr>{write(text)}</w:tc>"
+
+    rows = (
+        f"<w:tr><w:trPr><w:tblHeader/></w:trPr>{cell('Year')}{cell('2022', '<w:gridSpan w:val=`2`/>')}</w:tr>",
+        f"<w:tr>{cell('Sales', '<w:vMerge w:val=`restart`/>')}{cell('5')}{cell('6')}</w:tr>",
+        f"<w:tr>{cell('', '<w:vMerge/>')}{cell('7')}{cell('8')}</w:tr>",
+    )
+    text = convert_docx(pack(make_docx_parts([f"<w:tbl>{''.join(rows)}</w:tbl>".replace("`", '"')])), "a.docx").text
+    assert text == "| Year | 2022 |  |\n| --- | --- | --- |\n| Sales | 5 | 6 |\n|  | 7 | 8 |\n"
+
+
+def _write_noted(text: str, number: int) -> str:
+    return f'<w:p><w:r><w:t>{text}</w:t></w:r><w:r><w:footnoteReference w:id="{number}"/></w:r></w:p>'
+
+
+def test_footnotes_stand_at_the_end_of_the_section_that_has_their_marks() -> None:
+    body = [write("Bread", "H1"), _write_noted("Best warm.", 2), write("Rye", "H1"), _write_noted("[[1]](#x)", 3)]
+    notes = f'<w:footnote w:id="2">{write("From the oven.")}</w:footnote>'
+    notes += f'<w:footnote w:id="3">{write("# Dark.")}{write("And light.")}</w:footnote>'
+    text = convert_docx(pack(make_docx_parts(body, footnotes=notes)), "a.docx").text
+    assert text == (
+        "# Bread\n\nBest warm.[^1]\n\n[^1]: From the oven.\n\n# Rye\n\n[[1]\\](#x)[^2]\n\n[^2]: \\# Dark. And light.\n"
+    )
+
+
 def test_lines_of_code_are_one_block() -> None:
     text = convert_docx(pack(make_docx_parts([write("x = 1", "Code"), write("# y", "Code")])), "a.docx").text
     assert text == "```\nx = 1\n# y\n```\n"
