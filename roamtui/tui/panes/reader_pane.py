@@ -98,20 +98,19 @@ class ReaderPane(Vertical):
         return self.reader.section_in_view() if self.reader.shows_all else self.reader.section_id
 
     def show_section(
-        self, library: Library, section_id: str, *, highlight: Span | None = None, with_way_back: bool = True
+        self,
+        library: Library,
+        section_id: str,
+        *,
+        highlight: Span | None = None,
+        start: int | None = None,
+        with_way_back: bool = True,
     ) -> None:
-        """Show a section, the one before it within reach of `back` unless it only passed by."""
+        """Show a section as `Reader` does, the one before it within reach of `back` unless it only passed by."""
         shown = self.section_id
         if with_way_back and shown is not None and shown != section_id:
             self._back = [*self._back, shown][-_BACK_MAX:]
-        self._show(library, section_id, highlight)
-
-    def show_page(self, library: Library, section_id: str, start: int) -> None:
-        """Show a section, or the whole for the library's own id, from where a page begins."""
-        if self.reader.section_id != section_id:
-            self.show_section(library, section_id)
-        self.reader.show_section(library, section_id, start=start)
-        self._show_place()
+        self._show(library, section_id, highlight, start)
 
     def show_again(self, library: Library) -> None:
         """Show the same place of the document as it is now; nothing, where the section is gone."""
@@ -143,11 +142,11 @@ class ReaderPane(Vertical):
             self.screen.set_focus(self.reader)
         return True
 
-    def _show(self, library: Library, section_id: str, highlight: Span | None) -> None:
+    def _show(self, library: Library, section_id: str, highlight: Span | None = None, start: int | None = None) -> None:
         self._library = library
         self._empty.display = False
         self.reader.display = True
-        self.reader.show_section(library, section_id, highlight=highlight)
+        self.reader.show_section(library, section_id, highlight=highlight, start=start)
         self._show_place()
 
     def _show_place(self) -> None:
@@ -207,7 +206,7 @@ class ReaderPane(Vertical):
         while self._back and self._library is not None:
             section_id = self._back.pop()
             if section_id in self._library:
-                self._show(self._library, section_id, None)
+                self._show(self._library, section_id)
                 self.post_message(self.WentBack())
                 return
         self.post_message(NothingDone("nothing was read before this"))

@@ -151,7 +151,7 @@ class Reading:
         holding = (one for one in around if library.shown_span(one).doc == document.key)
         shown_id = next((one for one in holding if library.shown_span(one).end >= end), library.root_id)
         self._tree.go_to(section_id)
-        self._reader.show_page(library, shown_id, start)
+        self._reader.show_section(library, shown_id, start=start)
         self._switch.show_reader(came_from=came_from)
         self._note_reading(section_id)
 
