@@ -27,6 +27,7 @@ from roamtui.models.base import Model
 from roamtui.models.choose import ModelOffer, find_usable_models, make_model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.trace import TraceWriter
+from roamtui.outline.render import OUTLINE_TOKENS
 from roamtui.retrieval import prepare_search
 from roamtui.settings import Settings
 
@@ -71,6 +72,7 @@ def open_agent(
     options = AgentOptions(
         cost_usd_max=settings.max_cost_usd,
         confident_start=settings.confident_start,
+        outline_tokens=settings.outline_tokens or OUTLINE_TOKENS,
         read_preferences=read_preferences,
     )
     if conversation.trace is None:

@@ -67,12 +67,15 @@ class OutlineCommand:
     web: WebArguments = part(WebArguments)
     as_json: bool = option(False, "every section, with ids and lines", name="--json")
     budget_tokens: int | None = option(
-        None, "tokens that the text may have (default 12000)", name="--budget", kind=int, low=1
+        None,
+        "tokens that the text may have (default: what the model gets, about 900)",
+        name="--budget",
+        kind=int,
+        low=1,
     )
 
     def run(self) -> int:
         from roamtui.headless.sections import print_outline, print_outline_json
-        from roamtui.outline.budget import OUTLINE_TOKENS_MAX
 
         library = open_library(self.sources, self.web)
         library = attach_remote_summaries(library, _load_settings().retrieval.index)
@@ -80,7 +83,7 @@ class OutlineCommand:
         if self.as_json:
             print_outline_json(library)
         else:
-            print_outline(library, budget_tokens=self.budget_tokens or OUTLINE_TOKENS_MAX)
+            print_outline(library, budget_tokens=self.budget_tokens)
         return 0
 
 
@@ -99,7 +102,7 @@ class ShowCommand:
 
     def run(self) -> int:
         from roamtui.headless.sections import print_sections
-        from roamtui.outline.ranges import parse_reference
+        from roamtui.outline.references import parse_reference
 
         library, loader = open_partly((self.source,), is_whole=True, web=self.web)
         write_notes(library.notes)

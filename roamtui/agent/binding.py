@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -130,7 +130,7 @@ def _cut_marks(quote: Quotation, answer: str) -> Quotation:
     if match is None or not match.start():
         return quote
     words = quote.text[: match.start()]
-    return Quotation(words, quote.start, answer.index(words, quote.start) + len(words))
+    return replace(quote, text=words, end=answer.index(words, quote.start) + len(words))
 
 
 def _is_part_of_mark(quote: Quotation, answer: str) -> bool:

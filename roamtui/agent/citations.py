@@ -1,24 +1,27 @@
 """Citations of an answer: ``[a8a96034]`` marks and quotes in double quotation marks, each looked up by code.
 
-A quote binds to an id in its own sentence, the nearest before it first, else after it; an id without a quote is a
-citation with no quote. What the model was given decides, not what the document holds.
+A quote binds to an id in its own sentence, the nearest before it first, else after it; without one to the only section
+that holds its words. An id without a quote is a citation with no quote. What the model was given decides, delivered or
+as an excerpt, not what the document holds.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from roamtui.agent.binding import Mark, read_answer
+from roamtui.agent.quotation import Quotation
 from roamtui.agent.quotes import Match, find_quote
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.node import Span
-from roamtui.outline.spans import merge_bounds
+from roamtui.outline.annotation import strip_marks
+from roamtui.outline.spans import Bounds, merge_bounds
+from roamtui.outline.structure import find_canonical
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from roamtui.agent.quotation import Quotation
-    from roamtui.conversation.state import ConversationState
+_UNMARKED_WORDS_MIN = 3
+"""Words of a quote that is bound to a section without an id: fewer stand in many places by chance."""
 
 
 def check_citations(answer: str, state: ConversationState) -> tuple[Citation, ...]:
@@ -35,8 +38,11 @@ def check_citations(answer: str, state: ConversationState) -> tuple[Citation, ..
         candidates = parsed.rank_marks(quote)
         if candidates:
             index, citation = _choose(quote, candidates, parsed.marks, state)
-            used.add(index)
-            found.append((quote.start, citation))
+            if not (quote.is_code and citation.state is QuoteState.UNVERIFIED):
+                used.add(index)
+                found.append((quote.start, citation))
+        elif not quote.is_code and (bound := _bind(quote, state)) is not None:
+            found.append((quote.start, bound))
     told = {(parsed.marks[index].section_id, parsed.marks[index].sentence) for index in used}
     for mark in parsed.marks:
         if (mark.section_id, mark.sentence) not in told:
@@ -60,6 +66,23 @@ def _choose(
     return candidates[0], _describe(marks[candidates[0]].section_id, quote.text, quote_state, elsewhere, state)
 
 
+def _bind(quote: Quotation, state: ConversationState) -> Citation | None:
+    """Return the citation of a quote without an id, None unless its words stand in one section alone."""
+    if len(quote.text.split()) < _UNMARKED_WORDS_MIN:
+        return None
+    found = {_find_holder(span, state): (span, is_exact) for span, is_exact in _look_up_everywhere(quote.text, state)}
+    if len(found) != 1:
+        return None
+    ((section_id, (span, is_exact)),) = found.items()
+    return _describe(section_id, quote.text, QuoteState.EXACT if is_exact else QuoteState.NORMALISED, span, state)
+
+
+def _find_holder(span: Span, state: ConversationState) -> str:
+    """Return the section in whose own text a span stands."""
+    library = state.library
+    return find_canonical(library, library.section_at(span.doc, span.start) or library.root_id)
+
+
 def _look_up(quote: str, section_id: str, state: ConversationState) -> tuple[Span, bool] | None:
     """Return where in the delivered text of a section a quote stands, and whether to the letter."""
     if section_id not in state.library:
@@ -68,7 +91,7 @@ def _look_up(quote: str, section_id: str, state: ConversationState) -> tuple[Spa
     for span in dict.fromkeys((library.shown_span(section_id), library.span(section_id))):
         pieces = [
             (max(start, span.start), min(end, span.end))
-            for start, end in merge_bounds(state.delivered.get(span.doc, ()))
+            for start, end in merge_bounds(_list_shown(state, span.doc))
             if start < span.end and end > span.start
         ]
         found = _find_in(quote, span.doc, pieces, state)
@@ -79,25 +102,42 @@ def _look_up(quote: str, section_id: str, state: ConversationState) -> tuple[Spa
 
 def _look_up_anywhere(quote: str, state: ConversationState) -> Span | None:
     """Return where a quote stands in the text that was delivered of any one section; two together do not hold it."""
-    for section in state.open:
-        for doc in dict.fromkeys(span.doc for span in section.deliveries):
-            bounds = merge_bounds((span.start, span.end) for span in section.deliveries if span.doc == doc)
+    return next((span for span, _ in _look_up_everywhere(quote, state)), None)
+
+
+def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, bool]]:
+    """Yield each place of a quote in what any one section or search gave, and whether it stands there to the letter."""
+    given = [section.deliveries for section in state.open] + [(span,) for span in state.excerpts]
+    for spans in given:
+        for doc in dict.fromkeys(span.doc for span in spans):
+            bounds = merge_bounds((span.start, span.end) for span in spans if span.doc == doc)
             found = _find_in(quote, doc, bounds, state)
             if found is not None:
-                return found[0]
-    return None
+                yield found
+
+
+def _list_shown(state: ConversationState, doc: str) -> list[Bounds]:
+    """Return what the model has seen of a document: what was delivered, and excerpts."""
+    return [*state.delivered.get(doc, ()), *((span.start, span.end) for span in state.excerpts if span.doc == doc)]
 
 
 def _find_in(quote: str, doc: str, pieces: list[tuple[int, int]], state: ConversationState) -> tuple[Span, bool] | None:
     text = state.library.document(doc).text
     best: tuple[Span, bool] | None = None
     for start, end in pieces:
-        match: Match | None = find_quote(quote, text[start:end])
+        match: Match | None = find_quote(quote, text[start:end]) or _find_unmarked(quote, text[start:end])
         if match is not None and (best is None or match.is_exact):
             best = Span(doc=doc, start=start + match.start, end=start + match.end), match.is_exact
             if match.is_exact:
                 break
     return best
+
+
+def _find_unmarked(quote: str, text: str) -> Match | None:
+    """Return where a quote stands that was copied with the ids that delivered text has behind headings and links."""
+    plain = strip_marks(quote)
+    match = find_quote(plain, text) if plain != quote else None
+    return match if match is None else replace(match, is_exact=False)
 
 
 def _describe(

@@ -9,10 +9,10 @@ from roamtui.conversation.transcript import Message, Role
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line
 from roamtui.models.base import Request, TextDelta
-from roamtui.outline.labels import is_blank, name_node
+from roamtui.outline.labels import has_own_text, name_node
+from roamtui.outline.preview import is_generic
 from roamtui.outline.render import render_outline
-from roamtui.outline.scent import is_generic
-from roamtui.outline.tops import list_tops
+from roamtui.outline.structure import list_roots
 from roamtui.search.languages import EMPTY_WORDS
 from roamtui.search.terms import find_words
 
@@ -39,7 +39,7 @@ _AFTER_HOW = frozenset(["to", "much", "many", "long", "often", "far"])
 def propose_questions(library: Library) -> tuple[str, ...]:
     """Return up to three questions that the document's own headings answer, from places far apart."""
     titles: list[str] = []
-    tops = list_tops(library)
+    tops = list_roots(library)
     per_top = max(1, _CANDIDATES_MAX // max(1, len(tops)))
     for top_id in tops[:_CANDIDATES_MAX]:
         found = _best_title(library, top_id, per_top)
@@ -61,7 +61,7 @@ def _best_title(library: Library, top_id: str, count_max: int) -> str:
         is_telling = (
             node.kind is NodeKind.SECTION and not is_generic(node.title) and len(node.title) <= _TITLE_LENGTH_MAX
         )
-        if is_telling and not node.descendants and not is_blank(library, section_id):
+        if is_telling and not node.descendants and has_own_text(library, section_id):
             if not EMPTY_WORDS.issuperset(find_words(node.title)):
                 return name_node(node)
             of_small_words = of_small_words or name_node(node)

@@ -11,11 +11,11 @@ from roamtui.agent.cost import sum_cost
 from roamtui.agent.gauge import TokenGauge
 from roamtui.agent.listening import listen
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.progress import Progress, Reply
-from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
+from roamtui.agent.progress import CallResult, Progress, Reply
+from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.reminding import find_reminder
 from roamtui.agent.room import estimate_request, find_room, has_room
-from roamtui.agent.starting import OPENING, find_start, is_start_wanted
+from roamtui.agent.starting import OPENING, Start, find_start, is_start_wanted, list_whole
 from roamtui.agent.toolbox import make_tools
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
 from roamtui.conversation.approval import Approver, CostApproval
@@ -125,10 +125,13 @@ class Agent:
 
     async def _begin(self, question: str, within: str | None) -> tuple[ConversationEvent, ...]:
         """Take up a question, with sections open where search is clear, and return what happened."""
-        found: tuple[str, ...] = ()
-        if self.searcher is not None and is_start_wanted(self.options.confident_start, self.model):
-            found = await find_start(self.searcher, self.session.state, question, within)
-        changes = await self.session.begin_question(question, self._brief(within, found))
+        state, start = self.session.state, Start()
+        if is_start_wanted(self.options.confident_start, self.model):
+            if whole := list_whole(state.library):
+                start = Start(opened=tuple(i for i in whole if state.find_open(i) is None))
+            elif self.searcher is not None:
+                start = await find_start(self.searcher, state, question, within)
+        changes = await self.session.begin_question(question, self._brief(within, start))
         asked = QuestionAsked(number=self.session.state.question_number, question=question)
         before = (change for change in changes if not isinstance(change, OPENING))
         return (*before, asked, *(change for change in changes if isinstance(change, OPENING)))
@@ -201,16 +204,23 @@ class Agent:
         self._consented_id = self.session.state.id
         return True
 
-    def _brief(self, within: str | None = None, found: tuple[str, ...] = ()) -> Briefing:
+    def _brief(self, within: str | None = None, start: Start | None = None) -> Briefing:
         window = self._gauge.find_window(self.model)
+        start = start or Start()
+        state = self.session.state
+        whole = list_whole(state.library) if is_start_wanted(self.options.confident_start, self.model) else ()
+        is_whole = bool(whole) and {*whole} <= {*state.open_ids, *start.opened}
         return Briefing(
             system=SYSTEM,
-            outline=self._make_outline(self.options.outline_budget(window)),
+            outline=WHOLE_NOTE if is_whole else self._make_outline(self.options.outline_budget(state.library, window)),
             model=self.model.name,
             room_tokens=self.options.preface_room(window),
             history_tokens=self.options.history_room(window),
             within=within,
-            found=found,
+            found=start.opened,
+            searched=start.searched,
+            hits=start.listed.text,
+            excerpts=start.listed.excerpts,
             preferences=self.options.read_preferences() if self.options.read_preferences is not None else "",
         )
 
@@ -235,16 +245,17 @@ class Agent:
         room = find_room(self._make_request(allow_calls=True), self._gauge.find_window(self.model))
         for index, call in enumerate(reply.calls):
             if index >= self.options.calls_max:
-                reply.results.append(f"{LIMIT_REACHED}: at most {self.options.calls_max} calls a step")
+                reply.results.append(CallResult(f"{LIMIT_REACHED}: at most {self.options.calls_max} calls a step"))
                 continue
             outcome = await self._run_call(call, room)
             room = max(0, room - estimate_tokens(outcome.text))
-            reply.results.append(outcome.text)
+            reply.results.append(CallResult(outcome.text, outcome.excerpts))
             for event in outcome.events:
                 yield event
             yield outcome.finished
         if is_next_last:
-            reply.results[-1] += f"\n{LAST_STEP_NOTE}"
+            last = reply.results[-1]
+            reply.results[-1] = CallResult(f"{last.text}\n{LAST_STEP_NOTE}", last.excerpts)
         progress.is_running_calls = False
         progress.reply = Reply()
         for failure in await self.session.record_step(reply.make_step()):

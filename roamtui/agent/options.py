@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from roamtui.agent.start_mode import ConfidentStart
-from roamtui.outline.budget import OUTLINE_TOKENS_MAX, outline_budget
+from roamtui.document.library import Library
+from roamtui.outline.render import OUTLINE_TOKENS, limit_outline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,8 @@ class AgentOptions:
     """Requests to the model."""
     calls_max: int = 8
     """Tool calls in one reply that are run."""
-    outline_tokens_max: int = OUTLINE_TOKENS_MAX
+    outline_tokens: int = OUTLINE_TOKENS
+    """Of the outline at most."""
     cost_usd_max: float | None = None
     """What a conversation may cost before the person is asked; None for no cap."""
     confident_start: ConfidentStart = ConfidentStart.OFF
@@ -32,9 +34,9 @@ class AgentOptions:
     """Gives what the person wrote down of how they want to be answered. Asked at each question, so that a change counts
     once the transcript is built anew."""
 
-    def outline_budget(self, window_tokens: int | None) -> int:
-        """Return the token budget of the outline for a context window."""
-        return min(self.outline_tokens_max, outline_budget(window_tokens))
+    def outline_budget(self, library: Library, window_tokens: int | None) -> int:
+        """Return the token budget of a library's outline for a context window."""
+        return limit_outline(library, window_tokens, tokens=self.outline_tokens)
 
     def preface_room(self, window_tokens: int | None) -> int:
         """Return how many tokens of sections that a person opened may go before a question."""

@@ -15,6 +15,16 @@ from roamtui.conversation.events import (
     make_draft,
 )
 from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse, Usage
+from roamtui.document.node import Span
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What a call gave."""
+
+    text: str
+    excerpts: tuple[Span, ...] = ()
+    """What of the library it shows without delivering it."""
 
 
 @dataclass(slots=True)
@@ -23,7 +33,7 @@ class Reply:
 
     text: str = ""
     calls: list[ToolCall] = field(default_factory=list)
-    results: list[str] = field(default_factory=list)
+    results: list[CallResult] = field(default_factory=list)
     thinking: str = ""
     reason: str = ""
     """Why it ended, as `ModelStopped` has it."""
@@ -32,9 +42,10 @@ class Reply:
 
     def make_step(self) -> Step:
         """Return calls and results as one value; a call that was not run says so."""
-        missing = [CALL_NOT_RUN] * (len(self.calls) - len(self.results))
+        missing = [CallResult(CALL_NOT_RUN)] * (len(self.calls) - len(self.results))
         uses = tuple(
-            ToolUse(call=call, result=result) for call, result in zip(self.calls, self.results + missing, strict=True)
+            ToolUse(call=call, result=result.text, excerpts=result.excerpts)
+            for call, result in zip(self.calls, self.results + missing, strict=True)
         )
         return Step(text=self.text, uses=uses, thinking=self.thinking)
 

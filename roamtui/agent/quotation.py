@@ -28,13 +28,29 @@ class Quotation:
     """Offset of the opening mark."""
     end: int
     """Offset after the closing mark."""
+    is_code: bool = False
+    """Whether it stands between backticks: a quote only where an id stands in its sentence."""
 
 
 def find_quotations(answer: str) -> list[Quotation]:
-    """Return the outermost quotations of an answer in order; string literals inside code are none."""
+    """Return the outermost quotations of an answer in order, and what stands in backticks outside of them.
+
+    String literals inside code are none.
+    """
     found = [*_find_typographic(answer), *_find_straight(answer)]
-    code = [(match.start(), match.end()) for match in _CODE.finditer(answer)]
-    return [quotation for quotation in _keep_outermost(found) if quotation.text and not _is_inside(quotation, code)]
+    spans = [*_CODE.finditer(answer)]
+    code = [(match.start(), match.end()) for match in spans]
+    quoted = [one for one in _keep_outermost(found) if one.text and not _is_inside(one, code)]
+    coded = [Quotation(_read_code(m.group()), m.start(), m.end(), is_code=True) for m in spans]
+    return _keep_outermost([*quoted, *(one for one in coded if one.text)])
+
+
+def _read_code(span: str) -> str:
+    """Return what stands in a code span; of a fenced block what stands below the line with its language."""
+    inside = span.strip("`")
+    if span.startswith("```") and "\n" in inside:
+        inside = inside.partition("\n")[2]
+    return inside.strip()
 
 
 def _find_typographic(answer: str) -> Iterator[Quotation]:

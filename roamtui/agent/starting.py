@@ -1,35 +1,56 @@
-"""A confident start: where search is clear, a question goes to the model with the best sections open already."""
+"""What a question brings with it: the best hits for its words, and the one section that answers, open already."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from roamtui.agent.hits import HITS_MAX, NO_HITS, HitList, describe_hits, drop_noise
 from roamtui.agent.start_mode import ConfidentStart
-from roamtui.conversation.events import NodesUnfolded, SectionsExpanded
+from roamtui.agent.tools.search import tell_search
+from roamtui.conversation.events import NodesUnfolded, SectionsExpanded, SectionsSearched
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import estimate_delivery
+from roamtui.document.library import Library
+from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import RoamtuiError
+from roamtui.models.base import Model
 from roamtui.models.choose import OFFLINE
 from roamtui.models.recorded import RecordedModel
-from roamtui.search.terms import query_terms
+from roamtui.outline.labels import WHOLE_TOKENS_MAX
+from roamtui.search.base import Hit, Searcher
+from roamtui.search.terms import find_terms, query_terms
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from roamtui.conversation.state import ConversationState
-    from roamtui.models.base import Model
-    from roamtui.search.base import Hit, Searcher
-
-OPENING = (SectionsExpanded, NodesUnfolded)
-"""What tells of sections that are opened with a question; told after the question itself."""
-SHARE_MAX = 0.8
-"""Share of the best score up to which the second one leaves no doubt. For questions as clear as this the gold section
-is among the first three in 86 % (contracts), 78 % (ray) and 75 % (dialogues), else in 55, 74 and 55 %."""
-_SECTIONS_MAX = 3
-_TOKENS_MAX = 1_500
-"""Of all sections together, the first one apart."""
+OPENING = (SectionsSearched, SectionsExpanded, NodesUnfolded)
+"""What tells of the search for a question and of sections that are opened with it; told after the question itself."""
+RIVAL_MAX = 0.8
+"""Share of the best score up to which the second one leaves no doubt."""
+COVERED_MIN = 0.75
+"""Share of the question's content words that the section's text must hold: a title alone, or one mention, is none."""
+_TOKENS_MAX = 1_000
 _TERMS_MIN = 2
 """Words of a question below which a clear hit says little: a greeting has one too."""
+_PROSE_MIN = 12
+"""Words of a text below which it is a bare link or a label."""
+_EMPTY_WORDS = """
+advantage advantages benefit benefits difference function happens help mean meaning means point purpose role
+significance use used uses using work works
+"""
+_EMPTY_TERMS = frozenset(_EMPTY_WORDS.split())
+"""Words by which many questions ask, whatever they ask about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What a question goes to the model with."""
+
+    searched: SectionsSearched | None = None
+    """The search for its words, None where it found nothing."""
+    listed: HitList = NO_HITS
+    """What it found as the model reads it, without what is opened."""
+    opened: tuple[str, ...] = ()
+    """Sections to open at once."""
 
 
 def is_start_wanted(mode: ConfidentStart, model: Model) -> bool:
@@ -39,10 +60,16 @@ def is_start_wanted(mode: ConfidentStart, model: Model) -> bool:
     return mode is ConfidentStart.ALWAYS or (mode is ConfidentStart.REMOTE and model.name != OFFLINE)
 
 
-async def find_start(
-    searcher: Searcher, state: ConversationState, question: str, within: str | None
-) -> tuple[str, ...]:
-    """Return the sections to open with a question, none where search is not clear or fails.
+def list_whole(library: Library) -> tuple[str, ...]:
+    """Return the sections that hold all of a document so small that it goes to the model whole, else nothing."""
+    if library.grafts or sum(library.root.own_tokens) > WHOLE_TOKENS_MAX or library.root.columns.has_files:
+        return ()
+    hidden = library.root.hidden_ids
+    return tuple(section_id for section_id in library.children(library.root_id) if section_id not in hidden)
+
+
+async def find_start(searcher: Searcher, state: ConversationState, question: str, within: str | None) -> Start:
+    """Return what search finds for a question, nothing where it finds nothing or fails.
 
     Args:
         searcher: Searches the library of the conversation.
@@ -50,29 +77,31 @@ async def find_start(
         question: A person's words.
         within: Id of the section that the question is about, None for the whole document.
     """
-    if len(query_terms(question)) < _TERMS_MIN:
-        return ()
     exchanges = state.transcript.exchanges
     earlier = tuple(text for exchange in exchanges for text in (exchange.question, exchange.answer) if text)
     try:
-        hits = await asyncio.to_thread(searcher.search, question, limit=_SECTIONS_MAX, within=within, earlier=earlier)
+        hits = await asyncio.to_thread(searcher.search, question, limit=HITS_MAX, within=within, earlier=earlier)
     except RoamtuiError:
-        return ()
-    return choose_start(state, hits)
+        return Start()
+    hits = drop_noise(hits)
+    opened = choose_opened(state, hits, question)
+    listed = describe_hits(state, [hit for hit in hits if hit.section_id not in opened], question)
+    searched = tell_search(state.library, question, hits) if hits else None
+    return Start(searched=searched, listed=listed, opened=opened)
 
 
-def choose_start(state: ConversationState, hits: Sequence[Hit]) -> tuple[str, ...]:
-    """Return the first hits that are worth opening at once: none where the second is nearly as good as the first."""
-    if not hits or _measure_rival(hits) > SHARE_MAX:
+def choose_opened(state: ConversationState, hits: Sequence[Hit], question: str) -> tuple[str, ...]:
+    """Return the first hit where it is clear that its text answers and opening it costs little, else nothing."""
+    terms = [term for term in query_terms(question) if term not in _EMPTY_TERMS]
+    if not hits or len(terms) < _TERMS_MIN or _measure_rival(hits) > RIVAL_MAX:
         return ()
-    chosen: list[str] = []
-    left = _TOKENS_MAX
-    for hit in hits[:_SECTIONS_MAX]:
-        cost = estimate_delivery(state.library, hit.section_id)
-        if not chosen or cost <= left:
-            chosen.append(hit.section_id)
-            left -= cost
-    return tuple(chosen)
+    library, section_id = state.library, hits[0].section_id
+    if estimate_delivery(library, section_id) > _TOKENS_MAX:
+        return ()
+    text = library.text_at(library.shown_own_span(section_id))
+    found = {term for _, term in find_terms(text, terms)}
+    is_text = len(text.split()) >= _PROSE_MIN and estimate_tokens(text) <= _TOKENS_MAX
+    return (section_id,) if is_text and len(found) >= COVERED_MIN * len(terms) else ()
 
 
 def _measure_rival(hits: Sequence[Hit]) -> float:

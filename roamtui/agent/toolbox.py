@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
     """Return the tools by name. Only a library of several files has tools for whole documents."""
     has_documents = len(list_files(library)) > 1
-    search = (SearchTool(has_documents=has_documents),) if has_search else ()
+    search = (SearchTool(),) if has_search else ()
     documents = (DocumentsTool(),) if has_documents else ()
     tools: tuple[Tool, ...] = (ExpandTool(), CollapseTool(), *search, *documents)
     return {tool.spec.name: tool for tool in tools}

@@ -29,7 +29,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import LoadedBatch, Loader, can_load, explain_refusal, find_address, make_failure
 from roamtui.document.parallel import start
 from roamtui.errors import SourceError
-from roamtui.outline.ranges import parse_reference
+from roamtui.outline.references import find_reference
 
 _ATTEMPTS = 3
 """A page may lead on to further origins, each asked about."""
@@ -49,7 +49,7 @@ def _list_named(library: Library, command: Command) -> tuple[str, ...]:
     """Return what a command names; of several nodes that are unfolded at once not the links: those may be thousands."""
     match command:
         case ExpandSections(section_ids=requested):
-            references = map(parse_reference, requested)
+            references = (find_reference(library, text) for text in requested)
             return tuple(reference.section_id for reference in references if reference is not None)
         case PinSections(section_ids=ids, is_pinned=True):
             return ids

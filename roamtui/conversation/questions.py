@@ -10,8 +10,15 @@ from roamtui.conversation.keep_open import choose_closing
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.rebuilding import Briefing, rebuild
 from roamtui.conversation.state import ConversationState, KeepOpen
-from roamtui.conversation.transcript import FOUND_LEAD, Citation, Exchange, Step, Stopped, Usage
-from roamtui.conversation.update import ExpandEvents, Update, close, deliver_pending, expand_for_agent
+from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Citation, Exchange, Step, Stopped, Usage
+from roamtui.conversation.update import (
+    ExpandEvents,
+    Update,
+    close,
+    deliver_pending,
+    expand_for_agent,
+    open_quoted,
+)
 from roamtui.document.plain import plain_line, shorten
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.labels import name_path
@@ -63,8 +70,10 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
     transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
     state = replace(state, transcript=transcript, is_asking=True, model=briefing.model, title=title)
     state, texts = deliver_pending(state, briefing.room_tokens)
-    state, found, opening = _open_found(state, briefing, texts)
-    state = _change_last(state, preface=_write_preface(state, texts, found))
+    state, found, opened = _open_found(state, briefing, texts)
+    preface = _write_preface(state, texts, found, briefing.hits)
+    state = _change_last(state, preface=preface, excerpts=briefing.excerpts)
+    opening = (*filter(None, [briefing.searched]), *opened)
     return keep_events(state, opening), (*events, *opening)
 
 
@@ -102,14 +111,16 @@ def finish_question(state: ConversationState, outcome: Outcome) -> Update:
         is_asking=False,
     )
     cited = {citation.section_id for citation in outcome.citations}
+    state, opening = open_quoted(state, outcome.citations)
     sections = tuple(
         replace(section, last_cited=number) if _is_cited(state, section.section_id, cited) else section
         for section in state.open
     )
     state = replace(state, open=sections)
-    state, events = close_marked(state)
+    state, closed = close_marked(state)
+    events: tuple[ConversationEvent, ...] = (*opening, *closed)
     state, more = close(state, choose_closing(state), Origin.AGENT, CloseReason.BUDGET)
-    return keep_events(state, more), (*events, *more)
+    return keep_events(state, (*opening, *more)), (*events, *more)
 
 
 def close_marked(state: ConversationState) -> Update:
@@ -144,12 +155,14 @@ def _open_found(
     return (opened, found, events) if found else (state, (), ())
 
 
-def _write_preface(state: ConversationState, texts: tuple[str, ...], found: tuple[str, ...]) -> str:
+def _write_preface(state: ConversationState, texts: tuple[str, ...], found: tuple[str, ...], hits: str) -> str:
     parts = []
     if texts:
-        parts += ["The person opened these sections:", *texts]
+        parts += ["Opened since your last answer:", *texts]
     if found:
         parts += [FOUND_LEAD, *found]
+    if hits:
+        parts += [HITS_LEAD, hits]
     within = state.transcript.exchanges[-1].within
     if within is not None and within in state.library:
         name = name_path(state.library, within)

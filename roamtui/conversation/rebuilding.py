@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed
+from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed, SectionsSearched
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Exchange, Step, ToolUse, Transcript
 from roamtui.document.node import Span
 from roamtui.document.tokens import estimate_tokens
+from roamtui.outline.annotation import annotate
 from roamtui.outline.expansion import render_open
 from roamtui.outline.spans import Bounds, merge_bounds
 
@@ -43,6 +44,12 @@ class Briefing:
     """The section that the question is about, None for the whole document."""
     found: tuple[str, ...] = ()
     """Sections that search found so clearly that they are opened with the question."""
+    searched: SectionsSearched | None = None
+    """The search for the question, where it found anything."""
+    hits: str = ""
+    """What it found, in words."""
+    excerpts: tuple[Span, ...] = ()
+    """What of the library these words show."""
     preferences: str = ""
     """What the person wrote down of how they want to be answered; frozen in the transcript like the outline."""
 
@@ -60,7 +67,7 @@ def rebuild_during_question(state: ConversationState, briefing: Briefing) -> Con
     """
     exchanges = state.transcript.exchanges
     held = read_results(exchanges[-1])
-    earlier = [(s.section_id, tuple(d for d in s.deliveries if not is_held(state, d, held))) for s in state.open]
+    earlier = [(s.section_id, tuple(d for d in s.deliveries if not is_held(state, s, d, held))) for s in state.open]
     return _write(state, briefing, earlier, rebuilt_at=len(exchanges) - 1)
 
 
@@ -69,9 +76,9 @@ def read_results(exchange: Exchange) -> str:
     return "\n".join((exchange.preface, *(use.result for step in exchange.steps for use in step.uses)))
 
 
-def is_held(state: ConversationState, span: Span, text: str) -> bool:
-    """Return whether a text holds what was delivered of a document."""
-    return state.library.text_at(span).rstrip("\r\n") in text
+def is_held(state: ConversationState, section: OpenSection, span: Span, text: str) -> bool:
+    """Return whether a text holds what was delivered of an open section."""
+    return annotate(state.library, span, section_id=section.section_id) in text
 
 
 def _write(
@@ -92,7 +99,7 @@ def _write(
     exchanges = state.transcript.exchanges
     history_from = _find_history(exchanges[:rebuilt_at], briefing.history_tokens)
     parts = [_quote_preferences(briefing.preferences)] if briefing.preferences.strip() else []
-    parts += ["Outline of the document:", briefing.outline.rstrip()]
+    parts.append(briefing.outline.rstrip())
     if blocks:
         parts += ["Sections that are open already:", *blocks]
     if history_from:
@@ -163,7 +170,7 @@ def _stub_steps(
     closing: list[str] = []
     sections: list[OpenSection] = []
     for section in state.open:
-        deliveries = tuple(span for span in section.deliveries if not is_held(state, span, lost))
+        deliveries = tuple(span for span in section.deliveries if not is_held(state, section, span, lost))
         if section.is_pinned or len(deliveries) == len(section.deliveries):
             sections.append(section)
         elif deliveries:

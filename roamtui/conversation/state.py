@@ -10,7 +10,7 @@ from hashlib import blake2b
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.transcript import Transcript
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
+from roamtui.document.node import NodeKind, Span
 from roamtui.outline.spans import Bounds
 
 
@@ -72,10 +72,10 @@ class ConversationState:
     def nonce(self) -> str:
         """What marks the fences around section text, so that a document cannot imitate one.
 
-        Letters and digits take turns, so that it counts for as many estimated tokens in every conversation.
+        No letter of it can stand in an id.
         """
         digest = blake2b(self.id.encode(), digest_size=8).digest()
-        return "".join(f"{'abcdef'[one % 6]}{other % 10}" for one, other in zip(digest[::2], digest[1::2], strict=True))
+        return "".join("ghjkmnpqrstvwxyz"[byte % 16] for byte in digest)
 
     @property
     def question_number(self) -> int:
@@ -95,6 +95,14 @@ class ConversationState:
     def find_open(self, section_id: str) -> OpenSection | None:
         """Return the open section with this id, None where it is not open."""
         return next((section for section in self.open if section.section_id == section_id), None)
+
+    @property
+    def excerpts(self) -> tuple[Span, ...]:
+        """Ranges of text that searches showed the model: it may quote them."""
+        exchanges = self.transcript.exchanges
+        shown = [exchange.excerpts for exchange in exchanges]
+        shown += [use.excerpts for exchange in exchanges for step in exchange.steps for use in step.uses]
+        return tuple(span for spans in shown for span in spans)
 
     @property
     def delivered(self) -> dict[str, list[Bounds]]:

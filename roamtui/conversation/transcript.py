@@ -48,8 +48,10 @@ class QuoteState(StrEnum):
 
 
 _NO_ANSWER = "[no answer]"
-FOUND_LEAD = "Search opened these sections for the question below; answer from them if they answer it:"
+FOUND_LEAD = "Open already for the question below:"
 """Stands before sections that are opened with a question."""
+HITS_LEAD = "What search finds for it, with excerpts that can be quoted; open a section to see all of it:"
+"""Stands before hits for a question."""
 QUESTION_START = "Question: "
 """Stands before a question that follows other text in its message."""
 
@@ -70,6 +72,8 @@ class ToolUse:
 
     call: ToolCall
     result: str
+    excerpts: tuple[Span, ...] = ()
+    """Text that the result shows without delivering it: it can be quoted, and is not open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +178,8 @@ class Exchange:
     """What was open when it was asked, so that it can be asked again from there."""
     preface: str = ""
     """What the model is told before the question: texts the person opened, what they read, what was closed."""
+    excerpts: tuple[Span, ...] = ()
+    """Text that the preface shows of what search found: it can be quoted, and is not open."""
     steps: tuple[Step, ...] = ()
     answer: str = ""
     stopped: Stopped | None = None

@@ -35,16 +35,23 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.state import Batch, ConversationState
+from roamtui.conversation.transcript import Citation
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind
+from roamtui.document.node import NodeKind, Span
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.expansion import WHOLE_TOKENS_MAX, Block, describe_no_room, expand
-from roamtui.outline.labels import name_node
+from roamtui.outline.expansion import Block, describe_no_room, expand
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, name_node
 from roamtui.outline.pages import PAGE_TOKENS
+from roamtui.outline.spans import subtract_bounds
 
 ExpandEvents = tuple[SectionsExpanded | NodesUnfolded, ...]
 Update = tuple[ConversationState, tuple[ConversationEvent, ...]]
+
+
+_QUOTED_TOKENS_MAX = 1_000
+"""Of a section that an answer quoted, to come before the next question unasked; a longer one waits until it is asked
+for."""
 
 
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> tuple[ConversationState, ExpandEvents]:
@@ -102,6 +109,32 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> tupl
     return state, (SectionsExpanded(results=tuple(results), origin=Origin.PERSON),)
 
 
+def open_quoted(state: ConversationState, citations: Iterable[Citation]) -> tuple[ConversationState, ExpandEvents]:
+    """Open the sections that an answer quotes from what a search showed: their text comes before the next question."""
+    ids = dict.fromkeys(
+        citation.section_id
+        for citation in citations
+        if citation.is_verified and citation.span is not None and _is_missing(state, citation.span)
+    )
+    ids = {section_id: None for section_id in ids if state.find_open(section_id) is None}
+    if not ids:
+        return state, ()
+    for section_id in ids:
+        state = _add(state, section_id, Origin.AGENT)
+    unfolding = find_unfolding(state, ids)
+    batch = Batch(opened_ids=tuple(ids), unfolded_ids=unfolding)
+    state = replace(state, unfolded=state.unfolded | set(unfolding), batches=(*state.batches, batch))
+    results = tuple(ExpandResult(id=i, section_id=i, status=ExpandStatus.OPENED, text="") for i in ids)
+    opened = SectionsExpanded(results=results, origin=Origin.AGENT)
+    if not unfolding:
+        return state, (opened,)
+    return state, (NodesUnfolded(section_ids=unfolding, origin=Origin.AGENT), opened)
+
+
+def _is_missing(state: ConversationState, span: Span) -> bool:
+    return bool(subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ())))
+
+
 def _find_refusal(library: Library, section_id: str) -> str:
     """Return why a person cannot open a node, an empty string where they can."""
     node = library.node(section_id)
@@ -125,6 +158,8 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
         if not block.spans and not section.tokens:
             continue
         cost = _count_cost(block)
+        if section.opened_by is Origin.AGENT and cost > _QUOTED_TOKENS_MAX:
+            continue
         if room is not None and cost > room:
             texts.append(describe_no_room(state.library, section.section_id, cost))
             continue

@@ -32,7 +32,7 @@ from roamtui.headless.event_lines import describe_tool, print_answer_event, prin
 from roamtui.headless.output import write_json, write_notes, write_text
 from roamtui.models.base import find_note
 from roamtui.outline.labels import name_path
-from roamtui.outline.ranges import parse_reference
+from roamtui.outline.references import parse_reference
 
 _QUOTE_WORDS = {
     QuoteState.EXACT: "quote found in the text",

@@ -26,10 +26,8 @@ from roamtui.errors import RoamtuiError
 from roamtui.headless.sections import describe_hits
 from roamtui.models.base import Model
 from roamtui.models.choose import find_usable_models
-from roamtui.outline.expansion import WHOLE_TOKENS_MAX
-from roamtui.outline.labels import describe_size, name_node, name_path
-from roamtui.outline.nearest import find_nearest
-from roamtui.outline.ranges import LISTED_MAX, Reference, find_range, list_ranges, parse_reference
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, describe_size, name_node, name_path
+from roamtui.outline.references import LISTED_MAX, Ranges, Reference, find_nearest, parse_reference
 
 _SEPARATORS = re.compile(r"[\s,]+")
 _HITS_MAX = 10
@@ -200,8 +198,8 @@ def _describe_children(state: ConversationState, text: str) -> str:
         reference = Reference(section_id=titled[0])
     if reference is None or (reference.section_id != library.root_id and reference.section_id not in library):
         return _describe_unknown(library, text)
-    children = library.children(reference.section_id)
-    bounds = find_range(len(children), reference.steps)
+    ranges = Ranges.of(library, reference.section_id)
+    children, bounds = ranges.children, ranges.find(reference.steps)
     if bounds is None:
         return f"There is no range {text.strip()}."
     head = library.title if reference.section_id == library.root_id else _describe_node(state, reference.section_id)
@@ -209,7 +207,7 @@ def _describe_children(state: ConversationState, text: str) -> str:
         return f"{head}\nNothing lies below it."
     listed = children[slice(*bounds)]
     if len(listed) > LISTED_MAX:
-        return "\n".join((head, *list_ranges(library, reference.section_id, reference.steps)))
+        return "\n".join((head, *ranges.describe(reference.section_id, reference.steps)))
     return "\n".join((head, *(f"- {_describe_node(state, section_id)}" for section_id in listed)))
 
 
@@ -248,7 +246,7 @@ def _describe_node(state: ConversationState, section_id: str) -> str:
     node = state.library.node(section_id)
     found = state.find_open(section_id)
     mark = "" if found is None else ", open and pinned" if found.is_pinned else ", open"
-    return f"[{section_id}] {name_node(node)} ({describe_size(node)}{mark})"
+    return f"[{section_id}] {name_node(node)} ({describe_size(state.library, node)}{mark})"
 
 
 _FIRST_HELP = "Any other line is a question. For an ID a whole title does, too."

@@ -11,16 +11,15 @@ from roamtui.errors import SourceError, UnknownSectionError
 from roamtui.headless.output import write_json, write_json_with_rows, write_note, write_text
 from roamtui.outline.labels import name_lines, name_path
 from roamtui.outline.pages import split_pages
-from roamtui.outline.ranges import Reference, find_range, parse_reference
+from roamtui.outline.references import Ranges, Reference, parse_reference
 from roamtui.outline.render import render_outline
-from roamtui.outline.tops import list_below
 
 if TYPE_CHECKING:
     from roamtui.search.base import Hit  # `outline` needs nothing of search
     from roamtui.search.options import SearchMode
 
 
-def print_outline(library: Library, *, budget_tokens: int) -> None:
+def print_outline(library: Library, *, budget_tokens: int | None) -> None:
     """Write the very text that a model reads."""
     write_text(render_outline(library, budget_tokens=budget_tokens))
 
@@ -74,8 +73,8 @@ def _read_part(library: Library, reference: Reference) -> Iterator[str]:
         for start, end in split_pages(own)[reference.page - 1 : reference.page] if own and reference.page else ():
             yield own[start:end]
     elif reference.steps or section_id == library.root_id:
-        children = list_below(library, section_id)
-        for child in children[slice(*(find_range(len(children), reference.steps) or (0, 0)))]:
+        ranges = Ranges.of(library, section_id)
+        for child in ranges.children[slice(*(ranges.find(reference.steps) or (0, 0)))]:
             yield from _read_texts(library, child)
     else:
         yield from _read_texts(library, section_id)

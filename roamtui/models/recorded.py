@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeVar
 import msgspec
 
 import roamtui
-from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Role
+from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, QUESTION_START, Role
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import ModelError, RoamtuiError, UsageError
 from roamtui.models.base import (
@@ -262,11 +262,11 @@ class RecordedModel:
 
     @property
     def has_start(self) -> bool:
-        """Whether search had opened sections with the question that comes next."""
+        """Whether the question that comes next brought what search found."""
         run_replies = [run.replies for run in self._runs if run.replies] if not self._done else [self._run.replies]
         requests = [replies[min(self._done, len(replies) - 1)].request for replies in run_replies if replies]
         asked = [m["text"] for request in requests for m in request["messages"][-1:] if m["role"] == Role.USER]
-        return any(FOUND_LEAD in text for text in asked)
+        return any(lead in text for text in asked for lead in (FOUND_LEAD, HITS_LEAD))
 
     def is_about(self, content_hash: str) -> bool:
         """Return whether the document with this digest is the recorded one."""

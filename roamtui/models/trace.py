@@ -41,9 +41,9 @@ _STREAMED = frozenset({"text", "thinking", "AnswerStreamed", "ThinkingStreamed"}
 """Events that are pieces of one text."""
 _ENDED_TEXTS = {"agent": ("agent",), **dict.fromkeys(("model", "request", "error", "cancelled"), ("model",))}
 """Whose text is whole when a line of this kind comes; any other kind ends all."""
-_OPENING = re.compile(r"<<<[0-9a-f]{8}")
+_OPENING = re.compile(r"<<<[g-z]{8}")
 _CLOSING_END = ">>>"
-_NONCE = re.compile(r"[0-9a-f]{8}")
+_NONCE = re.compile(r"[g-z]{8}")
 _MODE = 0o600
 
 

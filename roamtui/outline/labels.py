@@ -1,24 +1,21 @@
-"""How one node is named on a line of the outline: title, size, opening words, all defused."""
+"""How one node is named on a line of the outline: title, size, opening words, all escaped."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from roamtui.document.library import Library
 from roamtui.document.lines import normalise_line_ends
-from roamtui.document.node import Heading, Node, NodeKind
+from roamtui.document.node import Heading, Node, NodeKind, Span
 from roamtui.document.plain import plain_line, shorten, strip_anchor
 from roamtui.document.tokens import format_tokens
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from roamtui.document.library import Library
-    from roamtui.document.node import Span
-
+WHOLE_TOKENS_MAX = 3_000
+"""A subtree up to this size is given whole."""
 TITLE_LENGTH_MAX = 120
 OPTIONAL = "optional"
 """Title, in small letters, of the section of an llms.txt that a reader may skip."""
@@ -40,6 +37,8 @@ _ID_MARK = re.compile(
     r"\[([\s\"'`§]*[0-9a-f]{8}(?::[c\d.]+)?[\s\"'`]*(?:[,;][^\[\]]*)?)\]",
     re.IGNORECASE,
 )
+MARKABLE_ID = re.compile(r"(?<=\S) ?\[[0-9a-f]{8}\]")
+"""An id as it stands behind a heading or a link of a delivered text."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _SKIPPED_LINE = re.compile(
@@ -53,7 +52,7 @@ _NO_WORD = re.compile(r"[\W_]+")
 _ATX_START = re.compile(r"[ \t]*#{1,6}(?:[ \t]|$)")
 
 
-def defuse(text: str) -> str:
+def escape(text: str) -> str:
     """Return one line of document text that can be taken neither for a guiding comment nor for an id of ours."""
     if _HARMLESS.fullmatch(text) and ("_" not in text or "expand_sections" not in text.lower()):
         return text
@@ -76,13 +75,13 @@ def name_shown(library: Library, node: Node | Heading, *, length_max: int = TITL
     file = library.file(node.id) if library.grafts and node.kind is NodeKind.FILE else None
     if file is None or file.sole_row is None:
         return name
-    title = shorten(strip_anchor(defuse(file.columns.titles[file.sole_row])), length_max)
+    title = shorten(strip_anchor(escape(file.columns.titles[file.sole_row])), length_max)
     said, stem = (_NO_WORD.sub("", text).casefold() for text in (title, node.title.rpartition(".")[0]))
     return name if not said or said in stem else f"{name}: {title}"
 
 
 def _make_name(title: str, length_max: int) -> str:
-    return shorten(strip_anchor(defuse(title)), length_max) or "(untitled)"
+    return shorten(strip_anchor(escape(title)), length_max) or "(untitled)"
 
 
 _make_known_name = lru_cache(maxsize=8_192)(_make_name)
@@ -94,6 +93,12 @@ def name_lines(library: Library, span: Span) -> str:
     page, last_page = library.page_of(span), library.last_page_of(span)
     pages = "" if page is None else f"p. {page}, " if page == last_page else f"p. {page}-{last_page}, "
     return f"{pages}lines {first}-{last}"
+
+
+def name_pages(library: Library, span: Span) -> str:
+    """Return the page that a span begins on, empty where the document has none."""
+    page = library.page_of(span)
+    return "" if page is None else f"p. {page}"
 
 
 def name_path(library: Library, section_id: str) -> str:
@@ -115,29 +120,24 @@ def _fold_words(name: str) -> str:
     return _NO_WORD.sub("", name).casefold()
 
 
-def describe_size(node: Node) -> str:
-    """Return ``+12 subsections, ~9k tok``."""
-    tokens = f"~{format_tokens(node.tokens)} tok"
-    if node.descendants:
-        optional = "optional, " if is_optional(node) else ""
-        return f"{optional}+{node.descendants} subsection{'s' if node.descendants > 1 else ''}, {tokens}"
-    return tokens if node.is_loaded else _describe_unloaded(node)
+def describe_size(library: Library, node: Node) -> str:
+    """Return what opening a node gives and how much there is, in tokens: ``120``, ``300 of 12k`` or ``list of 12k``.
 
-
-def describe_size_briefly(node: Node) -> str:
-    """Return ``+12, ~9k``: the same on a line of the compact form."""
-    tokens = f"~{format_tokens(node.tokens)}"
-    if node.descendants:
-        return f"{'optional, ' if is_optional(node) else ''}+{node.descendants}, {tokens}"
-    if node.kind is NodeKind.LINK and not node.is_loaded:
-        return "page, not fetched" if node.problem else "page"
-    return tokens if node.is_loaded else _describe_unloaded(node)
-
-
-def _describe_unloaded(node: Node) -> str:
-    if node.kind is NodeKind.LINK:
-        return "a page that could not be fetched" if node.problem else "a page, fetched when it is opened"
-    return "could not be read" if node.problem else "not loaded yet"
+    Where own text and subtree differ both are said; ``list`` stands where opening gives titles alone.
+    """
+    tokens = format_tokens(node.tokens)
+    if not node.is_loaded:
+        if node.kind is NodeKind.LINK:
+            return "page, not fetched" if node.problem else "page"
+        return "could not be read" if node.problem else "not loaded"
+    optional = "optional, " if is_optional(node) else ""
+    file = library.file(node.id)
+    own_tokens = node.own_tokens if file is None else file.tokens_before[file.head_rows]
+    if own_tokens >= node.tokens:
+        return optional + tokens
+    if not has_own_text(library, node.id):
+        return f"{optional}list of {tokens}" if node.tokens > WHOLE_TOKENS_MAX else optional + tokens
+    return f"{optional}{format_tokens(own_tokens)} of {tokens}"
 
 
 def is_optional(node: Node) -> bool:
@@ -145,17 +145,16 @@ def is_optional(node: Node) -> bool:
     return node.kind is NodeKind.SECTION and node.title.casefold() == OPTIONAL
 
 
-def is_blank(library: Library, section_id: str) -> bool:
-    """Return whether a node holds nothing but white space and, for a section, its heading."""
-    node = library.heading(section_id)
-    if node.has_more or not library.is_loaded(section_id):
+def has_own_text(library: Library, section_id: str) -> bool:
+    """Return whether a node's own text holds more than white space and, for a section, its heading."""
+    if library.heading(section_id).kind is NodeKind.FOLDER:
         return False
-    if _has_body(library.own_text(section_id, length_max=_OPENING_SOURCE)):
-        return False
+    text = library.own_text(section_id, length_max=_OPENING_SOURCE)
+    if _has_body(text):
+        return True
     text = library.own_text(section_id)
-    if node.kind is NodeKind.SECTION:
-        return not find_body(text).strip()
-    return not text.strip()
+    is_section = library.heading(section_id).kind is NodeKind.SECTION
+    return bool((find_body(text) if is_section else text).strip())
 
 
 def _has_body(text: str) -> bool:
@@ -192,7 +191,7 @@ def find_opening(
         shared: Lines that say nothing of this node, because many begin with them; see `find_shared_lines`.
     """
     if summary := library.summary(section_id):
-        return shorten(defuse(summary), length_max)
+        return shorten(escape(summary), length_max)
     words: list[str] = []
     for line in _list_opening_lines(library, section_id):
         if not line:
@@ -202,7 +201,7 @@ def find_opening(
             words.append(line)
             if sum(map(len, words)) >= length_max:
                 break
-    return shorten(defuse(" ".join(words)), length_max)
+    return shorten(escape(" ".join(words)), length_max)
 
 
 def find_shared_lines(library: Library, section_ids: Sequence[str]) -> frozenset[str]:

@@ -95,7 +95,7 @@ class Conversing:
         if agent.model.name == OFFLINE:
             return propose_questions(library)
         await start_model(agent.model)
-        budget = agent.options.outline_budget(agent.model.window_tokens)
+        budget = agent.options.outline_budget(library, agent.model.window_tokens)
         return await ask_model_for_questions(agent.model, library, budget_tokens=budget)
 
     async def dispatch(self, make: MakeCommand) -> bool:

@@ -12,6 +12,7 @@ from roamtui.models.base import Request, ToolSpec
 from roamtui.models.scripted import ScriptedReply
 from roamtui.search.base import Hit
 from tests.agent.manual_agent import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
+from tests.conversation.conversations import make_library
 
 
 def _hits(*section_ids: str) -> FakeSearcher:
@@ -146,9 +147,11 @@ def test_arguments_of_calls_and_tools_are_counted() -> None:
 
 
 def test_shares_of_the_window() -> None:
-    options = AgentOptions(outline_tokens_max=900)
-    assert options.outline_budget(None) == options.outline_budget(100_000) == 900
-    assert options.outline_budget(4_000) == 600
+    options = AgentOptions(outline_tokens=900)
+    library = make_library("# A\n\n" + "Words of a long document. " * 20_000)
+    assert options.outline_budget(library, None) == options.outline_budget(library, 100_000) == 900
+    assert options.outline_budget(library, 4_000) == 400
+    assert options.outline_budget(make_library("# A\n\nWords.\n"), None) < 900
     assert options.preface_room(None) == options.preface_room(200_000) == 32_000
     assert options.preface_room(10_000) == 4_000
     assert options.history_room(None) is None

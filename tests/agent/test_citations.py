@@ -100,13 +100,16 @@ def test_a_quote_and_an_id_in_one_sentence_are_one_citation(answer: str, state: 
         ("See [{Fees}; {Hours}:2].", [("Fees", None, _NO_QUOTE), ("Hours", None, _NO_QUOTE)]),
         ("See [{Fees}] [{Hours}].", [("Fees", None, _NO_QUOTE), ("Hours", None, _NO_QUOTE)]),
         ("The fee [deadbeef].", [("?", None, _NO_QUOTE)]),
-        ('It says "2 euros a day".', []),
+        ('It says "2 euros a day".', [("Fees", "2 euros a day", _EXACT)]),
+        ('It says "2 euros".', []),
+        ('It says "2 dollars a day".', []),
+        ("It says `2 euros a day`.", []),
         ("No mark at all, [link](x) and [1] and [abc].", []),
         ("[{Fees}]", [("Fees", None, _NO_QUOTE)]),
         ("See [{Fees} {Hours}].", [("Fees", None, _NO_QUOTE), ("Hours", None, _NO_QUOTE)]),
         ("See [`{Fees}`, `{Hours}`].", [("Fees", None, _NO_QUOTE), ("Hours", None, _NO_QUOTE)]),
         ("See [{Fees}, {Fees}] and [{Fees}].", [("Fees", None, _NO_QUOTE)]),
-        ('Section {Fees} says "2 euros a day" ({Fees}).', []),
+        ('Section {Fees} says "2 dollars a day" ({Fees}).', []),
         ("In ‘2 euros a day’ [{Fees}] nothing is quoted.", [("Fees", None, _NO_QUOTE)]),
         ("", []),
         ('"" [{Fees}]', [("Fees", None, _NO_QUOTE)]),
@@ -388,9 +391,11 @@ def test_signs_and_marks_inside_quotes(answer: str, quote: str | None, expected:
     assert quote is None or found[0][1] == quote
 
 
-def test_code_in_an_answer_quotes_nothing(state: ConversationState) -> None:
+def test_code_is_a_quote_only_where_an_id_stands_in_its_sentence_and_it_is_found(state: ConversationState) -> None:
     answer = 'Call `fee("late")` as told [{Fees}].\n\n```py\nprint("hello")\n```\n\nIt is "Open daily" [{Hours}].'
     assert _found(answer, state) == [("Fees", None, _NO_QUOTE), ("Hours", "Open daily", _EXACT)]
+    answer = "It says `2 euros a day` [{Fees}]. `Open daily` stands there too."
+    assert _found(answer, state) == [("Fees", "2 euros a day", _EXACT)]
 
 
 def test_an_inch_or_a_mark_without_its_pair_spoils_nothing_else(state: ConversationState) -> None:

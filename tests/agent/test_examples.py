@@ -45,7 +45,7 @@ async def test_the_model_sees_the_outline_and_its_questions_are_read() -> None:
     model = ScriptedModel([ScriptedReply(text='Sure!\n1. What do herons eat?\n- "How far can an owl turn?"\n* No.\n')])
     questions = await ask_model_for_questions(model, make_library(DOCUMENT), budget_tokens=2_000)
     assert questions == ("What do herons eat?", "How far can an owl turn?")
-    assert "## Herons" in model.requests[0].messages[1].text
+    assert "] Herons (" in model.requests[0].messages[1].text
     assert model.requests[0].tools == ()
 
 

@@ -9,12 +9,12 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.tools.documents import DocumentsTool
-from roamtui.agent.tools.search import SearchTool
 from roamtui.conversation.events import SectionsSearched
 from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.libraries import open_library
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.outline.structure import find_canonical
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.manual_agent import make_agent, model_of, results
 
@@ -50,36 +50,23 @@ async def test_a_single_document_has_no_tools_for_documents() -> None:
     agent = make_agent([ScriptedReply(text="Not found: no.")])
     assert [event async for event in agent.ask("Why?")]
     assert [tool.name for tool in model_of(agent).requests[0].tools] == ["expand_sections", "collapse_sections"]
-    assert "kind" not in json.dumps(SearchTool().spec.parameters)
 
 
-async def test_documents_are_ranked_by_their_best_section(library: Library) -> None:
-    text, agent, events = await _call(library, "search_sections", query="carp", kind="document", limit=2)
-    fish = _find(library, "fish.md")
-    assert text.startswith(f"1. [{fish}] fish.md (+2, ~")
-    assert "\n   The carp swims.\n   Best sections: [" in text
+async def test_hits_name_their_file_once_and_a_small_file_is_one_hit(library: Library) -> None:
+    text, _, events = await _call(library, "search_sections", query="carp fish heron")
+    herons, fish = (find_canonical(library, _find(library, name)) for name in ("herons.md", "fish.md"))
+    assert [text.count(f"- [{file_id}] ") for file_id in (herons, fish)] == [1, 1]
+    assert text.count("herons.md") == text.count("fish.md") == 1
     searched = next(event for event in events if isinstance(event, SectionsSearched))
-    assert searched.hits[0].section_id == fish
-    opened, _, _ = await _call(library, "expand_sections", section_ids=[fish])
-    assert "The carp swims." in opened
-    tools = model_of(agent).requests[0].tools
-    assert "kind" in json.dumps(next(tool.parameters for tool in tools if tool.name == "search_sections"))
-
-
-async def test_within_a_folder_only_its_documents_are_ranked(library: Library) -> None:
-    birds = _find(library, "birds")
-    text, _, _ = await _call(library, "search_sections", query="fish", kind="document", within=birds)
-    assert "herons.md" in text
-    assert "fish.md" not in text
-    wrong, _, _ = await _call(library, "search_sections", query="fish", kind=["document"])
-    assert "Best sections" not in wrong
+    assert len(searched.hits) > text.count("- ["), "events tell of all sections"
 
 
 async def test_documents_are_listed_with_their_opening_some_at_a_time(library: Library) -> None:
-    herons, owls, fish = (_find(library, name) for name in ("herons.md", "owls.md", "fish.md"))
+    names = ("herons.md", "owls.md", "fish.md")
+    herons, owls, fish = (find_canonical(library, _find(library, name)) for name in names)
     text, _, _ = await _call(library, DocumentsTool.spec.name)
     assert text.split("\n")[0] == "Documents 1 to 3 of 3:"
-    assert f"[{herons}] birds > herons.md (+2 subsections, ~" in text
+    assert f"[{herons}] birds > herons.md (9 of 16): " in text
     assert "The heron stands in water." in text
     assert text.index(herons) < text.index(owls) < text.index(fish)
     some, _, _ = await _call(library, DocumentsTool.spec.name, limit="1", offset=1)

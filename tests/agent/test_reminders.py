@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.reminding import ANSWER_REMINDER, CITE_REMINDER
+from roamtui.agent.reminding import ANSWER_REMINDER
 from roamtui.conversation.events import ReminderSent
 from roamtui.conversation.transcript import Stopped
 from roamtui.models.scripted import ScriptedReply
@@ -21,12 +21,38 @@ async def test_an_answer_without_a_quote_brings_one_reminder() -> None:
     desk = make_desk()
     cited = ScriptedReply(text=f'It eats "forty grams of fish a day" [{desk.ids["Herons"]}].')
     answer = await desk.ask("What do herons eat?", opening(desk), PLAIN, cited)
-    assert [event.text for event in desk.events if isinstance(event, ReminderSent)] == [CITE_REMINDER]
+    [reminder] = [event.text for event in desk.events if isinstance(event, ReminderSent)]
+    assert "“Herons eat fish.”" in reminder
     assert answer.answer == cited.text
     assert answer.citations[0].is_verified
     assert not answer.is_unproven
-    assert [message.text for message in desk.sent[-2:]] == [PLAIN.text, CITE_REMINDER]
+    assert [message.text for message in desk.sent[-2:]] == [PLAIN.text, reminder]
     assert_valid(desk.sent)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'It eats "forty grams of fish a day".',
+        'It eats "forty grams of fish a day" [{Owls}].',
+        'It eats "fifty grams" [{Herons}].',
+        "It eats forty grams [{Herons}].",
+        "It eats `forty grams of fish a day` [{Herons}].",
+    ],
+)
+async def test_what_is_bound_to_a_section_rightly_or_wrongly_brings_none(text: str) -> None:
+    desk = make_desk()
+    answer = await desk.ask("What do herons eat?", opening(desk), ScriptedReply(text=text.format_map(desk.ids)))
+    assert len(desk.model.requests) == 2
+    assert len(answer.citations) == 1
+
+
+async def test_the_reminder_names_the_first_sentences_alone() -> None:
+    desk = make_desk()
+    long = ScriptedReply(text="Yes.\n\nHerons eat fish. They eat a lot of it. Each day they do. And at night too.")
+    await desk.ask("What do herons eat?", opening(desk), long, PLAIN)
+    assert "“Herons eat fish.”, “They eat a lot of it.”, “Each day they do.”" in desk.sent[-1].text
+    assert "night" not in desk.sent[-1].text
 
 
 async def test_the_second_answer_without_a_quote_is_taken() -> None:

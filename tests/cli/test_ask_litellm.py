@@ -43,6 +43,7 @@ def test_parallel_calls_open_sections_and_the_answer_is_verified(
         FakeReply(text="Let me look.", calls=calls, chunk_size=7),
         FakeReply(text=answer, chunk_size=5, input_tokens=900, output_tokens=40, cached_tokens=600),
     )
+    garden.write_text(f"{garden.read_text('utf-8')}\n## Weeds\n\n{'Weeds are pulled. ' * 800}\n", "utf-8")
     result = run("ask", garden, "What costs what?", "--model", MODEL, "--api-base", server.url, "--json")
     data = result.json
     assert (result.code, data["stopped"], data["model"]) == (0, "answered", MODEL)
@@ -109,7 +110,7 @@ def test_settings_reach_the_provider_and_steer_the_outline(
     narrow = server.bodies[0]
     assert (narrow["temperature"], narrow["max_tokens"]) == (0.5, 300)
     assert not {"temperature", "max_tokens"} & wide.keys()
-    assert 2 * len(str(narrow["messages"])) < len(str(wide["messages"]))
+    assert 2 * len(narrow["messages"][1]["content"]) < len(wide["messages"][1]["content"])
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ _SCRIPT_LINE = re.compile(r"^(?:\$ roamtui |< \{).*$", re.MULTILINE)
 _CONVERSATION = re.compile(r"\b[0-9a-f]{12}\b")
 _MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.+Z]*"), "TIME"),
-    (re.compile(r"<<<[0-9a-f]{8}|[0-9a-f]{8}>>>"), "NONCE"),
+    (re.compile(r"<<<[g-z]{8}|[g-z]{8}>>>"), "NONCE"),
     (re.compile(r"\bcall_[0-9a-f]{24}\b"), "CALL"),
     (re.compile(r"(\d\.\d{4})\d+"), r"\1"),
     (re.compile(r"median ms .*"), "median ms MS"),

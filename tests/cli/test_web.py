@@ -37,9 +37,8 @@ def read_links(run: RunCommand, url: str) -> dict[str, str]:
 def test_the_outline_of_a_site_lists_its_pages(run: RunCommand, site: FakeSite) -> None:
     result = run("outline", site.origin)
     assert (result.code, result.err) == (0, "")
-    assert "| a page, fetched when it is opened -->\n\nlate returns and deposits..." in result.out
-    assert "| optional, +1 subsection" in result.out
-    assert "### History" not in result.out
+    assert "] Fees (page): late returns and deposits\n" in result.out
+    assert "] Optional > History (page): long ago\n" in result.out
     sections = run("outline", site.origin, "--json").json["sections"]
     fees = next(section for section in sections if section["title"] == "Fees")
     assert (fees["kind"], fees["url"], fees["doc"]) == ("link", site.url("/fees.md"), "")

@@ -32,7 +32,7 @@ def test_the_first_request_is_our_text_the_outline_and_the_question() -> None:
     state = begin(make_state(), "How long?")
     system, user = messages(state)
     assert system.text == BRIEFING.system
-    assert user.text == "Outline of the document:\n\n- [12345678] An outline line\n\nQuestion: How long?"
+    assert user.text == "- [12345678] An outline line\n\nQuestion: How long?"
     assert state.is_asking
     assert state.question_number == 1
     assert state.title == "How long?"
@@ -50,7 +50,7 @@ def test_what_the_person_opened_comes_before_the_next_question_with_its_text() -
     state = begin(state, "Now?")
     preface = messages(state)[-1].text
     assert messages(state)[: len(before)] == before
-    assert preface.startswith("The person opened these sections:\n\n[")
+    assert preface.startswith("Opened since your last answer:\n\n[")
     assert preface.index("beta-0") < preface.index("gamma-0") < preface.index("Question: Now?")
     assert "alpha-0" not in preface
     assert all(section.deliveries for section in state.open)
@@ -158,7 +158,7 @@ def test_another_model_means_a_rebuild() -> None:
     sent = messages(state)
     assert messages(begin(state))[: len(sent)] == sent
     other = begin(state, briefing=replace(BRIEFING, model="other", outline="Another outline"))
-    assert messages(other)[1].text.startswith("Outline of the document:\n\nAnother outline")
+    assert messages(other)[1].text.startswith("Another outline")
     assert other.model == "other"
     assert other.transcript.rebuilt_at == 1
 
@@ -180,7 +180,7 @@ def test_a_rebuild_holds_open_text_once_and_earlier_exchanges_without_text() -> 
     assert [text.count(f"{name}-0 ") for name in ("alpha", "beta", "gamma", "delta")] == [1, 0, 1, 1]
     system, first, answer, second, second_answer, third = messages(state)
     assert system.text == BRIEFING.system
-    assert first.text.startswith("Outline of the document:\n\n")
+    assert first.text.startswith("- [12345678]")
     assert "\n\nSections that are open already:\n\n[" in first.text
     assert first.text.endswith("\n\nQuestion: First?")
     assert (answer.text, second.text, second_answer.text) == ("Because.", "Second?", "Because.")
@@ -218,7 +218,7 @@ def test_a_rebuild_does_not_repeat_what_two_open_sections_share() -> None:
     state = begin(close_by(state, Origin.PERSON, "Alpha"))
     text = read_all(state)
     assert [text.count(f"{name}-0 ") for name in ("parent", "child-one", "child-two")] == [1, 1, 1]
-    assert f"[{find(state, 'Child two')}] Child two: given above already)" in text
+    assert f"[{find(state, 'Child two')}] Child two: given above)" in text
 
 
 def test_closing_a_child_whose_parent_stays_leaves_a_way_back() -> None:

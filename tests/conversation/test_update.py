@@ -84,15 +84,16 @@ def test_a_batch_is_answered_id_by_id_in_order() -> None:
     assert state.open_ids == (beta, alpha)
 
 
-def test_a_page_adds_text_to_its_section_and_a_range_opens_none() -> None:
+def test_a_page_adds_text_to_its_section_and_a_range_opens_its_parent_where_it_is_given_whole() -> None:
     state = begin(make_state())
-    long = find(state, "Long")
-    state, results = expand_by_agent(state, f"{long}:2", f"{find(state, 'Manual')}:c1", "Long")
+    long, manual = find(state, "Long"), find(state, "Manual")
+    state, results = expand_by_agent(state, f"{long}:2", f"{manual}:c1", "Long")
     assert [result.status for result in results] == [ExpandStatus.OPENED] * 3
-    assert state.open_ids == (long,)
-    assert len(state.open[0].deliveries) == 2
-    assert state.open[0].tokens == results[0].tokens + results[2].tokens
-    assert results[1].tokens == 0
+    assert state.open_ids == (long, manual)
+    assert [len(section.deliveries) for section in state.open] == [2, 1]
+    assert [section.tokens for section in state.open] == [results[0].tokens + results[2].tokens, results[1].tokens]
+    assert "alpha-0 " in results[1].text
+    assert "Introduction." not in results[1].text
 
 
 def test_what_has_no_room_is_refused_with_its_size_and_the_rest_is_opened() -> None:

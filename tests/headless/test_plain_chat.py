@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import signal
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -153,7 +152,7 @@ def test_the_outline_is_listed_level_by_level(pipe: Pipe) -> None:
     chat = Chat()
     mooring = chat.id_of("Moorings")
     top = pipe(chat, "/outline")
-    assert f"- [{mooring}] Moorings (+1 subsection" in top
+    assert f"- [{mooring}] Moorings (13 of 29)" in top
     assert "Winter" not in top
     assert "Winter" in pipe(chat, f"/outline {mooring}")
     assert "Nothing lies below it." in pipe(chat, f"/outline {chat.id_of('Noise')}")
@@ -163,8 +162,8 @@ def test_a_title_names_a_section_and_the_outline_says_what_is_open(pipe: Pipe) -
     chat = Chat()
     out = pipe(chat, "/open Moorings", '/pin "Noise"', "/outline")
     assert [section.section_id for section in chat.session.state.open] == [chat.id_of("Moorings"), chat.id_of("Noise")]
-    assert re.search(r"Moorings \(.* tok, open\)", out)
-    assert re.search(r"Noise \(.* tok, open and pinned\)", out)
+    assert "Moorings (13 of 29, open)" in out
+    assert "Noise (9, open and pinned)" in out
 
 
 def test_a_title_that_several_sections_have_is_asked_about(pipe: Pipe) -> None:
@@ -191,7 +190,7 @@ def test_a_person_who_waits_for_a_model_is_told_so(
 
 def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -> None:
     chat = Chat()
-    text = "".join(f"# Part {number}\n\nText.\n\n" for number in range(200))
+    text = "".join(f"# Part {number}\n\nText.\n\n" for number in range(300))
     library = build_library(RawText(text=text, source="parts.md", name="parts"))
     chat.session = Session.start(library)
     chat.agent = Agent(chat.session, chat.model)

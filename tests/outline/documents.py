@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.outline.expansion import Block, expand
-from roamtui.outline.surroundings import Delivered
+from roamtui.outline.expansion import Block, Delivered, expand
 from tests.real_documents import read_document
 
-NONCE = "00c0ffee"
+NONCE = "gghhjjkk"
 REFERENCE = re.compile(r"\b[0-9a-f]{8}(?::(?:c\d+(?:\.\d+)*|\d+))?(?![\w:])")
 """Whatever in a text a model could take for an id."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.outline.expansion import Block, expand
-from roamtui.outline.render import render_outline
 from tests.outline.documents import NONCE
 from tests.search.libraries import make_folder
 
@@ -29,36 +28,18 @@ def open_file(title: str, suffix: str = "", library: Library = LIBRARY) -> Block
     return expand(library, find(title) + suffix, delivered={}, nonce=NONCE)
 
 
-def test_a_file_and_its_title_are_one_line_that_says_each_thing_once() -> None:
-    outline = render_outline(LIBRARY, budget_tokens=100_000)
-    assert "# short.md: Short guide <!--" in outline
-    assert "# sole.md <!--" in outline
-    assert "# long-guide.md <!--" in outline
-    assert "## First..." in outline
-    assert find("Long guide") not in outline
-    assert find("One") in outline
-    assert "# empty.md <!-- Section collapsed - expand with expand_sections" in outline
-    assert "| empty -->" in outline
-
-
-def test_the_compact_form_lists_what_is_below_the_title_of_a_file() -> None:
-    lines = render_outline(LIBRARY, budget_tokens=180).split("\n")
-    line = next(line for line in lines if "long-guide.md" in line)
-    assert "First; Second" in line or "[" + find("First") + "]" in "\n".join(lines)
-
-
 def test_a_small_file_is_given_whole() -> None:
     block = open_file("short.md")
     assert block.section_id == find("short.md")
     assert block.spans == (Span(doc="short.md", start=0, end=26),)
-    assert f"[{find('Short guide')}] Short guide" in block.text
+    assert f"# Short guide [{find('Short guide')}]" in block.text
 
 
 def test_a_long_file_gives_its_opening_and_lists_its_sections() -> None:
     block = open_file("long-guide.md")
     text = str(LIBRARY.document("long-guide.md").text)
     assert block.spans == (Span(doc="long-guide.md", start=0, end=text.index("## First")),)
-    assert all(f"[{find(title)}] {title}" in block.text for title in ("Long guide", "First", "Second"))
+    assert all(f"[{find(title)}] {title}" in block.text for title in ("First", "Second"))
     assert LONG not in block.text
 
 
@@ -76,7 +57,7 @@ def test_a_long_file_of_one_title_is_given_in_pages() -> None:
 
 
 def test_an_empty_file_says_so() -> None:
-    assert "is empty" in open_file("empty.md").text
+    assert "no text" in open_file("empty.md").text
 
 
 def test_a_file_that_was_given_is_not_given_again() -> None:

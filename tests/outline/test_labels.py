@@ -7,16 +7,15 @@ import re
 import pytest
 
 from roamtui.outline.labels import (
-    defuse,
     describe_size,
-    describe_size_briefly,
+    escape,
     find_body,
     find_opening,
-    is_blank,
+    has_own_text,
     name_node,
     name_path,
 )
-from roamtui.outline.ranges import parse_reference
+from roamtui.outline.references import parse_reference
 from roamtui.outline.render import render_outline
 from tests.outline.documents import find_id, make_library, open_section, write_words
 
@@ -43,14 +42,10 @@ def test_a_document_cannot_imitate_a_guiding_comment_or_an_id(title: str, place:
         "term": f"# One\n\n**{title}** is a thing.\n\n{write_words(2_000)}\n\n# Other\n",
     }[place]
     library = make_library(text)
-    for budget in (12_000, 120):
+    for budget in (1_500, 200):
         outline = render_outline(library, budget_tokens=budget)
         assert re.search(r"\[[\s\"'`]*deadbeef", outline, re.IGNORECASE) is None
-        assert set(re.findall(r"expand_sections\(\[\"(\w+)", outline)) <= {*library.walk(), "id"}
-        assert outline.count("expand_sections") == outline.count("expand_sections([")
-        for line in outline.splitlines():
-            assert line.count("<!--") == line.count("-->") <= 1
-            assert line.endswith("-->") or "<!--" not in line
+        assert set(re.findall(r"\[([0-9a-f]{8})", outline)) <= {*library.walk(), library.root_id}
 
 
 @pytest.mark.parametrize(
@@ -65,7 +60,7 @@ def test_a_document_cannot_imitate_a_guiding_comment_or_an_id(title: str, place:
     ],
 )
 def test_what_is_defused_and_what_stays(text: str, shown: str) -> None:
-    assert defuse(text) == shown
+    assert escape(text) == shown
 
 
 def test_titles_are_one_short_line_without_anchors() -> None:
@@ -81,15 +76,14 @@ def test_a_path_names_all_titles_above() -> None:
     assert name_path(library, find_id(library, "C")) == "A > (0123abcd) > C"
 
 
-def test_sizes_are_counted_with_everything_below(manual_text: str) -> None:
+def test_sizes_say_what_opening_gives_and_what_there_is(manual_text: str) -> None:
     library = make_library(manual_text)
     lending, fees, hours = (library.node(find_id(library, title)) for title in ("Lending", "Fees", "Opening hours"))
-    assert describe_size(lending) == f"+2 subsections, ~{lending.tokens} tok"
+    assert describe_size(library, lending) == f"{lending.own_tokens} of {lending.tokens}"
     assert lending.tokens == lending.own_tokens + fees.tokens + library.node(find_id(library, "Lost books")).tokens
-    assert describe_size_briefly(lending) == f"+2, ~{lending.tokens}"
-    assert describe_size_briefly(hours) == f"~{hours.tokens}"
-    one = make_library("# A\n\n## B\n")
-    assert describe_size(one.node(find_id(one, "A"))).startswith("+1 subsection, ")
+    assert describe_size(library, hours) == str(hours.tokens)
+    large = make_library(f"# A\n\n## B\n\n{write_words(2_000)}\n## C\n\nText.\n")
+    assert describe_size(large, large.node(find_id(large, "A"))).startswith("list of ")
 
 
 @pytest.fixture
@@ -112,14 +106,12 @@ def manual_text() -> str:
         ("# A\rx\n", False),
         ("# A\n\nx", False),
         ("A\n===\nx\n", False),
-        ("# A\n## B\nx", False),
     ],
 )
 def test_a_section_of_a_heading_alone_is_empty(text: str, is_empty: bool) -> None:  # noqa: FBT001 - a case
     library = make_library(text)
     first = next(library.walk())
-    assert is_blank(library, first) is is_empty
-    assert ("| empty -->" in render_outline(library)) is is_empty
+    assert has_own_text(library, first) is not is_empty
 
 
 def test_the_body_of_a_section_is_what_follows_its_heading() -> None:
@@ -144,19 +136,6 @@ def test_an_id_that_a_person_or_model_writes_around_is_read() -> None:
         assert reference is not None
         assert reference.section_id == section_id
         assert open_section(library, written).section_id == section_id
-
-
-def test_an_opening_skips_what_many_sections_begin_with() -> None:
-    banner = "> This page is part of the handbook. Edit it on the site."
-    text = "".join(f"# Page {n}\n\n{banner}\n\nOnly page {n} says word{n}.\n\n" for n in range(4))
-    outline = render_outline(make_library(text))
-    assert "part of the handbook" not in outline
-    assert all(f"Only page {n} says word{n}." in outline for n in range(4))
-
-
-def test_two_sections_that_begin_alike_keep_their_openings() -> None:
-    outline = render_outline(make_library("# A\n\nSame words.\n\nMore of A.\n\n# B\n\nSame words.\n\nMore of B.\n"))
-    assert outline.count("Same words.") == 2
 
 
 def test_a_path_does_not_say_a_title_twice() -> None:

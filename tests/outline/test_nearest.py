@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roamtui.document.library import Library
-from roamtui.outline.nearest import find_nearest
+from roamtui.outline.references import find_nearest
 from tests.outline.documents import find_id, make_library, make_shape
 
 

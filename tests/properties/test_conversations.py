@@ -35,6 +35,7 @@ from roamtui.conversation.commands import (
     UndoBatch,
     UnfoldNodes,
 )
+from roamtui.conversation.rebuilding import is_held
 from roamtui.conversation.resume import resume_state
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
@@ -244,7 +245,7 @@ class Conversations(RuleBasedStateMachine):
         text = "\n".join(message.text for message in request.messages)
         for section in self.state.open:
             for span in section.deliveries:
-                assert self.state.library.text_at(span).rstrip("\r\n") in text
+                assert is_held(self.state, section, span, text)
         for words in _LAST_WORDS.values():
             assert text.count(words) <= 1
 

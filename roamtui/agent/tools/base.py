@@ -7,11 +7,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from roamtui.outline.references import find_by_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from roamtui.conversation.events import ConversationEvent, ToolFinished
     from roamtui.conversation.session import Session
+    from roamtui.document.library import Library
+    from roamtui.document.node import Span
     from roamtui.models.base import ToolSpec
     from roamtui.search.base import Searcher
 
@@ -40,6 +44,8 @@ class ToolOutcome:
     finished: ToolFinished
     events: tuple[ConversationEvent, ...] = ()
     """What happened meanwhile, in order."""
+    excerpts: tuple[Span, ...] = ()
+    """What of the library the text shows without delivering it."""
 
 
 class Tool(Protocol):
@@ -69,16 +75,17 @@ def read_arguments(text: str) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {"_raw": value}
 
 
-def read_ids(arguments: Mapping[str, object]) -> tuple[str, ...]:
+def read_ids(arguments: Mapping[str, object], library: Library) -> tuple[str, ...]:
     """Return the ids that a model asks for, in order: from a list, a string of them, or broken JSON.
 
-    Words around an id, such as its title, are left out; what holds no id is returned too, to be answered for itself.
+    A path or a title that names one section becomes its id. Words around an id are left out; what holds neither is
+    returned too, to be answered for itself.
     """
     for key in ("section_ids", "section_id", "ids", "id", "_raw"):
         value = arguments.get(key)
         if isinstance(value, str | list | dict):
-            return tuple(_find_ids(value))
-    return tuple(found for found in _find_ids([*arguments.values()]) if _ID.fullmatch(found))
+            return tuple(_find_ids(value, library))
+    return tuple(found for found in _find_ids([*arguments.values()], library) if _ID.fullmatch(found))
 
 
 def read_number(value: object, *, default: int, low: int, high: int) -> int:
@@ -104,7 +111,13 @@ def _flatten(value: object) -> Iterator[str]:
             yield str(item).strip()
 
 
-def _find_ids(value: object) -> Iterator[str]:
+def _find_ids(value: object, library: Library) -> Iterator[str]:
     for text in _flatten(value):
         found = _ID.findall(text)
-        yield from found or filter(None, (_AROUND.sub("", part) for part in _SEPARATOR.split(text)))
+        if found:
+            yield from found
+        elif (named := find_by_name(library, _AROUND.sub("", text))) is not None:
+            yield named
+        else:
+            parts = filter(None, (_AROUND.sub("", part) for part in _SEPARATOR.split(text)))
+            yield from (find_by_name(library, part) or part for part in parts)

@@ -39,7 +39,7 @@ class CollapseTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         """Mark what may go; what stays is named with the reason."""
-        ids = tuple(dict.fromkeys(read_ids(arguments)))
+        ids = tuple(dict.fromkeys(read_ids(arguments, context.session.state.library)))
         if not ids:
             return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))
         events: list[ConversationEvent] = []

@@ -10,13 +10,14 @@ from roamtui.conversation.events import ToolFinished, ToolResult
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
     OPENING_LENGTH,
-    defuse,
     describe_size,
+    escape,
     find_opening,
     find_shared_lines,
     name_path,
     name_shown,
 )
+from roamtui.outline.structure import find_canonical
 from roamtui.search.documents import list_files
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class DocumentsTool:
             "type": "object",
             "properties": {
                 "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
-                "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "Documents to pass over."},
+                "offset": {"type": "integer", "minimum": 0, "default": 0},
             },
         },
     )
@@ -78,11 +79,11 @@ def _describe_file(library: Library, file_id: str, shared: frozenset[str]) -> st
     place = f"{name_path(library, folders[-1])} > " if folders else ""
     length_max = SUMMARY_LENGTH if library.summary(file_id) else OPENING_LENGTH
     opening = find_opening(library, file_id, length_max=length_max, shared=shared) if node.is_loaded else ""
-    line = f"[{file_id}] {place}{name_shown(library, node)} ({describe_size(node)})"
+    line = f"[{find_canonical(library, file_id)}] {place}{name_shown(library, node)} ({describe_size(library, node)})"
     return f"{line}: {opening}" if opening else line
 
 
 def _describe_single(library: Library) -> str:
     count = len(library)
     sections = f"{count} section{'' if count == 1 else 's'}"
-    return f"This is one document: {defuse(library.title)} ({sections}). Its outline names all of them."
+    return f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."

@@ -32,7 +32,7 @@ class ExpandTool:
                     "items": {"type": "string"},
                     "minItems": 1,
                     "maxItems": IDS_MAX,
-                    "description": "Ids of the sections to open, the most promising first.",
+                    "description": "Ids; a path or exact title does too.",
                 }
             },
             "required": ["section_ids"],
@@ -41,7 +41,7 @@ class ExpandTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         """Open what is asked for; each id is answered by itself."""
-        requested = read_ids(arguments)
+        requested = read_ids(arguments, context.session.state.library)
         if not requested:
             return ToolOutcome(text=_NO_IDS, finished=ToolFinished(tool=NAME))
         ids, ignored = requested[:IDS_MAX], requested[IDS_MAX:]

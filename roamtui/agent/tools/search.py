@@ -3,42 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+from roamtui.agent.hits import HITS_MAX, describe_hits, drop_noise
 from roamtui.agent.prompt import SEARCH_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_number
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
+from roamtui.document.library import Library
 from roamtui.document.plain import plain_line
 from roamtui.models.base import ToolSpec
-from roamtui.outline.labels import defuse, describe_size_briefly, find_opening, name_node, name_path
-from roamtui.search.documents import SECTIONS_PER_DOCUMENT, DocumentHit, rank_documents
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from roamtui.document.library import Library
-    from roamtui.search.base import Hit
+from roamtui.search.base import Hit
 
 NAME = "search_sections"
-LIMIT_DEFAULT = 8
+LIMIT_DEFAULT = HITS_MAX
 LIMIT_MAX = 20
 _QUERY_LENGTH_MAX = 1_000
-_TITLE_LENGTH_MAX = 80
-_SECTIONS_MAX = 100
-_DOCUMENT = "document"
-_KIND = {
-    "type": "string",
-    "enum": ["section", _DOCUMENT],
-    "default": "section",
-    "description": "document: rank whole documents of the library, each with its best sections.",
-}
 _PROPERTIES = {
-    "query": {"type": "string", "description": "Words that the section should contain."},
+    "query": {"type": "string"},
     "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
-    "within": {
-        "type": "string",
-        "description": "Id of a section to search in; default: that of the question, else everything.",
-    },
+    "within": {"type": "string", "description": "Id of a section."},
 }
 _QUERY_KEYS = ("query", "q", "queries", "keywords", "text", "_raw")
 _NO_QUERY = 'search_sections needs a query, such as {"query": "late fees"}.'
@@ -47,18 +30,14 @@ _NO_QUERY = 'search_sections needs a query, such as {"query": "late fees"}.'
 class SearchTool:
     """Ranks sections by words."""
 
-    def __init__(self, *, has_documents: bool = False) -> None:
-        """Rank sections, and whole documents too where the library has several."""
-        self._has_documents = has_documents
-        properties = {**_PROPERTIES, "kind": _KIND} if has_documents else _PROPERTIES
-        self.spec = ToolSpec(
-            name=NAME,
-            description=SEARCH_DESCRIPTION,
-            parameters={"type": "object", "properties": properties, "required": ["query"]},
-        )
+    spec = ToolSpec(
+        name=NAME,
+        description=SEARCH_DESCRIPTION,
+        parameters={"type": "object", "properties": _PROPERTIES, "required": ["query"]},
+    )
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
-        """Return ranked ids with path, size and the best sentence; of documents with their best sections."""
+        """Return ranked ids with path, size and an excerpt, by file."""
         query = plain_line(_read_query(arguments))[:_QUERY_LENGTH_MAX]
         if not query or context.searcher is None:
             return ToolOutcome(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
@@ -72,50 +51,32 @@ class SearchTool:
             note = f'("{within[:40]}" is no section id, so {place} was searched.)'
             within = asked_within
         limit = read_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
-        wants_documents = _read_text(arguments, "kind") == _DOCUMENT and self._has_documents
-        count = min(_SECTIONS_MAX, limit * SECTIONS_PER_DOCUMENT) if wants_documents else limit
-        earlier = _list_turns(context)
-        hits = await asyncio.to_thread(context.searcher.search, query, limit=count, within=within, earlier=earlier)
-        if wants_documents:
-            documents = rank_documents(library, hits, limit=limit)
-            lines = [_describe_document(library, rank, found) for rank, found in enumerate(documents, start=1)]
-            found = tuple(_tell_document(library, document) for document in documents)
-        else:
-            lines = [_describe_section(library, rank, hit) for rank, hit in enumerate(hits, start=1)]
-            found = tuple(_tell_section(library, hit) for hit in hits)
-        finished = ToolFinished(
-            tool=NAME, query=query, results=tuple(ToolResult(id=hit.section_id, status="found") for hit in found)
+        hits = await asyncio.to_thread(
+            context.searcher.search, query, limit=limit, within=within, earlier=_list_turns(context)
         )
-        text = "\n".join(lines) or "Nothing found. Try other words, or choose from the outline."
-        events = (SectionsSearched(query=query, hits=found),)
-        return ToolOutcome(text=f"{text}\n{note}" if note else text, finished=finished, events=events)
+        hits = drop_noise(hits)
+        listed = describe_hits(context.session.state, hits, query)
+        results = tuple(ToolResult(id=section_id, status="found") for section_id in listed.section_ids)
+        finished = ToolFinished(tool=NAME, query=query, results=results)
+        text = listed.text or "Nothing found. Try other words, or choose from the outline."
+        events = (tell_search(library, query, hits),)
+        text = f"{text}\n{note}" if note else text
+        return ToolOutcome(text=text, finished=finished, events=events, excerpts=listed.excerpts)
 
 
-def _describe_section(library: Library, rank: int, hit: Hit) -> str:
-    size = describe_size_briefly(library.node(hit.section_id))
-    return f"{rank}. [{hit.section_id}] {name_path(library, hit.section_id)} ({size})\n   {defuse(hit.snippet)}"
-
-
-def _describe_document(library: Library, rank: int, document: DocumentHit) -> str:
-    size = describe_size_briefly(library.node(document.file_id))
-    opening = find_opening(library, document.file_id)
-    sections = "; ".join(
-        f"[{hit.section_id}] {name_node(library.heading(hit.section_id), length_max=_TITLE_LENGTH_MAX)}"
-        for hit in document.sections
+def tell_search(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:
+    """Return the event of a search."""
+    found = (
+        SearchHit(
+            section_id=hit.section_id,
+            path=library.node(hit.section_id).path,
+            score=hit.score,
+            snippet=hit.snippet,
+            why=hit.why,
+        )
+        for hit in hits
     )
-    head = f"{rank}. [{document.file_id}] {name_path(library, document.file_id)} ({size})"
-    return f"{head}\n   {opening}\n   Best sections: {sections}" if opening else f"{head}\n   Best sections: {sections}"
-
-
-def _tell_section(library: Library, hit: Hit) -> SearchHit:
-    path = library.node(hit.section_id).path
-    return SearchHit(section_id=hit.section_id, path=path, score=hit.score, snippet=hit.snippet, why=hit.why)
-
-
-def _tell_document(library: Library, document: DocumentHit) -> SearchHit:
-    path = library.node(document.file_id).path
-    best = document.sections[0].snippet
-    return SearchHit(section_id=document.file_id, path=path, score=document.score, snippet=best)
+    return SectionsSearched(query=query, hits=tuple(found))
 
 
 def _list_turns(context: ToolContext) -> tuple[str, ...]:

@@ -20,8 +20,7 @@ from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.headless.mcp.shared_library import SharedLibrary
 from roamtui.models.base import ToolSpec
-from roamtui.outline.budget import OUTLINE_TOKENS_MAX
-from roamtui.outline.render import render_outline
+from roamtui.outline.render import OUTLINE_TOKENS, render_outline
 
 ROOM_TOKENS = 20_000
 """Section text that one call delivers at most: clients are known to refuse results of more than 25,000 tokens."""
@@ -31,6 +30,7 @@ _OUTLINE_DESCRIPTION = (
     "what it holds. Read it before anything else."
 )
 _OUTLINE_TOKENS_MIN = 200
+_OUTLINE_TOKENS_MAX = 12_000
 _COLLAPSE_DESCRIPTION = (
     "Say which open sections are of no further use, or have left your context. expand_sections gives the text of a "
     "closed section again."
@@ -66,8 +66,8 @@ class OutlineTool:
                 "budget": {
                     "type": "integer",
                     "minimum": _OUTLINE_TOKENS_MIN,
-                    "maximum": OUTLINE_TOKENS_MAX,
-                    "default": OUTLINE_TOKENS_MAX,
+                    "maximum": _OUTLINE_TOKENS_MAX,
+                    "default": OUTLINE_TOKENS,
                     "description": "Tokens that the outline may have; everything stays reachable from a shorter one.",
                 }
             },
@@ -83,11 +83,11 @@ class OutlineTool:
 
 def _read_budget(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return OUTLINE_TOKENS_MAX
+        return OUTLINE_TOKENS
     try:
-        return max(_OUTLINE_TOKENS_MIN, min(OUTLINE_TOKENS_MAX, int(value)))
+        return max(_OUTLINE_TOKENS_MIN, min(_OUTLINE_TOKENS_MAX, int(value)))
     except (ValueError, OverflowError):
-        return OUTLINE_TOKENS_MAX
+        return OUTLINE_TOKENS
 
 
 class ClientSession:

@@ -19,8 +19,8 @@ from roamtui.headless.mcp.shared_library import SharedLibrary
 from roamtui.headless.output import write_note
 from roamtui.outline.expansion import expand
 from roamtui.outline.labels import describe_size, name_shown
-from roamtui.outline.ranges import parse_reference
-from roamtui.outline.tops import list_tops
+from roamtui.outline.references import parse_reference
+from roamtui.outline.structure import list_roots
 
 if TYPE_CHECKING:
     from mcp import types
@@ -92,12 +92,12 @@ class Handlers:
         cursor = params.cursor if params is not None else None
         start = int(cursor) if cursor is not None and cursor.isascii() and cursor.isdigit() else 0
         library, end = self._shared.library, start + LISTED_MAX
-        tops = list_tops(library)
+        tops = list_roots(library)
         resources = [
             types.Resource(
                 uri=f"{_URI_START}{node.id}",
                 name=name_shown(library, node),
-                description=describe_size(node),
+                description=describe_size(library, node),
                 mime_type=_MIME,
             )
             for node in map(library.node, tops[start:end])

@@ -15,7 +15,6 @@ from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, Tex
 from roamtui.models.offline.exceptions import is_about_exceptions
 from roamtui.models.offline.reading import Found, Reading, is_follow_up, read_messages
 from roamtui.models.offline.writing import is_answered, is_answered_by_start, is_covered_by_given, write_answer
-from roamtui.outline.expansion import WHOLE_TOKENS_MAX
 from roamtui.search.synonyms import find_synonyms
 from roamtui.search.terms import find_terms, query_terms
 
@@ -60,7 +59,7 @@ def _take_hits(reading: Reading, closed: frozenset[str]) -> tuple[str, ...]:
     chosen: list[str] = []
     tokens = 0
     for hit in [hit for hit in reading.found if not _is_bare(hit)][:SECTIONS_MAX]:
-        cost = _estimate_cost(hit)
+        cost = min(_BLOCK_TOKENS_MAX, hit.tokens)
         if hit.section_id in closed or hit.section_id in chosen:
             continue
         if chosen and cost > _SMALL_TOKENS and tokens + cost > TOKENS_MAX:
@@ -89,14 +88,7 @@ def choose_exceptions(reading: Reading) -> tuple[str, ...]:
 
 def _is_bare(hit: Found) -> bool:
     """Return whether opening a hit would show nothing but its heading."""
-    return not hit.snippet.strip() and not hit.descendants
-
-
-def _estimate_cost(hit: Found) -> int:
-    """Return about how many tokens opening a hit gives: a small subtree whole, else its own text, up to a page."""
-    if hit.descendants and hit.tokens > WHOLE_TOKENS_MAX:
-        return min(_BLOCK_TOKENS_MAX, hit.tokens // (hit.descendants + 1))
-    return min(_BLOCK_TOKENS_MAX, hit.tokens)
+    return not hit.snippet.strip() and not hit.tokens
 
 
 def rank_outline(outline: Sequence[tuple[str, str]], terms: Sequence[str]) -> list[str]:

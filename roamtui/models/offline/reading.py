@@ -4,32 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role
+from roamtui.outline.annotation import strip_marks
+from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.search.languages import FOLLOW_UP_STARTS, POINTING_WORDS
 from roamtui.search.terms import query_terms
 
 _HEAD = r"^\[(?P<id>[0-9a-f]{8})\] (?P<path>.+) \((?:p\. \d+, )?lines (?P<first>\d+)-(?P<last>\d+)\)$"
 _GIVEN = re.compile(
-    rf"{_HEAD}(?P<body>(?:\n<<<(?P<nonce>[0-9a-f]{{8}})\n(?:.*\n)*?(?P=nonce)>>>(?:\n\(lines .*\))*|\n\(lines .*\))+)",
+    rf"{_HEAD}(?P<body>(?:\n<<<(?P<nonce>[g-z]{{8}})\n(?:.*\n)*?(?P=nonce)>>>(?:\n\(lines .*\))*|\n\(lines .*\))+)",
     re.MULTILINE,
 )
-_FENCE = re.compile(r"^<<<([0-9a-f]{8})\n(.*?)\n\1>>>$", re.MULTILINE | re.DOTALL)
-_INSIDE = re.compile(r"^Includes its subsections: (.*)$", re.MULTILINE)
+_FENCE = re.compile(r"^<<<([g-z]{8})\n(.*?)\n\1>>>$", re.MULTILINE | re.DOTALL)
+_INSIDE = re.compile(r"(?<=\S) \[([0-9a-f]{8})\]$", re.MULTILINE)
+"""The id behind a heading of a delivered text."""
 _HIT = re.compile(
-    r"^\d+\. \[([0-9a-f]{8})\] (.*) \((?:(?:optional, )?(?:\+([\d,]+), )?~([\d.]+[kMG]?)|page[^)\n]*)\)\n   (.*)$",
+    r"^- \[(?P<id>[0-9a-f]{8})\] (?P<path>.*) \((?:optional, )?"
+    r"(?:(?:(?P<own>[\d.]+[kMG]?|list) of )?(?P<all>[\d.]+[kMG]?)|page)[^()\n]*\)(?P<excerpt>(?:\n    .*)*)",
     re.MULTILINE,
 )
-_PAGE_HIT = re.compile(r"^\d+\. \[([0-9a-f]{8})\] .* \(page[^)\n]*\)$", re.MULTILINE)
+_PAGE_HIT = re.compile(r"^- \[([0-9a-f]{8})\] .* \(page[^)\n]*\)$", re.MULTILINE)
 _ID_ARGUMENT = re.compile(r"[0-9a-f]{8}")
 _PAGE_TOKENS = 1_000
 """What a page is taken for that was not fetched yet."""
-_OUTLINE_LINE = re.compile(r"""^.*?[\["]([0-9a-f]{8})[]"].*$""", re.MULTILINE)
-_COMMENT = re.compile(r"<!--.*?-->")
-_PAGE = re.compile(r"\(page\b|\| a page, fetched\b")
-_LISTED = re.compile(r"^- \[([0-9a-f]{8})\] (.*)$", re.MULTILINE)
-_ID = re.compile(r"\[([0-9a-f]{8})\]")
+_OUTLINE_LINE = re.compile(r"^\s*(?:- |Outline of )\[([0-9a-f]{8})\] (.*)$", re.MULTILINE)
+_PAGE = re.compile(r"\(page\b")
+_LISTED = re.compile(r"^ *- \[([0-9a-f]{8})\] (.*)$", re.MULTILINE)
 _WITHIN = re.compile(
     r"^\(The question is about \[(?P<id>[0-9a-f]{8})\] (?P<path>.+) and what lies below it:", re.MULTILINE
 )
@@ -64,8 +66,7 @@ class Found:
     section_id: str
     path: str
     tokens: int
-    """Of its whole subtree, about."""
-    descendants: int
+    """Of what opening it gives, about."""
     snippet: str
 
 
@@ -115,13 +116,13 @@ def read_messages(messages: Sequence[Message]) -> Reading:
     outline, links = _read_outline(messages[questions[0]].text if questions else "")
     pages = {section_id for section_id, _ in links} | set(_PAGE_HIT.findall("\n".join(searches)))
     last_ids = _ID_ARGUMENT.findall(calls[-1].arguments) if calls and calls[-1].name == "expand_sections" else []
-    inside = (found for text in texts for line in _INSIDE.findall(text) for found in _ID.findall(line))
+    inside = (found for section in given for found in _INSIDE.findall(section.text))
     return Reading(
         question=_read_question(messages[last].text) if questions else "",
         earlier_questions=tuple(_read_question(messages[index].text) for index in questions[:-1]),
         outline=outline,
         within_id=within["id"] if within else None,
-        given=tuple(_keep_within(given, within["path"]) if within else given),
+        given=tuple(map(_strip_ids, _keep_within(given, within["path"]) if within else given)),
         given_ids=frozenset((*(section.section_id for section in given), *inside)),
         started_ids=frozenset(_find_started(messages[last].text) if questions else ()),
         asked_ids=frozenset(found for call in expansions for found in _ID_ARGUMENT.findall(call.arguments)),
@@ -167,17 +168,29 @@ def _find_given(text: str) -> list[Given]:
     return sections
 
 
+def _strip_ids(section: Given) -> Given:
+    """Return a section whose text is as in the source: ids were added for the model."""
+    return replace(section, text=strip_marks(section.text))
+
+
 def _find_hits(text: str) -> list[Found]:
     return [
         Found(
-            section_id=section_id,
-            path=path,
-            tokens=_read_count(count) if count else _PAGE_TOKENS,
-            descendants=int(below.replace(",", "") or 0),
-            snippet=snippet,
+            section_id=match["id"],
+            path=match["path"],
+            tokens=_estimate_cost(match["own"], match["all"]),
+            snippet=" ".join(match["excerpt"].split()),
         )
-        for section_id, path, below, count, snippet in _HIT.findall(text)
+        for match in _HIT.finditer(text)
     ]
+
+
+def _estimate_cost(own: str | None, total: str | None) -> int:
+    """Return about how many tokens opening a hit gives: a small subtree whole, else its own text."""
+    if total is None:
+        return _PAGE_TOKENS
+    tokens = _read_count(total)
+    return tokens if tokens <= WHOLE_TOKENS_MAX or own is None else 0 if own == "list" else _read_count(own)
 
 
 def _read_count(text: str) -> int:
@@ -187,9 +200,8 @@ def _read_count(text: str) -> int:
 
 def _read_outline(text: str) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
     """Return id and words of each line that names a section, and those of them that stand for pages to fetch."""
-    lines = [(match[1], match[0]) for match in _OUTLINE_LINE.finditer(text)]
-    named = tuple((section_id, _COMMENT.sub("", line).replace(section_id, "")) for section_id, line in lines)
-    return named, tuple(one for one, (_, line) in zip(named, lines, strict=True) if _PAGE.search(line))
+    named = tuple((match[1], match[2]) for match in _OUTLINE_LINE.finditer(text))
+    return named, tuple(one for one in named if _PAGE.search(one[1]))
 
 
 def is_follow_up(question: str) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from roamtui.document.library import Library
 from roamtui.document.page import parse_page
-from roamtui.outline.notes import find_note
+from roamtui.outline.preview import find_note
 from roamtui.outline.render import render_outline
 from roamtui.sources.read import RawText
 
@@ -40,13 +40,13 @@ def test_the_note_of_a_link_is_its_item_without_the_link(item: str, note: str) -
     assert find_note(library, link) == note
 
 
-@pytest.mark.parametrize("budget", [12_000, 700])
-def test_the_optional_section_is_said_to_be_so_and_not_listed(budget: int) -> None:
-    docs = "".join(f"- [Page {number}](p{number}): what page {number} says of it\n" for number in range(12))
-    outline = render_outline(
-        make_library(f"# T\n\n## Docs\n\n{docs}\n## Optional\n\n- [Extra](e): more\n"), budget_tokens=budget
+def test_the_optional_section_is_said_to_be_so_and_not_listed() -> None:
+    docs = "".join(
+        f"- [Page {number}](p{number}): what page {number} says of it, {'at length ' * 40}\n" for number in range(9)
     )
-    assert "Page 3" in outline
-    assert "optional, +1" in outline
-    assert "Extra" in outline
-    assert "more" not in outline
+    pages = "".join(f"- [Extra {number}](e{number}): more of {number}\n" for number in range(9))
+    outline = render_outline(make_library(f"# T\n\n## Docs\n\n{docs}\n## Optional\n\n{pages}"), budget_tokens=1_500)
+    assert "Page 3 (page): what page 3 says of it" in outline
+    assert "Optional (optional, " in outline
+    assert "] Extra" not in outline
+    assert "more of" not in outline

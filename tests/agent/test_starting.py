@@ -1,25 +1,34 @@
-"""Where search is clear, a question goes to the model with the best sections open already."""
+"""A question goes to the model with what search finds for it, and with the section that answers open."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
+from roamtui.agent.citations import check_citations
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
+from roamtui.agent.prompt import WHOLE_NOTE
 from roamtui.agent.start_mode import ConfidentStart
-from roamtui.agent.starting import choose_start
+from roamtui.agent.starting import RIVAL_MAX, choose_opened
 from roamtui.agent.tracing import TracedAgent
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import ConversationEvent, QuestionAnswered, QuestionAsked, SectionsExpanded
+from roamtui.conversation.events import (
+    ConversationEvent,
+    QuestionAnswered,
+    QuestionAsked,
+    SectionsExpanded,
+    SectionsSearched,
+)
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import KeepOpen, KeepOptions
-from roamtui.conversation.transcript import FOUND_LEAD, Role
+from roamtui.conversation.store import Store
+from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Role
 from roamtui.document.library import Library
-from roamtui.document.parse import parse_document
 from roamtui.errors import RoamtuiError
 from roamtui.models.offline.model import OfflineModel
 from roamtui.models.recorded import RecordedModel
@@ -27,34 +36,44 @@ from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.models.trace import TraceWriter
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
+from tests.conversation.conversations import make_library
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 TEXT = (
     "# Birds\n\n"
-    "## Herons\n\nHerons wait for fish in shallow water.\n\n"
-    "## Owls\n\nOwls turn their heads 270 degrees.\n\n"
-    "## Swifts\n\nSwifts sleep while they fly.\n\n"
-    "## Wrens\n\nWrens sing in shallow hedges.\n\n"
+    "## Herons\n\nHerons wait for fish in shallow water. Nothing else is eaten by any of them.\n\n"
+    "## Owls\n\nOwls turn their heads 270 degrees. Nothing else is turned by any of them.\n\n"
+    "## Swifts\n\nSwifts sleep while they fly. Nothing else is done asleep by any of them.\n\n"
+    "## Wrens\n\nWrens sing in shallow hedges. Nothing else is sung in by any of them.\n\n"
+    "## Red kites\n\n[About red kites](kites.md)\n\n"
     f"## Storks\n\nStorks clatter. {'They clatter and clatter again. ' * 400}\n\n"
     f"## Cranes\n\nCranes dance, and clatter not. {'They dance and dance again. ' * 400}\n\n"
 )
-LIBRARY = Library(source="birds.md", root=parse_document(TEXT))
+LIBRARY = make_library(TEXT)
 IDS = {LIBRARY.title_of(section_id): section_id for section_id in LIBRARY.walk()}
 ANSWER = ScriptedReply(text=f'They "wait for fish" [{IDS["Herons"]}].')
+NOTHING = ScriptedReply(text="Not found: no.")
 CLEAR = "What do herons wait for?"
 UNCLEAR = "What is shallow there?"
 
 
 class _Desk:
-    """An agent with a confident start, over a scripted model."""
+    """An agent whose questions bring what search finds, over a scripted model."""
 
-    def __init__(self, *replies: ScriptedReply, mode: KeepOpen = KeepOpen.KEEP, searcher: object = None) -> None:
+    def __init__(
+        self,
+        *replies: ScriptedReply,
+        mode: KeepOpen = KeepOpen.KEEP,
+        searcher: object = None,
+        library: Library = LIBRARY,
+        store: Store | None = None,
+    ) -> None:
         self.model = ScriptedModel([*replies, ANSWER, ANSWER, ANSWER])
-        self.session = Session.start(LIBRARY, options=KeepOptions(mode=mode))
+        self.session = Session.start(library, options=KeepOptions(mode=mode), store=store)
         options = AgentOptions(confident_start=ConfidentStart.REMOTE)
-        found = KeywordSearcher(LIBRARY) if searcher is None else searcher
+        found = KeywordSearcher(library) if searcher is None else searcher
         self.agent = Agent(self.session, self.model, found, options)  # type: ignore[arg-type]
 
     async def ask(self, question: str, within: str | None = None) -> list[ConversationEvent]:
@@ -71,7 +90,7 @@ async def test_the_first_request_holds_the_section_that_answers() -> None:
     assert len(desk.model.requests) == 1
     text = desk.last_question()
     assert text.index(FOUND_LEAD) < text.rindex("Herons wait for fish") < text.index(f"Question: {CLEAR}")
-    assert "The person opened" not in text
+    assert text.count("Herons wait for fish") == 1, "what is opened is no hit too"
     [final] = [event for event in events if isinstance(event, QuestionAnswered)]
     assert [citation.is_verified for citation in final.citations] == [True]
 
@@ -90,9 +109,70 @@ async def test_it_is_told_and_kept_like_any_batch_of_the_agent() -> None:
     assert [batch.opened_ids for batch in state.batches] == [expanded.opened_ids]
 
 
-@pytest.mark.parametrize("question", [UNCLEAR, "Herons!", "", "zebra crossing"])
+async def test_hits_come_before_the_question_and_are_told_before_what_is_opened() -> None:
+    desk = _Desk(NOTHING)
+    events = await desk.ask(UNCLEAR)
+
+    _, lead, text = desk.last_question().partition(HITS_LEAD)
+    assert lead
+    assert text.index(f"- [{IDS['Wrens']}] Wrens (") < text.index("    Wrens sing in shallow")
+    assert text.index("    Wrens sing") < text.index(f"Question: {UNCLEAR}")
+    [searched] = [event for event in events if isinstance(event, SectionsSearched)]
+    assert {hit.section_id for hit in searched.hits} == {IDS["Wrens"], IDS["Herons"]}
+    assert isinstance(events[events.index(searched) - 1], QuestionAsked)
+    assert desk.session.state.open == ()
+
+
+async def test_excerpts_can_be_quoted_and_open_nothing_until_they_are() -> None:
+    answer = ScriptedReply(text=f'They "sing in shallow hedges" [{IDS["Wrens"]}].')
+    opening = ScriptedReply(calls=(("expand_sections", {"section_ids": [IDS["Herons"]]}),))
+    desk = _Desk(opening, answer)
+    events = await desk.ask(UNCLEAR)
+
+    [opened, quoted] = [event for event in events if isinstance(event, SectionsExpanded)]
+    assert opened.opened_ids == (IDS["Herons"],)
+    assert "Herons wait for fish" in opened.results[0].text, "an excerpt is no text that stands above"
+    assert quoted.opened_ids == (IDS["Wrens"],)
+    assert events.index(quoted) == len(events) - 2
+    final = events[-1]
+    assert isinstance(final, QuestionAnswered)
+    assert [citation.is_verified for citation in final.citations] == [True]
+    assert "Wrens sing" not in desk.model.requests[-1].messages[-1].text
+    await desk.ask("And then?")
+    assert f"[{IDS['Wrens']}] Birds > Wrens (lines" in desk.last_question()
+    assert set(desk.session.state.open_ids) == {IDS["Herons"], IDS["Wrens"]}
+
+
+async def test_excerpts_survive_saving_and_going_on(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "x.sqlite3")) as store:
+        desk = _Desk(ScriptedReply(text='They "sing in shallow hedges".'), store=store)
+        await desk.ask(UNCLEAR)
+        state = desk.session.state
+        desk.session.save_now()
+        resumed = Session.resume(LIBRARY, state.id, store=store).state
+    assert resumed.excerpts == state.excerpts != ()
+    assert check_citations('They "wait for fish in shallow water".', resumed)[0].is_verified
+
+
+async def test_a_small_document_goes_to_the_model_whole_and_all_of_it_is_open() -> None:
+    library = make_library(TEXT.partition("## Storks")[0])
+    desk = _Desk(library=library)
+    events = await desk.ask(UNCLEAR)
+
+    text = desk.last_question()
+    assert WHOLE_NOTE in text
+    assert HITS_LEAD not in text
+    assert f"## Wrens [{IDS['Wrens']}]" in text
+    titles = {library.title_of(section_id) for section_id in desk.session.state.open_ids}
+    assert titles == {"Birds"}
+    assert any(isinstance(event, SectionsExpanded) for event in events)
+    await desk.ask("And then?")
+    assert desk.last_question() == "And then?"
+
+
+@pytest.mark.parametrize("question", [UNCLEAR, "Herons!", "", "zebra crossing", "What about red kites?"])
 async def test_nothing_is_opened_where_search_is_not_clear(question: str) -> None:
-    desk = _Desk()
+    desk = _Desk(NOTHING)
     await desk.ask(question or " ")
     assert desk.session.state.open == ()
     assert FOUND_LEAD not in desk.last_question()
@@ -111,7 +191,7 @@ async def test_what_is_open_already_is_not_sent_again() -> None:
 @pytest.mark.parametrize("mode", list(KeepOpen))
 async def test_requests_still_begin_with_those_before(mode: KeepOpen) -> None:
     desk = _Desk(mode=mode)
-    for question in (CLEAR, "Which birds sleep while they fly?", "How far do owls turn their heads?"):
+    for question in (CLEAR, "Do swifts sleep while they fly?", "How far do owls turn their heads?", CLEAR):
         await desk.ask(question)
 
     requests = [request.messages for request in desk.model.requests]
@@ -128,11 +208,11 @@ async def test_a_question_about_a_section_starts_there_alone() -> None:
     assert set(desk.session.state.open_ids) == {IDS["Owls"]}
 
 
-async def test_long_sections_beside_the_best_are_left_closed() -> None:
-    desk = _Desk()
+async def test_a_long_section_is_left_closed_and_its_excerpt_given() -> None:
+    desk = _Desk(NOTHING)
     await desk.ask("Which storks clatter again and again?")
-    assert IDS["Storks"] in desk.session.state.open_ids
-    assert IDS["Cranes"] not in desk.session.state.open_ids
+    assert desk.session.state.open == ()
+    assert f"- [{IDS['Storks']}] Storks (" in desk.last_question()
 
 
 async def test_going_back_takes_back_what_was_opened() -> None:
@@ -185,6 +265,6 @@ async def test_a_recording_starts_as_it_did(start: ConfidentStart, tmp_path: Pat
 def test_fused_ranks_are_as_clear_as_the_words_behind_them() -> None:
     state = Session.start(LIBRARY).state
     flat = [Hit(section_id=IDS[name], score=0.016, snippet="", why="") for name in ("Herons", "Owls")]
-    assert choose_start(state, flat) == ()
-    assert choose_start(state, [replace(flat[0], rival=0.8), flat[1]]) == (IDS["Herons"], IDS["Owls"])
-    assert choose_start(state, [replace(flat[0], rival=0.81), flat[1]]) == ()
+    assert choose_opened(state, flat, CLEAR) == ()
+    assert choose_opened(state, [replace(flat[0], rival=RIVAL_MAX), flat[1]], CLEAR) == (IDS["Herons"],)
+    assert choose_opened(state, [replace(flat[0], rival=RIVAL_MAX + 0.01), flat[1]], CLEAR) == ()

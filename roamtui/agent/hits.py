@@ -1,0 +1,184 @@
+"""What search found, as a model reads it: each file named once, its sections below it, with what answers in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roamtui.conversation.state import ConversationState
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind, Span
+from roamtui.outline.labels import describe_size, escape, name_node, name_pages, name_shown
+from roamtui.outline.spans import subtract_bounds
+from roamtui.outline.structure import find_canonical
+from roamtui.search.base import Hit
+from roamtui.search.excerpts import find_excerpt
+from roamtui.search.terms import query_terms
+
+HITS_MAX = 5
+_EXCERPT_TOKENS = (130, 90, 75, 60, 60)
+"""Of the excerpt of each hit, the last one's for all that follow."""
+_NOISE_SHARE = 0.35
+"""Of the best score; what is found with less is about something else."""
+_SMALL_FILE_TOKENS = 1_000
+"""A file up to this size of which several sections are found is one hit."""
+_LIMITING = re.compile(
+    r"(?i)\b(?:but not|caveats?|conditions|exceptions?|exclusions?|except|limits?|limitations?|notes?|restrictions?"
+    r"|unless|warnings?|ausnahmen?|grenzen|einschränkungen)\b"
+)
+"""Titles of sections that limit what stands beside them: an answer without them is wrong."""
+_LIMITED_MAX = 2
+"""Hits, the best, whose limits come with them."""
+_LIMIT_TOKENS = 90
+_SIBLINGS_MAX = 12
+_GAP = "\n[…]\n"
+_LINK = re.compile(r"!?\[((?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)")
+"""A link, of whose target a reader of an excerpt has no use: quotes are checked without it too."""
+_INDENT = "    "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HitList:
+    """Hits in words, and what of the document they show."""
+
+    text: str
+    """Empty where nothing was found."""
+    excerpts: tuple[Span, ...] = ()
+    """Ranges that the model may quote from."""
+    section_ids: tuple[str, ...] = ()
+    """Sections with a line, in order."""
+
+
+NO_HITS = HitList(text="")
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    section_id: str
+    """Whose line it is."""
+    source_id: str
+    """Whose own text is shown."""
+
+
+def drop_noise(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return hits up to where the score breaks off; fused ranks are too flat to tell."""
+    if not hits or hits[0].rival is not None:
+        return tuple(hits)
+    return tuple(hit for hit in hits if hit.score >= _NOISE_SHARE * hits[0].score)
+
+
+def describe_hits(state: ConversationState, hits: Sequence[Hit], query: str) -> HitList:
+    """Return hits as lines with excerpts, grouped by file, in the order of the best hit of each.
+
+    Args:
+        state: Holds the library, and what of it the model has.
+        hits: The best first.
+        query: What was looked for.
+    """
+    library, terms = state.library, query_terms(query)
+    lines: list[str] = []
+    excerpts: list[Span] = []
+    groups: dict[str, list[tuple[int, _Found]]] = {}
+    for rank, found in enumerate(_add_limits(library, _join_small(library, hits))):
+        groups.setdefault(_find_file(library, found.section_id), []).append((rank, found))
+    for file_id, members in groups.items():
+        has_head = bool(file_id) and (len(members) > 1 or not _is_whole(library, members[0][1], file_id))
+        if has_head:
+            lines.append(f"{_name_file(library, file_id)}:")
+        for rank, found in members:
+            tokens = _EXCERPT_TOKENS[min(rank, len(_EXCERPT_TOKENS) - 1)]
+            spans = _find_spans(library, found.source_id, terms, tokens)
+            is_open = bool(spans) and not any(_is_missing(state, span) for span in spans)
+            name = _name_below(library, found.section_id) if has_head or not file_id else _name_file(library, file_id)
+            lines.append(_describe_line(library, found.section_id, name, is_open=is_open))
+            if not is_open:
+                excerpts += spans
+                lines += _quote(library, spans)
+    ids = tuple(found.section_id for members in groups.values() for _, found in members)
+    return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=ids)
+
+
+def _join_small(library: Library, hits: Sequence[Hit]) -> list[_Found]:
+    """Return what has a line: a small file with several hits has one, with the text of its best."""
+    counts: dict[str, int] = {}
+    for hit in hits:
+        file_id = _find_file(library, hit.section_id)
+        counts[file_id] = counts.get(file_id, 0) + 1
+    found: dict[str, _Found] = {}
+    for hit in hits:
+        file_id = _find_file(library, hit.section_id)
+        is_small = bool(file_id) and counts[file_id] > 1 and library.node(file_id).tokens <= _SMALL_FILE_TOKENS
+        shown_id = find_canonical(library, file_id if is_small else hit.section_id)
+        found.setdefault(shown_id, _Found(shown_id, find_canonical(library, hit.section_id)))
+    return list(found.values())
+
+
+def _add_limits(library: Library, found: list[_Found]) -> list[_Found]:
+    """Return hits, the best of them followed by the small sections below or beside them that limit what they say."""
+    shown = {node_id for one in found for node_id in (one.section_id, one.source_id)}
+    added: list[_Found] = []
+    for rank, one in enumerate(found):
+        added.append(one)
+        if rank >= _LIMITED_MAX:
+            continue
+        parent = library.parent(one.source_id)
+        beside = (
+            library.children(parent) if parent is not None and len(library.children(parent)) <= _SIBLINGS_MAX else ()
+        )
+        for node_id in (*library.children(one.source_id)[:_SIBLINGS_MAX], *beside):
+            is_short = library.node(node_id).tokens <= _LIMIT_TOKENS
+            if is_short and node_id not in shown and _LIMITING.search(library.title_of(node_id)):
+                shown.add(node_id)
+                added.append(_Found(node_id, node_id))
+    return added
+
+
+def _find_file(library: Library, section_id: str) -> str:
+    """Return the file or page that a section stands in, empty outside all."""
+    for node_id in (section_id, *reversed(library.ancestors(section_id))):
+        if library.heading(node_id).kind in (NodeKind.FILE, NodeKind.LINK):
+            return node_id
+    return ""
+
+
+def _name_file(library: Library, file_id: str) -> str:
+    folders = (name_node(library.heading(node_id)) for node_id in library.ancestors(file_id))
+    return "/".join((*folders, name_shown(library, library.heading(file_id))))
+
+
+def _is_whole(library: Library, found: _Found, file_id: str) -> bool:
+    return found.section_id in (file_id, find_canonical(library, file_id))
+
+
+def _name_below(library: Library, section_id: str) -> str:
+    """Return the titles from below its file, or below the title of the whole document, down to a section."""
+    path = [*library.ancestors(section_id), section_id]
+    file_id = _find_file(library, section_id)
+    start = path.index(file_id) + 1 if file_id in path[:-1] else 0
+    titles = {library.title_id(), find_canonical(library, file_id) if file_id else None}
+    shown = [node_id for node_id in path[start:] if node_id not in titles or node_id == section_id]
+    return " > ".join(name_node(library.heading(node_id), length_max=80) for node_id in shown)
+
+
+def _describe_line(library: Library, section_id: str, name: str, *, is_open: bool) -> str:
+    size = describe_size(library, library.node(section_id))
+    pages = name_pages(library, library.span(section_id))
+    marks = ", ".join(filter(None, (size, pages, "open: its text stands above" if is_open else "")))
+    return f"- [{section_id}] {name} ({marks})"
+
+
+def _find_spans(library: Library, section_id: str, terms: Sequence[str], tokens_max: int) -> tuple[Span, ...]:
+    own = library.shown_own_span(section_id)
+    bounds = find_excerpt(library.text_at(own), terms, tokens_max=tokens_max)
+    return tuple(Span(doc=own.doc, start=own.start + start, end=own.start + end) for start, end in bounds)
+
+
+def _is_missing(state: ConversationState, span: Span) -> bool:
+    return bool(subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ())))
+
+
+def _quote(library: Library, spans: Sequence[Span]) -> list[str]:
+    """Return the lines of an excerpt, each indented and none of which can be taken for one of ours."""
+    text = _GAP.join(library.text_at(span) for span in spans)
+    return [f"{_INDENT}{escape(line)}" for line in _LINK.sub(r"\1", text).splitlines() if line.strip()]

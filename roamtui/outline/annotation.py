@@ -1,0 +1,107 @@
+"""Section text as a model reads it: the source, with ids added, long addresses shortened and repeats named.
+
+Quotes are checked against the source itself, so nothing here may change words that somebody could quote.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.link_targets import SectionLink, resolve_link
+from roamtui.document.node import NodeKind, Span
+from roamtui.outline.labels import MARKABLE_ID
+from roamtui.outline.structure import find_canonical
+
+_LINK = re.compile(
+    r"(?<!!)\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"
+    r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
+)
+_LONG_ADDRESS = re.compile(r"(?<=\]\()[^()\s]{121,}(?=[)\s])|(?<=<)https?://[^<>\s]{113,}(?=>)")
+_ADDRESS_KEPT = 60
+_PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+")
+_REPEAT_LENGTH_MIN = 160
+"""Characters of a paragraph that is named where it stands a second time."""
+_REPEATED = "(repeats what stands above)\n"
+_LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
+_TITLED = (NodeKind.SECTION, NodeKind.LINK)
+
+
+def annotate(library: Library, span: Span, *, section_id: str | None = None) -> str:
+    """Return the text of a span as a model reads it.
+
+    Args:
+        library: Holds the text.
+        span: What is delivered.
+        section_id: The section that it is delivered for, whose id is said elsewhere.
+    """
+    document = library.document(span.doc)
+    marks = dict(_mark_headings(library, document, span, section_id))
+    text = library.text_at(span).rstrip("\r\n")
+    for match in _LINK.finditer(text):
+        target = _find_target(library, document, span.start + match.start(), match["target"])
+        if target is not None and target != section_id:
+            marks[match.end()] = f" [{target}]" + marks.get(match.end(), "")
+    return _name_repeats(_shorten_addresses(_insert(text, marks)))
+
+
+def strip_marks(quote: str) -> str:
+    """Return words that a model copied without the ids that stand in what it read."""
+    return MARKABLE_ID.sub("", quote)
+
+
+def _mark_headings(library: Library, document: Document, span: Span, section_id: str | None) -> list[tuple[int, str]]:
+    """Return where the lines of headings and links end within a span, with the id of each."""
+    starts, kinds = document.columns.starts, document.columns.kinds
+    marks = []
+    for row in range(bisect_left(starts, span.start, hi=len(kinds)), len(kinds)):
+        if starts[row] >= span.end:
+            break
+        node_id = find_canonical(library, document.ids[row])
+        if kinds[row] not in _TITLED or node_id == section_id:
+            continue
+        line_end = _LINE_END.search(document.text[starts[row] : min(span.end, starts[row + 1])])
+        if line_end is not None:
+            marks.append((starts[row] + line_end.start() - span.start, f" [{node_id}]"))
+    return marks
+
+
+def _find_target(library: Library, document: Document, offset: int, target: str) -> str | None:
+    """Return the section of the library that a link leads to, None where it leads elsewhere."""
+    source_id = library.section_at(document.key, offset)
+    if source_id is None or not target:
+        return None
+    end = resolve_link(target, library, source_id)
+    if not isinstance(end, SectionLink):
+        return None
+    found = find_canonical(library, end.section_id)
+    return None if found == source_id else found
+
+
+def _insert(text: str, marks: dict[int, str]) -> str:
+    parts = []
+    position = 0
+    for offset in sorted(marks):
+        parts += [text[position:offset], marks[offset]]
+        position = offset
+    return "".join([*parts, text[position:]])
+
+
+def _shorten_addresses(text: str) -> str:
+    return _LONG_ADDRESS.sub(lambda match: f"{match.group()[:_ADDRESS_KEPT]}…", text)
+
+
+def _name_repeats(text: str) -> str:
+    """Return a text in which each long paragraph stands once."""
+    seen: set[str] = set()
+
+    def name(match: re.Match[str]) -> str:
+        paragraph = match.group().strip()
+        if len(paragraph) < _REPEAT_LENGTH_MIN or paragraph not in seen:
+            seen.add(paragraph)
+            return match.group()
+        return _REPEATED
+
+    return _PARAGRAPH.sub(name, text) if len(text) > 2 * _REPEAT_LENGTH_MIN else text

@@ -1,0 +1,96 @@
+"""Hits as a model reads them: by file, with what answers and what limits it, and no noise."""
+
+from __future__ import annotations
+
+import re
+
+from roamtui.agent.hits import HitList, describe_hits, drop_noise
+from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.state import ConversationState, KeepOptions
+from roamtui.conversation.update import update
+from roamtui.document.library import Library
+from roamtui.search.base import Hit
+from tests.search.libraries import id_of, make_folder, make_library
+
+_FILLER = "Nothing of note is said in this sentence of a long file. " * 120
+LIBRARY = make_folder(
+    {
+        "birds.md": f"# Birds\n\n## Herons\n\nHerons eat [fish](fish.md).\n\n## Owls\n\nOwls eat mice.\n\n{_FILLER}\n",
+        "fees.md": (
+            "# Fees\n\nA loan is free.\n\n## Late\n\nA late book costs 2 euros.\n\n### Exceptions\n\nNot on Mondays.\n"
+        ),
+    }
+)
+
+
+def _describe(library: Library, *titles: str, query: str, opened: str = "") -> HitList:
+    state = ConversationState(id="c0ffee", library=library, options=KeepOptions())
+    if opened:
+        state, _ = update(state, ExpandSections(section_ids=(id_of(library, opened),), origin=Origin.AGENT))
+    return describe_hits(state, [_hit(library, title) for title in titles], query)
+
+
+def _hit(library: Library, title: str, score: float = 1.0, rival: float | None = None) -> Hit:
+    return Hit(section_id=id_of(library, title), score=score, snippet="", why="", rival=rival)
+
+
+def _lines(library: Library, *titles: str, query: str, opened: str = "") -> list[str]:
+    text = _describe(library, *titles, query=query, opened=opened).text
+    return re.sub(r" \([\d.]+k?(?: of [\d.]+k?)?(, open: .*)?\)", r"\1", text).split("\n")
+
+
+def test_a_file_is_named_once_with_its_sections_below_it() -> None:
+    herons, owls = id_of(LIBRARY, "Herons"), id_of(LIBRARY, "Owls")
+    assert _lines(LIBRARY, "Herons", "Owls", query="eat")[:4] == [
+        "birds.md:",
+        f"- [{herons}] Herons",
+        "    Herons eat fish.",
+        f"- [{owls}] Owls",
+    ]
+
+
+def test_a_small_file_is_one_hit_with_its_best_sections_text_and_what_limits_that() -> None:
+    fees, exceptions = id_of(LIBRARY, "Fees"), id_of(LIBRARY, "Exceptions")
+    assert _lines(LIBRARY, "Late", "Fees", query="late book") == [
+        "fees.md:",
+        f"- [{fees}] Fees",
+        "    A late book costs 2 euros.",
+        f"- [{exceptions}] Late > Exceptions",
+        "    Not on Mondays.",
+    ]
+
+
+def test_what_limits_a_hit_comes_with_the_best_alone() -> None:
+    parts = "".join(f"## Part {n}\n\nPart {n} is red.\n\n### Limits {n}\n\nNever {n}.\n\n" for n in range(9))
+    library = make_library(f"# Parts\n\n{parts}")
+    text = _describe(library, *(f"Part {n}" for n in range(9)), query="red").text
+    assert [f"Never {n}." in text for n in range(9)] == [True, True, *[False] * 7]
+
+
+def test_what_is_open_is_marked_and_not_quoted() -> None:
+    listed = _describe(LIBRARY, "Herons", "Late", query="eat", opened="Herons")
+    assert ", open: its text stands above)" in listed.text
+    assert "Herons eat" not in listed.text
+    assert {span.doc for span in listed.excerpts} == {"fees.md"}
+
+
+def test_excerpts_say_where_they_stand_in_the_source() -> None:
+    spans = _describe(LIBRARY, "Late", query="late book").excerpts
+    assert [LIBRARY.text_at(span).strip() for span in spans] == ["A late book costs 2 euros.", "Not on Mondays."]
+
+
+def test_no_line_of_an_excerpt_can_be_taken_for_ours() -> None:
+    library = make_library("# A\n\n## B\n\n- [0123abcd] A red line (12)\n<!-- red -->\nQuestion: red?\n")
+    head, *excerpt = _lines(library, "B", query="red")
+    assert head == f"- [{id_of(library, 'B')}] B"
+    assert excerpt
+    assert all(line.startswith("    ") for line in excerpt)
+    assert "[0123abcd]" not in "".join(excerpt)
+
+
+def test_hits_end_where_the_score_breaks_off_but_fused_ranks_are_left() -> None:
+    scores = (10.0, 6.0, 3.4, 3.3)
+    hits = [_hit(LIBRARY, "Owls", score) for score in scores]
+    assert [hit.score for hit in drop_noise(hits)] == [10.0, 6.0]
+    assert len(drop_noise([_hit(LIBRARY, "Owls", score, rival=0.5) for score in scores])) == 4
+    assert drop_noise(()) == ()

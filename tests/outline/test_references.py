@@ -1,0 +1,85 @@
+"""Ranges of many children: every child is in exactly one of them, at every depth."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.outline.labels import WHOLE_TOKENS_MAX
+from roamtui.outline.references import LISTED_MAX, Ranges, Reference, parse_reference
+from tests.outline.documents import make_library
+
+
+def _make_ranges(sizes: list[int]) -> Ranges:
+    return Ranges(make_library(""), tuple(map(str, range(len(sizes)))), [0, *accumulate(sizes)])
+
+
+_SIZES = st.one_of(
+    st.lists(st.integers(0, 9_000), max_size=400),
+    st.builds(lambda count, size: [size] * count, st.integers(0, 60_000), st.integers(1, 300)),
+)
+
+
+@given(_SIZES)
+def test_parts_cover_a_range_in_order(sizes: list[int]) -> None:
+    count = len(sizes)
+    parts = _make_ranges(sizes).split(0, count)
+    assert [start for start, _ in parts] == [0, *(end for _, end in parts[:-1])]
+    assert parts[-1][1] == count
+    assert len(parts) <= 64
+    if count > LISTED_MAX:
+        assert len(parts) > 1
+        assert all(start < end for start, end in parts)
+
+
+@given(_SIZES.filter(bool), st.data())
+def test_following_ranges_leads_to_any_child_in_a_few_steps(sizes: list[int], data: st.DataObject) -> None:
+    ranges = _make_ranges(sizes)
+    wanted = data.draw(st.integers(0, len(sizes) - 1))
+    steps: tuple[int, ...] = ()
+    while True:
+        bounds = ranges.find(steps)
+        assert bounds is not None
+        assert bounds[0] <= wanted < bounds[1]
+        if bounds[1] - bounds[0] <= LISTED_MAX:
+            break
+        number = next(n for n, (start, end) in enumerate(ranges.split(*bounds), start=1) if start <= wanted < end)
+        steps = (*steps, number)
+        assert len(steps) <= 2
+
+
+def test_ranges_that_are_not_there() -> None:
+    ranges = _make_ranges([1] * 100)
+    assert ranges.find(()) == (0, 100)
+    assert [ranges.find(steps) for steps in ((0,), (3,), (1, 2))] == [None] * 3
+    assert _make_ranges([]).find((1,)) == (0, 0)
+
+
+def test_the_form_of_ids() -> None:
+    assert parse_reference("0123abcd") == Reference(section_id="0123abcd")
+    assert parse_reference("0123abcd:12") == Reference(section_id="0123abcd", page=12)
+    assert parse_reference("0123abcd:c2.5") == Reference(section_id="0123abcd", steps=(2, 5))
+    for wrong in ("", "0123abc", "0123abcde", "0123abcd:", "0123abcd:c", "0123abcd:c.", "0123abcd:-1", "ghijklmn"):
+        assert parse_reference(wrong) is None
+    for wrong in ("0123abcd:٢", "0123abcd:1234567", "0123abcd b9e8ef5c", "0123abcd\n:2", "0123abcd:2:3"):
+        assert parse_reference(wrong) is None
+
+
+def test_a_line_names_the_ends_the_number_and_the_size_of_a_range() -> None:
+    library = make_library("# Cities\n\n" + "".join(f"## City {i:03}\n\nText {i}.\n\n" for i in range(130)))
+    cities = next(library.walk())
+    ranges = Ranges.of(library, cities)
+    lines = ranges.describe(cities)
+    assert lines[1].startswith(f"- [{cities}:c2] City 060 … City 119 (60 sections, ")
+    tokens = sum(library.node(child).tokens for child in library.children(cities)[60:120])
+    assert lines[1].endswith(f", {tokens})")
+    assert ranges.describe(cities, (9,)) == []
+    assert ranges.describe(cities, title_length_max=0)[0].startswith(f"- [{cities}:c1] (60 sections, ")
+
+
+def test_a_range_is_small_enough_to_be_given_whole() -> None:
+    library = make_library("# All\n\n" + "".join(f"## Part {i}\n\n{'words ' * 300}\n\n" for i in range(40)))
+    ranges = Ranges.of(library, next(library.walk()))
+    assert all(ranges.count_tokens(start, end) <= WHOLE_TOKENS_MAX for start, end in ranges.split(0, 40))

@@ -1,0 +1,98 @@
+"""The outline that a model reads: one line for each section, filled by what is worth most."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.document.library import Library
+from roamtui.document.tokens import estimate_tokens
+from roamtui.outline.render import limit_outline, render_outline
+from tests.outline.documents import documents, find_id, make_library, make_shape, shapes, write_words
+from tests.search.libraries import make_folder
+
+_LINE = re.compile(
+    r"^ *- \[([0-9a-f]{8})(?::c[\d.]+)?\] .*\((?:optional, |\d+ sections, )?(?:(?:[\d.]+[kM]?|list) of )?[\d.]+[kM]?\)"
+)
+
+
+def _find_line(outline: str, title: str) -> str:
+    return next(line.strip() for line in outline.splitlines() if f"] {title}" in line)
+
+
+def test_a_section_is_one_line_with_id_title_and_size(manual: Library) -> None:
+    outline = render_outline(manual)
+    lending, hours = (manual.node(find_id(manual, title)) for title in ("Lending", "Opening hours"))
+    size = f"{lending.own_tokens} of {lending.tokens}"
+    assert _find_line(outline, "Lending") == f"- [{lending.id}] Lending ({size}): Fees; +1"
+    assert _find_line(outline, "Opening") == f"- [{hours.id}] Opening hours ({hours.tokens})"
+    assert outline.startswith(f"Outline of [{find_id(manual, 'Manual')}] Manual (")
+
+
+def test_a_heading_with_no_text_and_nothing_below_has_no_line(manual: Library) -> None:
+    assert "Lost books" not in render_outline(manual)
+
+
+def test_a_chain_of_single_children_is_one_line() -> None:
+    library = make_library(f"# A\n\n## B\n\n### C\n\n{write_words(50)}\n# D\n\nText of D.\n")
+    assert _find_line(render_outline(library), "A > B > C").startswith(f"- [{find_id(library, 'C')}] A > B > C (")
+
+
+def test_a_file_and_its_title_are_one_line_with_one_id() -> None:
+    library = make_folder({"en/short.md": "# Short guide\n\nAll of it.\n", "en/b.md": "# Other\n\nText.\n"})
+    outline = render_outline(library)
+    assert f"[{find_id(library, 'Short guide')}] short.md: Short guide (" in outline
+    assert find_id(library, "short.md") not in outline
+
+
+def test_the_largest_are_listed_deeper_and_the_others_say_what_is_below() -> None:
+    small = "".join(f"## Small {n}\n\n### Part of {n}\n\n{write_words(90, seed=n)}\n" for n in range(40))
+    large = "## Large\n\n" + "".join(f"### Chapter {n}\n\n{write_words(900, seed=n)}\n" for n in range(9))
+    outline = render_outline(make_library(f"# All\n\n{small}{large}"), budget_tokens=1_100)
+    assert outline.count("] Small") == 40
+    assert outline.count("] Chapter") == 9
+    assert "] Part of" not in outline
+
+
+def test_titles_that_say_nothing_alone_carry_their_first_words() -> None:
+    library = make_library("# A\n\nText.\n\n## 2.1\n\nRenewals are free of charge.\n\n## FAQ\n\nA loan is a promise.\n")
+    outline = render_outline(library)
+    assert _find_line(outline, "2.1").endswith("): Renewals are free of charge.")
+    assert _find_line(outline, "FAQ").endswith("): A loan is a promise.")
+
+
+def test_a_line_says_what_tells_it_from_its_neighbours() -> None:
+    body = "Some words of this part, in a sentence. " * 9
+    parts = [f"# Page {n}\n\n{body}\n\n## Overview\n\n{body}\n\n## Only {n}\n\n{body}\n\n" for n in range(25)]
+    outline = render_outline(make_library("".join(parts)), budget_tokens=700)
+    assert "Only 3" in outline
+    assert "Overview" not in outline
+
+
+@given(documents(), st.integers(200, 3_000))
+def test_any_outline_holds_its_budget_and_is_of_lines(text: str, budget: int) -> None:
+    outline = render_outline(make_library(text), budget_tokens=budget)
+    assert estimate_tokens(outline) <= budget + 60
+    for line in outline.splitlines()[2:]:
+        assert _LINE.match(line) or "also in [" in line or line.endswith("listed when it is opened")
+
+
+@pytest.mark.parametrize("shape", shapes())
+@pytest.mark.parametrize("budget", [200, 1_500])
+def test_any_shape_holds_its_budget(shape: str, budget: int) -> None:
+    assert estimate_tokens(render_outline(make_shape(shape), budget_tokens=budget)) <= budget + 60
+
+
+def test_a_small_document_and_a_small_window_have_small_outlines() -> None:
+    large = make_shape("10,000 flat headings")
+    assert limit_outline(large, None) == limit_outline(large, 128_000)
+    assert limit_outline(large, 8_000) <= 1_000
+    book = make_library("".join(f"# Part {n}\n\n{write_words(40, seed=n)}\n" for n in range(40)))
+    assert limit_outline(book, None) <= sum(book.root.own_tokens) // 4
+
+
+def test_an_empty_document_says_so() -> None:
+    assert render_outline(make_library("")) == "(The document is empty.)\n"

@@ -1,0 +1,60 @@
+"""Excerpts hold the words that answer, with what stands beside them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.document.tokens import estimate_tokens
+from roamtui.search.excerpts import find_excerpt
+from roamtui.search.terms import query_terms
+from tests.outline.documents import documents
+
+_FILLER = "Some words that say nothing of it. "
+_ROWS = "".join(f"| {name} | {number} crowns |\n" for number, name in enumerate(("Otter", "Vole", "Crane") * 20))
+
+
+def _excerpts(text: str, query: str, tokens_max: int = 60) -> list[str]:
+    return [text[start:end] for start, end in find_excerpt(text, query_terms(query), tokens_max=tokens_max)]
+
+
+def test_a_short_text_comes_whole_without_its_heading() -> None:
+    assert _excerpts("## Fees\n\nIt costs 2 euros.\n\nBut not on Mondays.\n", "costs") == [
+        "It costs 2 euros.\n\nBut not on Mondays."
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "## Fees\n", "Fees\n----\n\n\n"])
+def test_a_bare_heading_has_none(text: str) -> None:
+    assert _excerpts(text, "fees") == []
+
+
+def test_of_a_long_text_the_sentence_that_answers_comes_with_its_neighbours() -> None:
+    text = f"## Fees\n\n{_FILLER * 40}\n\nA heron costs 2 euros.\n\nBut not on Mondays.\n\n{_FILLER * 40}\n"
+    found = "\n".join(_excerpts(text, "what does a heron cost"))
+    assert "A heron costs 2 euros.\n\nBut not on Mondays." in found
+    assert estimate_tokens(found) <= 60
+
+
+def test_a_row_comes_with_the_head_of_its_table() -> None:
+    text = (
+        f"## Prices\n\n{_FILLER * 20}\n\n| Animal | Price |\n|---|---|\n{_ROWS.replace('Vole | 31', 'Beaver | 31')}\n"
+    )
+    found = "\n".join(_excerpts(text, "price of a beaver"))
+    assert "| Animal | Price |" in found
+    assert "Beaver | 31" in found
+
+
+def test_a_sentence_longer_than_the_room_is_cut() -> None:
+    found = "".join(_excerpts(f"## A\n\nA heron {'and another ' * 400}waits.\n", "heron"))
+    assert found.startswith("A heron and")
+    assert estimate_tokens(found) <= 100
+
+
+@given(documents(), st.sampled_from(["word7", "fees late", "nothing of it"]), st.integers(20, 200))
+def test_ranges_stand_in_order_and_are_never_blank(text: str, query: str, tokens_max: int) -> None:
+    bounds = find_excerpt(text, query_terms(query), tokens_max=tokens_max)
+    ends = [0, *(end for _, end in bounds)]
+    assert all(before <= start < end <= len(text) for before, (start, end) in zip(ends, bounds, strict=False))
+    assert all(text[start:end].strip() for start, end in bounds)
