@@ -1,4 +1,4 @@
-"""Reads the citations of an answer: its marks and quotes, its sentences, and which mark a quote may belong to.
+"""Reads the citations of an answer: its marks, its quotes in any language, and which mark a quote may belong to.
 
 A quote binds to an id in its own sentence, the nearest before it first, else after it. What follows a colon, such as
 the items of a list, belongs to the sentence before the colon where it has no ids of its own.
@@ -9,15 +9,101 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from roamtui.agent.marks import MARK, MARKED_ID
-from roamtui.agent.quotation import Quotation, find_quotations
+_SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
+_DRESS = r"[\"'`*§\s]*+"
+MARK = re.compile(rf"\[{_DRESS}{_SECTION}(?:[,;\"'`*§\s]++{_SECTION})*+{_DRESS}\]")
+MARKED_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
+"""Each id of a mark, without the numbers of pages and ranges."""
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+
+_TYPOGRAPHIC = re.compile(
+    r"“(?P<curly>[^“”]*(?:“[^“”]*”[^“”]*)*)”|„(?P<low>[^„“”]+)[“”]|«(?P<guillemets>[^«»]*(?:«[^«»]*»[^«»]*)*)»"
+    r"|»(?P<reversed>[^«»]+)«|「(?P<corner>[^「」]+)」|『(?P<white_corner>[^『』]+)』|〝(?P<prime>[^〝〞〟]+)[〞〟]"
+    r"|＂(?P<wide>[^＂\n]+)＂|(?<![^\s(\[])”(?P<same>[^“”\n]+)”"
+)
+_STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
+_CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """Words between quotation marks."""
+
+    text: str
+    start: int
+    """Offset of the opening mark."""
+    end: int
+    """Offset after the closing mark."""
+    is_code: bool = False
+    """Whether it stands between backticks: a quote only where an id stands in its sentence."""
+
+
+def find_quotations(answer: str) -> list[Quotation]:
+    """Return the outermost quotations of an answer in order, and what stands in backticks outside of them.
+
+    String literals inside code are none.
+    """
+    found = [*_find_typographic(answer), *_find_straight(answer)]
+    spans = [*_CODE.finditer(answer)]
+    code = [(match.start(), match.end()) for match in spans]
+    quoted = [one for one in _keep_outermost(found) if one.text and not _is_inside(one, code)]
+    coded = [Quotation(_read_code(m.group()), m.start(), m.end(), is_code=True) for m in spans]
+    return _keep_outermost([*quoted, *(one for one in coded if one.text)])
+
+
+def _read_code(span: str) -> str:
+    """Return what stands in a code span; of a fenced block what stands below the line with its language."""
+    inside = span.strip("`")
+    if span.startswith("```") and "\n" in inside:
+        inside = inside.partition("\n")[2]
+    return inside.strip()
+
+
+def _find_typographic(answer: str) -> Iterator[Quotation]:
+    for match in _TYPOGRAPHIC.finditer(answer):
+        text = next(group for group in match.groups() if group is not None)
+        yield Quotation(text.strip(), match.start(), match.end())
+
+
+def _find_straight(answer: str) -> Iterator[Quotation]:
+    """Yield pairs of straight marks, inner ones first; a mark opens or closes by what stands beside it."""
+    opened: list[int] = []
+    for match in _STRAIGHT.finditer(answer):
+        position = match.start()
+        if match.group() != '"':
+            opened.clear()
+            continue
+        before, after = answer[position - 1 : position] if position else "", answer[position + 1 : position + 2]
+        can_open = bool(after.strip()) and not _is_letter(before)
+        can_close = bool(before.strip()) and not _is_letter(after)
+        if opened and (can_close or not can_open):
+            start = opened.pop()
+            yield Quotation(answer[start + 1 : position].strip(), start, position + 1)
+        elif can_open or not can_close:
+            opened.append(position)
+
+
+def _is_letter(character: str) -> bool:
+    """Return whether words go on beside this character: scripts without spaces quote in the middle of a line."""
+    return character.isalnum() and ord(character) < 0x0E00
+
+
+def _keep_outermost(quotations: Iterable[Quotation]) -> list[Quotation]:
+    kept: list[Quotation] = []
+    for quotation in sorted(quotations, key=lambda quotation: (quotation.start, -quotation.end)):
+        if not kept or quotation.start >= kept[-1].end:
+            kept.append(quotation)
+    return kept
+
+
+def _is_inside(quotation: Quotation, code: list[tuple[int, int]]) -> bool:
+    index = bisect_right(code, (quotation.start, quotation.start)) - 1
+    return index >= 0 and quotation.end <= code[index][1]
+
 
 _CANDIDATES_MAX = 8
 """Marks on each side of a quote that are looked at."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from roamtui.agent.binding import Mark, read_answer
-from roamtui.agent.quotation import Quotation
+from roamtui.agent.binding import Mark, Quotation, read_answer
 from roamtui.agent.quotes import Match, find_quote
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -36,13 +35,14 @@ def check_citations(answer: str, state: ConversationState) -> tuple[Citation, ..
     used: set[int] = set()
     for quote in parsed.quotes:
         candidates = parsed.rank_marks(quote)
+        citation: Citation | None = None
         if candidates:
             index, citation = _choose(quote, candidates, parsed.marks, state)
-            if not (quote.is_code and citation.state is QuoteState.UNVERIFIED):
-                used.add(index)
-                found.append((quote.start, citation))
-        elif not quote.is_code and (bound := _bind(quote, state)) is not None:
-            found.append((quote.start, bound))
+            used.add(index)
+        elif not quote.is_code:
+            citation = _bind(quote, state)
+        if citation is not None and not (quote.is_code and citation.state is QuoteState.UNVERIFIED):
+            found.append((quote.start, citation))
     told = {(parsed.marks[index].section_id, parsed.marks[index].sentence) for index in used}
     for mark in parsed.marks:
         if (mark.section_id, mark.sentence) not in told:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
-from roamtui.outline.labels import describe_size, escape, name_node, name_pages, name_shown
+from roamtui.outline.annotation import find_link_target
+from roamtui.outline.labels import describe_size, escape, find_body, name_node, name_pages, name_shown
 from roamtui.outline.spans import subtract_bounds
 from roamtui.outline.structure import find_canonical
 from roamtui.search.base import Hit
@@ -17,24 +18,31 @@ from roamtui.search.excerpts import find_excerpt
 from roamtui.search.terms import query_terms
 
 HITS_MAX = 5
-_EXCERPT_TOKENS = (130, 90, 75, 60, 60)
+_EXCERPT_TOKENS = (300, 180, 90, 60, 60)
 """Of the excerpt of each hit, the last one's for all that follow."""
 _NOISE_SHARE = 0.35
 """Of the best score; what is found with less is about something else."""
 _SMALL_FILE_TOKENS = 1_000
 """A file up to this size of which several sections are found is one hit."""
 _LIMITING = re.compile(
-    r"(?i)\b(?:but not|caveats?|conditions|exceptions?|exclusions?|except|limits?|limitations?|notes?|restrictions?"
+    r"(?i)\b(?:but not|caveats?|exceptions?|exclusions?|except|limits?|limitations?|restrictions?"
     r"|unless|warnings?|ausnahmen?|grenzen|einschränkungen)\b"
 )
 """Titles of sections that limit what stands beside them: an answer without them is wrong."""
-_LIMITED_MAX = 2
+_LIMITED_MAX = 3
 """Hits, the best, whose limits come with them."""
 _LIMIT_TOKENS = 90
 _SIBLINGS_MAX = 12
+_SHOWN_MARK = "excerpt above"
+_OPEN_MARK = "open: its text stands above"
 _GAP = "\n[…]\n"
-_LINK = re.compile(r"!?\[((?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"\n]*\")?\)")
-"""A link, of whose target a reader of an excerpt has no use: quotes are checked without it too."""
+_LINK = re.compile(
+    r"!?\[(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]"
+    r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
+)
+_LINK_SIGN = "\N{LINK SYMBOL}"
+_LINKED = re.compile(rf"{_LINK_SIGN}([0-9a-f]{{8}})")
+_ID = r" [\1]"
 _INDENT = "    "
 
 
@@ -79,6 +87,7 @@ def describe_hits(state: ConversationState, hits: Sequence[Hit], query: str) -> 
     library, terms = state.library, query_terms(query)
     lines: list[str] = []
     excerpts: list[Span] = []
+    shown = _list_shown(state)
     groups: dict[str, list[tuple[int, _Found]]] = {}
     for rank, found in enumerate(_add_limits(library, _join_small(library, hits))):
         groups.setdefault(_find_file(library, found.section_id), []).append((rank, found))
@@ -91,12 +100,24 @@ def describe_hits(state: ConversationState, hits: Sequence[Hit], query: str) -> 
             spans = _find_spans(library, found.source_id, terms, tokens)
             is_open = bool(spans) and not any(_is_missing(state, span) for span in spans)
             name = _name_below(library, found.section_id) if has_head or not file_id else _name_file(library, file_id)
-            lines.append(_describe_line(library, found.section_id, name, is_open=is_open))
-            if not is_open:
+            is_shown = bool(spans) and shown.issuperset(spans)
+            is_complete = not is_open and _is_complete(library, found.section_id, spans)
+            mark = _OPEN_MARK if is_open else _SHOWN_MARK if is_shown else "complete" if is_complete else ""
+            lines.append(_describe_line(library, found.section_id, name, mark))
+            if not (is_open or is_shown):
                 excerpts += spans
-                lines += _quote(library, spans)
+                lines += _quote(library, found.source_id, spans)
     ids = tuple(found.section_id for members in groups.values() for _, found in members)
     return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=ids)
+
+
+def _list_shown(state: ConversationState) -> set[Span]:
+    """Return what hits for the question under way have shown already."""
+    if not state.is_asking:
+        return set()
+    exchange = state.transcript.exchanges[-1]
+    uses = (use for step in exchange.steps for use in step.uses)
+    return {*exchange.excerpts, *(span for use in uses for span in use.excerpts)}
 
 
 def _join_small(library: Library, hits: Sequence[Hit]) -> list[_Found]:
@@ -106,7 +127,12 @@ def _join_small(library: Library, hits: Sequence[Hit]) -> list[_Found]:
         file_id = _find_file(library, hit.section_id)
         counts[file_id] = counts.get(file_id, 0) + 1
     found: dict[str, _Found] = {}
+    texts: set[str] = set()
     for hit in hits:
+        text = library.text_at(library.shown_own_span(hit.section_id)).strip()
+        if text in texts:
+            continue  # the same page twice, as sites have them
+        texts.add(text)
         file_id = _find_file(library, hit.section_id)
         is_small = bool(file_id) and counts[file_id] > 1 and library.node(file_id).tokens <= _SMALL_FILE_TOKENS
         shown_id = find_canonical(library, file_id if is_small else hit.section_id)
@@ -116,22 +142,22 @@ def _join_small(library: Library, hits: Sequence[Hit]) -> list[_Found]:
 
 def _add_limits(library: Library, found: list[_Found]) -> list[_Found]:
     """Return hits, the best of them followed by the small sections below or beside them that limit what they say."""
-    shown = {node_id for one in found for node_id in (one.section_id, one.source_id)}
-    added: list[_Found] = []
+    added: dict[str, _Found] = {}
     for rank, one in enumerate(found):
-        added.append(one)
-        if rank >= _LIMITED_MAX:
-            continue
-        parent = library.parent(one.source_id)
-        beside = (
-            library.children(parent) if parent is not None and len(library.children(parent)) <= _SIBLINGS_MAX else ()
-        )
-        for node_id in (*library.children(one.source_id)[:_SIBLINGS_MAX], *beside):
-            is_short = library.node(node_id).tokens <= _LIMIT_TOKENS
-            if is_short and node_id not in shown and _LIMITING.search(library.title_of(node_id)):
-                shown.add(node_id)
-                added.append(_Found(node_id, node_id))
-    return added
+        added.setdefault(one.section_id, one)
+        for node_id in _list_limits(library, one.source_id) if rank < _LIMITED_MAX else ():
+            if node_id != one.source_id:
+                added.setdefault(node_id, _Found(node_id, node_id))
+    return list(added.values())
+
+
+def _list_limits(library: Library, section_id: str) -> Iterator[str]:
+    parent = library.parent(section_id)
+    beside = library.children(parent) if parent is not None else ()
+    near = (*library.children(section_id)[:_SIBLINGS_MAX], *(beside if len(beside) <= _SIBLINGS_MAX else ()))
+    for node_id in near:
+        if library.node(node_id).tokens <= _LIMIT_TOKENS and _LIMITING.search(library.title_of(node_id)):
+            yield node_id
 
 
 def _find_file(library: Library, section_id: str) -> str:
@@ -161,10 +187,10 @@ def _name_below(library: Library, section_id: str) -> str:
     return " > ".join(name_node(library.heading(node_id), length_max=80) for node_id in shown)
 
 
-def _describe_line(library: Library, section_id: str, name: str, *, is_open: bool) -> str:
+def _describe_line(library: Library, section_id: str, name: str, mark: str) -> str:
     size = describe_size(library, library.node(section_id))
     pages = name_pages(library, library.span(section_id))
-    marks = ", ".join(filter(None, (size, pages, "open: its text stands above" if is_open else "")))
+    marks = ", ".join(filter(None, (size, pages, mark)))
     return f"- [{section_id}] {name} ({marks})"
 
 
@@ -178,7 +204,38 @@ def _is_missing(state: ConversationState, span: Span) -> bool:
     return bool(subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ())))
 
 
-def _quote(library: Library, spans: Sequence[Span]) -> list[str]:
-    """Return the lines of an excerpt, each indented and none of which can be taken for one of ours."""
-    text = _GAP.join(library.text_at(span) for span in spans)
-    return [f"{_INDENT}{escape(line)}" for line in _LINK.sub(r"\1", text).splitlines() if line.strip()]
+def _is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> bool:
+    """Return whether an excerpt leaves out nothing of a section and of what is below it."""
+    whole = library.shown_span(section_id)
+    bounds = [(span.start, span.end) for span in spans if span.doc == whole.doc]
+    left = (Span(doc=whole.doc, start=start, end=end) for start, end in subtract_bounds(whole.start, whole.end, bounds))
+    return bool(bounds) and not any(find_body(library.text_at(span)).strip() for span in left)
+
+
+def _quote(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:
+    """Return the lines of an excerpt, each indented and none of which can be taken for one of ours.
+
+    What is left out is marked, and a link to a section carries its id in place of its address.
+    """
+    own = library.shown_own_span(section_id)
+    edges = (
+        (Span(doc=own.doc, start=own.start, end=spans[0].start), Span(doc=own.doc, start=spans[-1].end, end=own.end))
+        if spans
+        else ()
+    )
+    is_cut = [bool(find_body(library.text_at(edge)).strip()) for edge in edges]
+    parts = [_shorten_links(library, span) for span in spans]
+    text = _GAP.join([*([""] if is_cut[:1] == [True] else []), *parts, *([""] if is_cut[1:] == [True] else [])])
+    lines = (escape(line) for line in text.splitlines() if line.strip())
+    return [f"{_INDENT}{_LINKED.sub(_ID, line)}" for line in lines]
+
+
+def _shorten_links(library: Library, span: Span) -> str:
+    """Return a text in which links to sections have a sign with their id behind them, and none has its address."""
+    text = library.text_at(span)
+
+    def shorten(match: re.Match[str]) -> str:
+        target = find_link_target(library, span.doc, span.start + match.start(), match["target"])
+        return match["words"] if target is None else f"{match['words']}{_LINK_SIGN}{target}"
+
+    return _LINK.sub(shorten, text)

@@ -6,18 +6,15 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from roamtui.agent.answer import complete_answer
-from roamtui.agent.cost import sum_cost
-from roamtui.agent.gauge import TokenGauge
-from roamtui.agent.listening import listen
+from roamtui.agent.answer import complete_answer, find_reminder
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.progress import CallResult, Progress, Reply
+from roamtui.agent.progress import CallResult, Progress, Reply, listen
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
-from roamtui.agent.reminding import find_reminder
-from roamtui.agent.room import estimate_request, find_room, has_room
+from roamtui.agent.room import TokenCalibration, estimate_request, find_room, has_room
 from roamtui.agent.starting import OPENING, Start, find_start, is_start_wanted, list_whole
 from roamtui.agent.toolbox import make_tools
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
+from roamtui.agent.tools.search import tell_search
 from roamtui.conversation.approval import Approver, CostApproval
 from roamtui.conversation.events import (
     ConversationEvent,
@@ -65,7 +62,7 @@ class Agent:
         """The conversation that may pass the spending cap."""
         self._outline: tuple[Library, int, str] | None = None
         """The outline that was made last, with the library and the budget that it was made for."""
-        self._gauge = TokenGauge()
+        self._calibration = TokenCalibration()
         self._tools = make_tools(session.state.library, has_search=searcher is not None)
 
     async def ask(self, question: str, *, within: str | None = None) -> AsyncIterator[ConversationEvent]:
@@ -90,7 +87,7 @@ class Agent:
             self.searcher.refresh(library)
         progress = Progress()
         await start_model(self.model)
-        self.session.fit_window(self._gauge.find_window(self.model))
+        self.session.fit_window(self._calibration.find_window(self.model))
         number = self.session.state.question_number + 1
         is_saved = False
         try:
@@ -134,7 +131,9 @@ class Agent:
         changes = await self.session.begin_question(question, self._brief(within, start))
         asked = QuestionAsked(number=self.session.state.question_number, question=question)
         before = (change for change in changes if not isinstance(change, OPENING))
-        return (*before, asked, *(change for change in changes if isinstance(change, OPENING)))
+        searched = (tell_search(state.library, question, start.hits),) if start.hits else ()
+        self.session.keep(searched)
+        return (*before, asked, *searched, *(change for change in changes if isinstance(change, OPENING)))
 
     async def _roam(self, progress: Progress) -> AsyncGenerator[ConversationEvent, None]:
         """Ask the model step by step, and run its calls, until it answers or the limit is reached."""
@@ -167,7 +166,7 @@ class Agent:
     async def _step(self, progress: Progress, *, allow_calls: bool) -> AsyncGenerator[ConversationEvent, None]:
         """Send one request. Room is made before one that does not fit, and once more where the model still says so."""
         request = self._make_request(allow_calls=allow_calls)
-        if not has_room(request, self._gauge.find_window(self.model)):
+        if not has_room(request, self._calibration.find_window(self.model)):
             for change in await self.session.make_room(self._brief()):
                 yield change
             request = self._make_request(allow_calls=allow_calls)
@@ -185,7 +184,7 @@ class Agent:
                 if not (error.overflow and may_repair):
                     raise
             else:
-                self._gauge.learn(asked, request, progress.reply.usage)
+                self._calibration.learn(asked, request, progress.reply.usage)
                 return
             for change in await self.session.make_room(self._brief()):
                 yield change
@@ -196,7 +195,9 @@ class Agent:
         cap = self.options.cost_usd_max
         if cap is None or self._consented_id == self.session.state.id:
             return True
-        spent = sum_cost(self.session.state) + (progress.usage.cost_usd or 0.0)
+        spent = sum(exchange.usage.cost_usd or 0.0 for exchange in self.session.state.transcript.exchanges) + (
+            progress.usage.cost_usd or 0.0
+        )
         if spent + progress.last_cost_usd() <= cap:
             return True
         if not await self.session.approver.approve(CostApproval(spent_usd=spent, cap_usd=cap)):
@@ -205,7 +206,7 @@ class Agent:
         return True
 
     def _brief(self, within: str | None = None, start: Start | None = None) -> Briefing:
-        window = self._gauge.find_window(self.model)
+        window = self._calibration.find_window(self.model)
         start = start or Start()
         state = self.session.state
         whole = list_whole(state.library) if is_start_wanted(self.options.confident_start, self.model) else ()
@@ -218,7 +219,6 @@ class Agent:
             history_tokens=self.options.history_room(window),
             within=within,
             found=start.opened,
-            searched=start.searched,
             hits=start.listed.text,
             excerpts=start.listed.excerpts,
             preferences=self.options.read_preferences() if self.options.read_preferences is not None else "",
@@ -242,7 +242,7 @@ class Agent:
         """Run the calls of a reply in order, then record them with their results as one step."""
         reply = progress.reply
         progress.is_running_calls = True
-        room = find_room(self._make_request(allow_calls=True), self._gauge.find_window(self.model))
+        room = find_room(self._make_request(allow_calls=True), self._calibration.find_window(self.model))
         for index, call in enumerate(reply.calls):
             if index >= self.options.calls_max:
                 reply.results.append(CallResult(f"{LIMIT_REACHED}: at most {self.options.calls_max} calls a step"))

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from roamtui.agent.prompt import CALL_NOT_RUN, LIMIT_REACHED
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
     NodesLoaded,
+    RetryScheduled,
     SectionsClosed,
     StepStarted,
+    ThinkingStreamed,
     keep_event,
     make_draft,
 )
 from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse, Usage
 from roamtui.document.node import Span
+from roamtui.models.base import (
+    CallMade,
+    Model,
+    ModelStopped,
+    Request,
+    Retrying,
+    TextDelta,
+    ThinkingDelta,
+    UsageReported,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +115,42 @@ class Progress:
     def interrupted_step(self) -> Step | None:
         """Return the step whose calls were being run, None between steps."""
         return self.reply.make_step() if self.is_running_calls else None
+
+
+async def listen(model: Model, request: Request, progress: Progress) -> AsyncGenerator[ConversationEvent, None]:
+    """Send a request, fill `progress.reply` from the stream, and yield what a person can watch of it.
+
+    Raises:
+        ModelError: The model could not answer.
+    """
+    reply = progress.reply
+    call_ids = {call.id for message in request.messages for call in message.tool_calls}
+    async with aclosing(model.stream(request)) as stream:  # type: ignore[type-var]
+        async for event in stream:
+            match event:
+                case TextDelta(text):
+                    reply.text += text
+                    yield AnswerStreamed(text=text)
+                case ThinkingDelta(text):
+                    yield ThinkingStreamed(text=text)
+                case CallMade(call):
+                    reply.calls.append(_give_own_id(call, call_ids))
+                case UsageReported(usage):
+                    reply.usage = usage
+                    progress.usage += usage
+                case Retrying(reason, wait_seconds):
+                    yield RetryScheduled(reason=reason, wait_seconds=wait_seconds)
+                case ModelStopped(reason, thinking):
+                    reply.reason, reply.thinking = reason, thinking
+                case _:
+                    assert_never(event)
+
+
+def _give_own_id(call: ToolCall, taken: set[str]) -> ToolCall:
+    """Return a call whose id no other call of the conversation has; some servers number those of each reply anew."""
+    number, call_id = 1, call.id
+    while not call_id or call_id in taken:
+        number += 1
+        call_id = f"{call.id or 'call'}_{number}"
+    taken.add(call_id)
+    return call if call_id == call.id else replace(call, id=call_id)

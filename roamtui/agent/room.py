@@ -1,13 +1,12 @@
-"""How much section text the next step may deliver."""
+"""How many tokens a request takes and the next step may add, by our estimates and by what a provider has counted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
 
+from roamtui.conversation.transcript import Usage
 from roamtui.document.tokens import estimate_tokens
-
-if TYPE_CHECKING:
-    from roamtui.models.base import Request
+from roamtui.models.base import Model, Request
 
 WINDOW_TOKENS_DEFAULT = 64_000
 """Assumed where a model's context window is unknown."""
@@ -58,3 +57,35 @@ def has_room(request: Request, window_tokens: int | None) -> bool:
 
 def _answer_room(window_tokens: int) -> int:
     return min(_ANSWER_TOKENS, window_tokens // 4)
+
+
+_REQUEST_TOKENS_MIN = 1_000
+"""Of a shorter request, what a provider adds by itself says nothing about the rest."""
+_NEGLIGIBLE = 1.05
+_FACTOR_MAX = 4.0
+_TENTHS = 10
+"""Factors are rounded up to tenths, so that budgets change seldom."""
+
+
+class TokenCalibration:
+    """Learns how many of a model's tokens one of ours is; never less than one, since too small a request is no harm."""
+
+    def __init__(self) -> None:
+        self._model = ""
+        self._factor = 1.0
+
+    def find_window(self, model: Model) -> int | None:
+        """Return a model's context window in our tokens, None where it is unknown."""
+        window = model.window_tokens
+        return window if window is None or model.name != self._model else int(window / self._factor)
+
+    def learn(self, model: str, request: Request, usage: Usage | None) -> None:
+        """Take what the provider of a model, by its name, counted of a request; an estimate teaches nothing."""
+        if usage is None or usage.source != "provider":
+            return
+        if model != self._model:
+            self._model, self._factor = model, 1.0
+        estimated = estimate_request(request)
+        ratio = usage.input_tokens / max(1, estimated)
+        if estimated >= _REQUEST_TOKENS_MIN and ratio > _NEGLIGIBLE:
+            self._factor = max(self._factor, min(_FACTOR_MAX, math.ceil(ratio * _TENTHS) / _TENTHS))

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from roamtui.agent.hits import HITS_MAX, NO_HITS, HitList, describe_hits, drop_noise
 from roamtui.agent.start_mode import ConfidentStart
-from roamtui.agent.tools.search import tell_search
-from roamtui.conversation.events import NodesUnfolded, SectionsExpanded, SectionsSearched
+from roamtui.conversation.events import NodesUnfolded, SectionsExpanded
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import estimate_delivery
 from roamtui.document.library import Library
@@ -22,8 +21,8 @@ from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.terms import find_terms, query_terms
 
-OPENING = (SectionsSearched, SectionsExpanded, NodesUnfolded)
-"""What tells of the search for a question and of sections that are opened with it; told after the question itself."""
+OPENING = (SectionsExpanded, NodesUnfolded)
+"""What tells of sections that are opened with a question; told after the question itself."""
 RIVAL_MAX = 0.8
 """Share of the best score up to which the second one leaves no doubt."""
 COVERED_MIN = 0.75
@@ -45,10 +44,10 @@ _EMPTY_TERMS = frozenset(_EMPTY_WORDS.split())
 class Start:
     """What a question goes to the model with."""
 
-    searched: SectionsSearched | None = None
-    """The search for its words, None where it found nothing."""
+    hits: tuple[Hit, ...] = ()
+    """What search found for its words."""
     listed: HitList = NO_HITS
-    """What it found as the model reads it, without what is opened."""
+    """The same as the model reads it, without what is opened."""
     opened: tuple[str, ...] = ()
     """Sections to open at once."""
 
@@ -86,8 +85,7 @@ async def find_start(searcher: Searcher, state: ConversationState, question: str
     hits = drop_noise(hits)
     opened = choose_opened(state, hits, question)
     listed = describe_hits(state, [hit for hit in hits if hit.section_id not in opened], question)
-    searched = tell_search(state.library, question, hits) if hits else None
-    return Start(searched=searched, listed=listed, opened=opened)
+    return Start(hits=hits, listed=listed, opened=opened)
 
 
 def choose_opened(state: ConversationState, hits: Sequence[Hit], question: str) -> tuple[str, ...]:

@@ -70,10 +70,9 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
     transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
     state = replace(state, transcript=transcript, is_asking=True, model=briefing.model, title=title)
     state, texts = deliver_pending(state, briefing.room_tokens)
-    state, found, opened = _open_found(state, briefing, texts)
+    state, found, opening = _open_found(state, briefing, texts)
     preface = _write_preface(state, texts, found, briefing.hits)
     state = _change_last(state, preface=preface, excerpts=briefing.excerpts)
-    opening = (*filter(None, [briefing.searched]), *opened)
     return keep_events(state, opening), (*events, *opening)
 
 

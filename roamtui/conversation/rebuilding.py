@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed, SectionsSearched
+from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Exchange, Step, ToolUse, Transcript
@@ -44,10 +44,8 @@ class Briefing:
     """The section that the question is about, None for the whole document."""
     found: tuple[str, ...] = ()
     """Sections that search found so clearly that they are opened with the question."""
-    searched: SectionsSearched | None = None
-    """The search for the question, where it found anything."""
     hits: str = ""
-    """What it found, in words."""
+    """What search found for the question, in words."""
     excerpts: tuple[Span, ...] = ()
     """What of the library these words show."""
     preferences: str = ""

@@ -198,6 +198,11 @@ class Library:
         return tuple(note for notes in told for note in notes if note)
 
     @cached_property
+    def tokens(self) -> int:
+        """Estimated tokens of all that is loaded."""
+        return sum(document.tokens_before[-1] for document in self.documents)
+
+    @cached_property
     def content_hash(self) -> str:
         """Digest of the files that are loaded: paths and texts, not pages of links. That of the text of a document."""
         if not self.root.columns.has_files:

@@ -148,7 +148,8 @@ def describe_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
         lines.append(proof)
     elif final.is_unproven:
         lines.append("no quotes, so nothing was checked")
-    lines.append(f"({agent.model.name}; {final.usage.input_tokens + final.usage.output_tokens:,} tokens)")
+    tokens = final.usage.input_tokens + final.usage.output_tokens
+    lines.append(f"({agent.model.name}; {tokens:,} tokens)" if tokens else f"({agent.model.name})")
     return lines
 
 

@@ -41,7 +41,7 @@ def annotate(library: Library, span: Span, *, section_id: str | None = None) -> 
     marks = dict(_mark_headings(library, document, span, section_id))
     text = library.text_at(span).rstrip("\r\n")
     for match in _LINK.finditer(text):
-        target = _find_target(library, document, span.start + match.start(), match["target"])
+        target = find_link_target(library, span.doc, span.start + match.start(), match["target"])
         if target is not None and target != section_id:
             marks[match.end()] = f" [{target}]" + marks.get(match.end(), "")
     return _name_repeats(_shorten_addresses(_insert(text, marks)))
@@ -68,9 +68,16 @@ def _mark_headings(library: Library, document: Document, span: Span, section_id:
     return marks
 
 
-def _find_target(library: Library, document: Document, offset: int, target: str) -> str | None:
-    """Return the section of the library that a link leads to, None where it leads elsewhere."""
-    source_id = library.section_at(document.key, offset)
+def find_link_target(library: Library, doc: str, offset: int, target: str) -> str | None:
+    """Return the section of the library that a link leads to, None where it leads elsewhere.
+
+    Args:
+        library: Holds the text.
+        doc: Key of the document in which the link is written.
+        offset: Where in it.
+        target: What is written between the parentheses.
+    """
+    source_id = library.section_at(doc, offset)
     if source_id is None or not target:
         return None
     end = resolve_link(target, library, source_id)

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 from roamtui.document.library import Library
 from roamtui.document.lines import normalise_line_ends
-from roamtui.document.node import Node, NodeKind
+from roamtui.document.node import Heading, Node, NodeKind
 from roamtui.document.plain import plain_line, shorten
-from roamtui.outline.labels import escape, find_opening, has_own_text, name_shown
+from roamtui.outline.labels import escape, find_opening, has_own_text, name_node
 from roamtui.outline.structure import list_headings_below
 
+_PLACES = (NodeKind.FILE, NodeKind.FOLDER)
 _TITLES_MAX = 60
 _TITLE_LENGTH = 60
 _SHARED_MIN = 2
@@ -62,6 +63,12 @@ def find_shared_titles(library: Library, section_ids: Sequence[str]) -> frozense
     return frozenset(title for title, count in counts.items() if count >= _SHARED_MIN)
 
 
+def name_briefly(heading: Heading, *, length_max: int) -> str:
+    """Return the title of a node; of a file its name without the ending, by which it can be opened too."""
+    name = name_node(heading, length_max=length_max)
+    return name.rpartition(".")[0] or name if heading.kind is NodeKind.FILE else name
+
+
 def preview_below(library: Library, node: Node, *, length_max: int, shared: frozenset[str] = frozenset()) -> str:
     """Return the titles below a node on one line, those that tell it from its neighbours first, and how many more.
 
@@ -73,11 +80,14 @@ def preview_below(library: Library, node: Node, *, length_max: int, shared: froz
     """
     headings, count = list_headings_below(library, node.id, _TITLES_MAX)
     named = [one for one in headings if one.title and (one.has_more or has_own_text(library, one.id))]
-    telling = [heading for heading in named if heading.title.casefold() not in shared and not is_generic(heading.title)]
+    said = [one.title.casefold() in shared or is_generic(one.title) for one in named]
+    telling = [one for one, is_said in zip(named, said, strict=True) if one.kind in _PLACES or not is_said]
     kept: list[str] = []
     length = 0
     for heading in telling or named:
-        title = name_shown(library, heading, length_max=_TITLE_LENGTH)
+        title = name_briefly(heading, length_max=_TITLE_LENGTH)
+        if title in kept:
+            continue
         length += len(title) + 2
         if kept and length > length_max:
             break

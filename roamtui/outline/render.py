@@ -11,8 +11,8 @@ from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind
 from roamtui.document.plain import shorten
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.labels import TITLE_LENGTH_MAX, WHOLE_TOKENS_MAX, describe_size, escape, is_optional, name_node
-from roamtui.outline.preview import find_shared_titles, is_generic, preview_below, preview_opening
+from roamtui.outline.labels import TITLE_LENGTH_MAX, describe_size, escape, is_optional, name_node
+from roamtui.outline.preview import find_shared_titles, is_generic, name_briefly, preview_below, preview_opening
 from roamtui.outline.references import Ranges
 from roamtui.outline.structure import Entry, find_entry, list_roots
 
@@ -23,13 +23,10 @@ _DOCUMENT_SHARE = 0.12
 _OUTLINE_TOKENS_MIN = 400
 _WINDOW_SHARE = 0.1
 """Outline, what search finds and what is opened at once may have a quarter of the window together."""
-_ROOT_TOKENS = 24
-"""Of a line with a short name."""
-_NAME_LENGTHS = (240, 60, 24)
-"""Characters of names at the top, tried in this order until all have a line."""
+_ROOT_TOKENS = 18
 _ROOTS_FACTOR = 1.3
 """A few more tokens are better spent than ranges of top chapters that nobody can tell apart."""
-_RANGES_TOKENS = 1_450
+_RANGES_TOKENS = 1_330
 """What as many ranges as there may be take without titles: without them a call would be needed to list them."""
 _LEGEND = (
     '"[id] title (tokens)" can be opened; "(300 of 12k)": its own text, and with all below; '
@@ -41,9 +38,13 @@ _RANGE_TITLE_LENGTHS = (50, 24, 12, 0)
 _PREVIEW_LENGTHS = (160, 60)
 """Characters; of the titles below a line that stands alone, and where that has no room."""
 _PREVIEW_TOKENS_MIN = 12
+_PREVIEW_SHARE = 0.3
+"""Of the room beside the lines at the top, kept to say what is in lines that stand alone: titles alone cost a third."""
 _PART_SHARE = 0.5
 """Of the room that is left, for lines of a node of which not all can have one."""
 _PART_LINES_MIN = 4
+_PART_SHARE_MIN = 0.3
+"""Of all text, that a section must hold to have lines for its largest parts before smaller sections have any."""
 _LARGEST_OF_MAX = 2_000
 _RANGES_OF = 40
 """Nodes in the place of one of which a range may stand, on average."""
@@ -60,10 +61,9 @@ def limit_outline(library: Library, window_tokens: int | None, *, tokens: int = 
         window_tokens: The model's context window, None where that is unknown.
         tokens: What it may have at most.
     """
-    total = sum(document.tokens_before[-1] for document in library.documents)
     for_roots = len(list_roots(library)) * _ROOT_TOKENS
     budget = max(tokens, for_roots if for_roots <= tokens * _ROOTS_FACTOR else _RANGES_TOKENS)
-    budget = min(budget, max(_OUTLINE_TOKENS_MIN, int(total * _DOCUMENT_SHARE)))
+    budget = min(budget, max(_OUTLINE_TOKENS_MIN, int(library.tokens * _DOCUMENT_SHARE)))
     return budget if window_tokens is None else min(budget, int(window_tokens * _WINDOW_SHARE))
 
 
@@ -116,12 +116,14 @@ def fill_lines(
         is_whole: Whether they are all there is, so that one id of them all will do where even ranges do not fit.
     """
     outline = _Outline(library=library, left=budget_tokens)
-    tries = (outline.list_lines(node_ids, depth=0, name_length_max=length_max) for length_max in _NAME_LENGTHS)
-    lines = next((lines for lines in tries if lines is not None), None)
+    lines = outline.list_lines(node_ids, depth=0)
     if lines is None:
         return _list_ranges(library, node_ids, budget_tokens, parent_id, beside, is_whole=is_whole)
     outline.roots = lines
+    reserve = int(outline.left * _PREVIEW_SHARE) if is_whole else 0
+    outline.left -= reserve
     outline.deepen()
+    outline.left += reserve
     outline.preview()
     return list(outline.render())
 
@@ -148,13 +150,11 @@ class _Outline:
     """Tokens of the budget that are not spent yet."""
     roots: list[_Line] = field(default_factory=list)
 
-    def list_lines(
-        self, node_ids: Sequence[str], depth: int, *, name_length_max: int = _NAME_LENGTHS[0]
-    ) -> list[_Line] | None:
+    def list_lines(self, node_ids: Sequence[str], depth: int) -> list[_Line] | None:
         """Return a line for each node that holds anything and take their room, None where they do not fit."""
         if len(node_ids) * _LINE_TOKENS_MIN > self.left:
             return None
-        lines = [self._make_line(entry, depth, name_length_max) for entry in self._find_entries(node_ids)]
+        lines = [self._make_line(entry, depth) for entry in self._find_entries(node_ids)]
         cost = sum(estimate_tokens(line.text) + 1 for line in lines)
         if cost > self.left:
             return None
@@ -167,18 +167,17 @@ class _Outline:
             if entry is not None:
                 yield entry
 
-    def _make_line(self, entry: Entry, depth: int, name_length_max: int = _NAME_LENGTHS[0]) -> _Line:
+    def _make_line(self, entry: Entry, depth: int) -> _Line:
         node = self.library.node(entry.section_id)
-        name = shorten(entry.name, name_length_max)
-        text = f"{'  ' * depth}- [{entry.section_id}] {name} ({describe_size(self.library, node)})"
+        text = f"{'  ' * depth}- [{entry.section_id}] {entry.name} ({describe_size(self.library, node)})"
         if not entry.below and node.is_loaded and node.kind is NodeKind.SECTION and is_generic(node.title):
             opening = preview_opening(self.library, node)
             text = f"{text}: {opening}" if opening else text
         return _Line(entry, node, depth, text)
 
     def deepen(self) -> None:
-        """List what stands below lines while there is room: folders first, then what opening does not give whole."""
-        queue: list[tuple[bool, bool, float, int, _Line]] = []
+        """List what stands below lines, all folders first, then what is large and not deep, while there is room."""
+        queue: list[tuple[bool, float, int, _Line]] = []
         partial: list[_Line] = []
         count = 0
 
@@ -189,21 +188,20 @@ class _Outline:
                 if line.entry.below and tokens >= _WORTH_MIN and not is_optional(line.node):
                     count += 1
                     worth = tokens / (line.depth + 1) ** 2
-                    is_whole = tokens <= WHOLE_TOKENS_MAX
-                    heappush(queue, (line.node.kind is not NodeKind.FOLDER, is_whole, -worth, count, line))
+                    heappush(queue, (line.node.kind is not NodeKind.FOLDER, -worth, count, line))
 
         push(self.roots)
         while queue:
-            is_no_folder, _, _, _, line = heappop(queue)
+            is_no_folder, _, _, line = heappop(queue)
             below = self.list_lines(line.entry.below, line.depth + 1)
             if below is not None:
                 line.below = below
                 push(below)
-            elif is_no_folder:
+            elif is_no_folder and line.node.tokens < _PART_SHARE_MIN * self.library.tokens:
                 partial.append(line)
             elif self._list_part(line):
                 push(line.below)
-            else:
+            elif not is_no_folder:
                 return
         for line in partial:
             self._list_ranges(line)
@@ -260,7 +258,7 @@ class _Outline:
         room = int(self.left * _PART_SHARE)
         named: list[str] = []
         for node_id in node_ids:
-            name = name_node(self.library.heading(node_id), length_max=40)
+            name = name_briefly(self.library.heading(node_id), length_max=40)
             room -= estimate_tokens(name) + 1
             if room < 0:
                 break

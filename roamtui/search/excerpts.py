@@ -9,12 +9,12 @@ from roamtui.document.tokens import estimate_tokens
 from roamtui.search.sentences import best_sentences, find_opening
 from roamtui.search.units import Unit, UnitKind, find_units
 
-_WHOLE_FACTOR = 1.4
+_WHOLE_FACTOR = 1.5
 """A text up to this many times the tokens of an excerpt is given whole: half a rule without its exception misleads."""
 _SOURCE_LENGTH = 60_000
 """Characters of a very long section that are looked through."""
 _SENTENCES = 4
-_HEADINGS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
+_TABLE = (UnitKind.TABLE_HEAD, UnitKind.ROW)
 
 
 def find_excerpt(text: str, terms: Sequence[str], *, tokens_max: int) -> tuple[tuple[int, int], ...]:
@@ -38,16 +38,17 @@ def find_excerpt(text: str, terms: Sequence[str], *, tokens_max: int) -> tuple[t
         return ((start, end),)
     chosen: dict[int, tuple[int, int]] = {}
     left = tokens_max
+    starts = [unit.start for unit in units]
     for sentence_start, sentence_end in _list_best(text, terms):
-        index = bisect_right([unit.start for unit in units], sentence_start) - 1
-        for unit_index, bounds in _widen(text, units, index, (sentence_start, sentence_end), left):
-            cost = estimate_tokens(text[slice(*bounds)])
-            if unit_index in chosen or cost > left:
-                if unit_index == index:
-                    break
-                continue
-            chosen[unit_index] = bounds
-            left -= cost
+        index = bisect_right(starts, sentence_start) - 1
+        for number, group in enumerate(_widen(text, units, index, (sentence_start, sentence_end), left)):
+            added = {unit_index: bounds for unit_index, bounds in group.items() if unit_index not in chosen}
+            cost = sum(estimate_tokens(text[start:end]) for start, end in added.values())
+            if cost <= left:
+                chosen |= added
+                left -= cost
+            elif not number:
+                break
         if left < tokens_max // 4:
             break
     if not chosen:
@@ -66,19 +67,48 @@ def _list_best(text: str, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _widen(
     text: str, units: Sequence[Unit], index: int, sentence: tuple[int, int], tokens_max: int
-) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Yield the unit of a sentence, or the sentence alone where the unit is long, then what stands beside it."""
+) -> Iterator[dict[int, tuple[int, int]]]:
+    """Yield the unit of a sentence, or the sentence alone where the unit is long, then the opening and what is beside.
+
+    Each is given by the indexes of units: a row comes with the head of its table, beside it a table as a whole.
+    """
     unit = units[index]
     is_long = estimate_tokens(text[unit.start : unit.end]) > tokens_max
-    yield index, sentence if is_long else (unit.start, unit.end)
-    if unit.kind is UnitKind.ROW:
-        head = next((i for i in range(index - 1, -1, -1) if units[i].kind is not UnitKind.ROW), None)
-        if head is not None and units[head].kind is UnitKind.TABLE_HEAD:
-            yield head, (units[head].start, units[head].end)
+    found = {index: sentence if is_long else (unit.start, unit.end)}
+    table = _find_table(units, index)
+    if unit.kind is UnitKind.ROW and units[table.start].kind is UnitKind.TABLE_HEAD:
+        found[table.start] = (units[table.start].start, units[table.start].end)
+    yield found
+    opening = next((i for i, one in enumerate(units) if one.kind in (UnitKind.PROSE, UnitKind.ITEM)), index)
+    yield _take(units, range(opening, opening + 1))
+    if len(table) > 1:
+        yield _take(units, table)
     for distance in (1, 2, 3):
-        for beside in (index + distance, index - distance):
-            if 0 <= beside < len(units) and units[beside].kind not in _HEADINGS:
-                yield beside, (units[beside].start, units[beside].end)
+        for beside in (table.stop - 1 + distance, table.start - distance):
+            if 0 <= beside < len(units) and _is_telling(units[beside], unit):
+                yield _take(units, _find_table(units, beside))
+
+
+def _is_telling(beside: Unit, unit: Unit) -> bool:
+    """Return whether what stands beside a unit helps to understand it: half a piece of code proves nothing."""
+    return beside.kind is not UnitKind.HEADING and (beside.kind is not UnitKind.CODE or unit.kind is UnitKind.CODE)
+
+
+def _find_table(units: Sequence[Unit], index: int) -> range:
+    """Return the units of the table that one belongs to, the head first; for any other unit itself."""
+    if units[index].kind not in _TABLE:
+        return range(index, index + 1)
+    start = index
+    while units[start].kind is UnitKind.ROW and start and units[start - 1].kind in _TABLE:
+        start -= 1
+    end = index + 1
+    while end < len(units) and units[end].kind is UnitKind.ROW:
+        end += 1
+    return range(start, end)
+
+
+def _take(units: Sequence[Unit], indexes: range) -> dict[int, tuple[int, int]]:
+    return {index: (units[index].start, units[index].end) for index in indexes}
 
 
 def _merge(text: str, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -44,6 +44,8 @@ class Status:
     """Step of the question under way, 0 before its first."""
     usage: Usage = field(default_factory=Usage)
     """Of the whole conversation."""
+    document_tokens: int = 0
+    """Of all that the source has."""
     open_count: int = 0
     open_tokens: int = 0
     alert: str = ""
@@ -108,7 +110,10 @@ class StatusLine(ActionLine):
     def show_state(self, state: ConversationState) -> None:
         """Show what is open, and what the conversation took."""
         usage = sum_usage(state.transcript.exchanges)
-        self.change(open_count=len(state.open), open_tokens=state.open_tokens, usage=usage)
+        document_tokens = state.library.tokens if usage.input_tokens else 0
+        self.change(
+            open_count=len(state.open), open_tokens=state.open_tokens, usage=usage, document_tokens=document_tokens
+        )
 
     def _turn(self) -> None:
         if self._status.is_asking and self.app.animation_level != "none":
@@ -156,7 +161,7 @@ class StatusLine(ActionLine):
     def _usage(self) -> list[Content]:
         usage = self._status.usage
         is_known = usage.input_tokens or usage.output_tokens
-        return [Content.styled(describe_usage(usage), "$muted")] if is_known else []
+        return [Content.styled(describe_usage(usage, self._status.document_tokens), "$muted")] if is_known else []
 
 
 def _measure_room(width: int, *parts: Content) -> int:
@@ -255,12 +260,19 @@ class HeaderLine(Widget):
         return Content.assemble(left, " " * max(1, gap), (source, "$muted"))
 
 
-def describe_usage(usage: Usage) -> str:
-    """Return tokens and cost in a few words."""
+def describe_usage(usage: Usage, document_tokens: int = 0) -> str:
+    """Return what the model read anew and from its provider's cache, beside what the document has, and the cost.
+
+    Args:
+        usage: Of a question or a conversation.
+        document_tokens: Of all that the source has, 0 where that is not to be said.
+    """
     about = "" if usage.source == "provider" else "~"
-    words = [f"{about}{format_tokens(usage.input_tokens)} tok in", f"{about}{format_tokens(usage.output_tokens)} out"]
+    words = [f"{about}{format_tokens(max(0, usage.input_tokens - usage.cached_tokens))} new"]
     if usage.cached_tokens:
-        words.insert(1, f"{format_tokens(usage.cached_tokens)} cached")
+        words.append(f"{format_tokens(usage.cached_tokens)} cached")
+    if document_tokens:
+        words.append(f"document {format_tokens(document_tokens)}")
     if usage.cost_usd:
         words.append(f"${usage.cost_usd:.4f}" if usage.cost_usd < 0.1 else f"${usage.cost_usd:.2f}")
     return " · ".join(words)

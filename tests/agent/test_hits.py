@@ -36,7 +36,7 @@ def _hit(library: Library, title: str, score: float = 1.0, rival: float | None =
 
 def _lines(library: Library, *titles: str, query: str, opened: str = "") -> list[str]:
     text = _describe(library, *titles, query=query, opened=opened).text
-    return re.sub(r" \([\d.]+k?(?: of [\d.]+k?)?(, open: .*)?\)", r"\1", text).split("\n")
+    return re.sub(r" \([\d.]+k?(?: of [\d.]+k?)?(, open: .*)?(?:, complete)?\)", r"\1", text).split("\n")
 
 
 def test_a_file_is_named_once_with_its_sections_below_it() -> None:
@@ -64,7 +64,30 @@ def test_what_limits_a_hit_comes_with_the_best_alone() -> None:
     parts = "".join(f"## Part {n}\n\nPart {n} is red.\n\n### Limits {n}\n\nNever {n}.\n\n" for n in range(9))
     library = make_library(f"# Parts\n\n{parts}")
     text = _describe(library, *(f"Part {n}" for n in range(9)), query="red").text
-    assert [f"Never {n}." in text for n in range(9)] == [True, True, *[False] * 7]
+    assert [f"Never {n}." in text for n in range(9)] == [True, True, True, *[False] * 6]
+
+
+def test_what_is_complete_is_said_and_what_is_left_out_is_marked() -> None:
+    long = "\n\n".join(f"Sentence {n} speaks of herons at some length and says little." for n in range(90))
+    library = make_library(f"# Birds\n\n## Short\n\nHerons eat fish.\n\n## Long\n\n{long}\n\nHerons nest in trees.\n")
+    short, *_ = _describe(library, "Short", query="herons eat").text.split("\n")
+    assert short.endswith(", complete)")
+    head, *excerpt = _describe(library, "Long", query="herons nest trees").text.split("\n")
+    assert "complete" not in head
+    assert "    […]" in excerpt
+
+
+def test_a_link_in_an_excerpt_has_the_id_that_it_leads_to() -> None:
+    library = make_library("# A\n\n## B\n\nRed after the [grace](#c) period.\n\n## C\n\nA day.\n")
+    assert f"Red after the grace [{id_of(library, 'C')}] period." in _describe(library, "B", query="red").text
+
+
+def test_a_table_comes_whole_or_as_a_row_with_its_head() -> None:
+    rows = "".join(f"| item {n} | {n} euros |\n" for n in range(200))
+    library = make_library(f"# A\n\n## B\n\n| What | Price |\n|---|---|\n{rows}\n")
+    lines = _describe(library, "B", query="item 77").text.split("\n")
+    assert "    | What | Price |" in lines
+    assert "    | item 77 | 77 euros |" in lines
 
 
 def test_what_is_open_is_marked_and_not_quoted() -> None:

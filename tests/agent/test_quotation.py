@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.agent.quotation import find_quotations
+from roamtui.agent.binding import find_quotations
 
 
 @pytest.mark.parametrize(

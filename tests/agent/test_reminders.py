@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.reminding import ANSWER_REMINDER
+from roamtui.agent.answer import ANSWER_REMINDER
 from roamtui.conversation.events import ReminderSent
 from roamtui.conversation.transcript import Stopped
 from roamtui.models.scripted import ScriptedReply

@@ -97,7 +97,7 @@ def test_the_plain_answer_shows_sources_and_model(run: RunCommand, garden: Path)
     assert "found in the text" in result.out
     assert "no quotes" not in result.out
     assert "  no quotes, so nothing was checked\n" in run("ask", garden, "?!").out
-    assert "(offline;" in result.out
+    assert "(offline)" in result.out
 
 
 def test_the_same_question_gives_the_same_answer(run: RunCommand, garden: Path) -> None:

@@ -76,7 +76,6 @@ def test_the_offline_model_answers_as_without_them(run: RunCommand, garden: Path
     after = run("ask", garden, QUESTION, "--json").json
     for key in ("answer", "citations", "opened", "steps"):
         assert after[key] == before[key]
-    assert after["usage"]["input_tokens"] > before["usage"]["input_tokens"]
 
 
 def test_path_and_content_are_printed(run: RunCommand) -> None:

@@ -163,10 +163,10 @@ def test_a_request_holds_what_is_new_and_a_digest(path: Path, open_writer: Calla
     first = make_request()
     second = Request(messages=(*first.messages, Message(role=Role.ASSISTANT, text="Yes.")), tools=first.tools)
     other = Request(
-        messages=(first.messages[0], Message(role=Role.USER, text="<<<0a1b2c3d\nx\n0a1b2c3d>>>")), allow_calls=False
+        messages=(first.messages[0], Message(role=Role.USER, text="<<<ghjkmnpq\nx\nghjkmnpq>>>")), allow_calls=False
     )
     same = Request(
-        messages=(first.messages[0], Message(role=Role.USER, text="<<<ffffffff\nx\nffffffff>>>")), allow_calls=False
+        messages=(first.messages[0], Message(role=Role.USER, text="<<<tttttttt\nx\ntttttttt>>>")), allow_calls=False
     )
     assert [writer.write_request(request, "m", 9) for request in (first, second, other, same)] == [1, 2, 3, 4]
     lines = read(path)
@@ -174,8 +174,8 @@ def test_a_request_holds_what_is_new_and_a_digest(path: Path, open_writer: Calla
     assert [[message["text"] for message in line["messages"]] for line in lines] == [
         ["You roam.", "What is a model?"],
         ["Yes."],
-        ["<<<0a1b2c3d\nx\n0a1b2c3d>>>"],
-        ["<<<ffffffff\nx\nffffffff>>>"],
+        ["<<<ghjkmnpq\nx\nghjkmnpq>>>"],
+        ["<<<tttttttt\nx\ntttttttt>>>"],
     ]
     assert lines[0]["tools"][0]["name"] == "expand_sections"
     assert (lines[0]["model"], lines[0]["window_tokens"], lines[2]["allow_calls"]) == ("m", 9, False)

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from roamtui.agent.prompt import EXPAND_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_ids
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import ConversationEvent, SectionsExpanded, ToolFinished, ToolResult
+from roamtui.conversation.state import ConversationState
 from roamtui.models.base import ToolSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from roamtui.outline.labels import name_node
 
 IDS_MAX = 20
+_FULL_SHARE = 0.6
+"""Of the open budget, up to which nothing is closed unasked."""
+_CLOSABLE_MAX = 6
 NAME = "expand_sections"
 _NO_IDS = 'expand_sections needs section_ids: a list of 1 to 20 ids from the outline, such as ["a8a96034", "b9e8ef5c"].'
+
+
+def describe_closable(state: ConversationState, used: Sequence[str]) -> str:
+    """Return which open sections could be closed, the largest first; empty while there is room for more.
+
+    Args:
+        state: Holds what is open.
+        used: Ids that were asked for just now.
+    """
+    if state.open_tokens < _FULL_SHARE * state.options.budget_tokens:
+        return ""
+    idle = [s for s in state.open if not s.is_pinned and not s.is_closing and s.section_id not in used]
+    largest = sorted(idle, key=lambda section: -section.tokens)[:_CLOSABLE_MAX]
+    named = [f"[{s.section_id}] {name_node(state.library.heading(s.section_id))} ({s.tokens})" for s in largest]
+    lead = "Room gets short. Close with collapse_sections what is of no further use"
+    return f"({lead}: {'; '.join(named)}.)" if named else ""
 
 
 class ExpandTool:
@@ -56,5 +74,7 @@ class ExpandTool:
                 texts += [result.text for result in event.results]
         if ignored:
             texts.append(f"({len(ignored)} more ids were not opened: at most {IDS_MAX} a call.)")
+        if hint := describe_closable(context.session.state, ids):
+            texts.append(hint)
         finished = ToolFinished(tool=NAME, section_ids=ids, results=tuple(results))
         return ToolOutcome(text="\n\n".join(texts), finished=finished, events=tuple(events))

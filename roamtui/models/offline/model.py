@@ -10,7 +10,6 @@ import json
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 
 from roamtui.conversation.transcript import ToolCall, Usage
-from roamtui.document.tokens import estimate_tokens
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
 from roamtui.models.offline.exceptions import is_about_exceptions
 from roamtui.models.offline.reading import Found, Reading, is_follow_up, read_messages
@@ -31,6 +30,8 @@ _SMALL_TOKENS = 2_000
 _BLOCK_TOKENS_MAX = 4_000
 """What opening one section costs at most: a page."""
 NAME = "offline"
+_FREE = Usage(cost_usd=0.0)
+"""Tokens mean nothing where no provider counts them."""
 _WINDOW_TOKENS = 128_000
 _HITS = 8
 _STEPS_MAX = 6
@@ -145,19 +146,18 @@ class OfflineModel:
         reading = await asyncio.to_thread(read_messages, request.messages)
         tools = {tool.name for tool in request.tools} if request.allow_calls else set[str]()
         call = _choose_call(reading, tools)
-        spent = sum(estimate_tokens(message.text) for message in request.messages)
         if call is not None:
             name, arguments = call
             text = json.dumps(arguments, ensure_ascii=False)
             yield CallMade(ToolCall(id=f"offline_{len(request.messages)}", name=name, arguments=text))
-            yield UsageReported(Usage(input_tokens=spent, output_tokens=estimate_tokens(text), cost_usd=0.0))
+            yield UsageReported(_FREE)
             yield ModelStopped("tool_calls")
             return
         answer = await asyncio.to_thread(write_answer, reading)
         for word in answer.split(" "):
             yield TextDelta(word if word is answer else f"{word} ")
             await asyncio.sleep(0)
-        yield UsageReported(Usage(input_tokens=spent, output_tokens=estimate_tokens(answer), cost_usd=0.0))
+        yield UsageReported(_FREE)
         yield ModelStopped("stop")
 
     async def close(self) -> None:

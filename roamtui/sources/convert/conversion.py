@@ -91,7 +91,7 @@ def get_converter(wanted: Format, report: PageReport | None = None) -> Callable[
         case Format.PDF:
             from roamtui.sources.convert.pdf.convert import convert_pdf  # noqa: PLC0415 - each is heavy
 
-            return convert_pdf
+            return partial(convert_pdf, report=report)
         case Format.EPUB:
             from roamtui.sources.convert.epub import convert_epub  # noqa: PLC0415
 

@@ -40,13 +40,15 @@ async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
         outline = await call(client, "outline", budget=800)
         assert "Fees and deposits" in outline
         found = list_ids(await call(client, "search_sections", query="grace period", limit=2))
-        assert len(found) == 2
+        assert len(found) >= 2
         assert "Classes A, B, D and F" in await call(client, "expand_sections", section_ids=found)
         again = await call(client, "expand_sections", section_ids=found)
         assert "is open already" in again
         assert "collapse_sections" in again
         assert "Classes A, B, D and F" not in again
-        assert await call(client, "collapse_sections", section_ids=found) == f"[{found[0]}] closed\n[{found[1]}] closed"
+        assert await call(client, "collapse_sections", section_ids=found) == "\n".join(
+            f"[{one}] closed" for one in found
+        )
         assert "Classes A, B, D and F" in await call(client, "expand_sections", section_ids=found)
 
 

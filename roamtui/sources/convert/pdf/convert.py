@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert.converted import Converted, PageReport
 from roamtui.sources.convert.pdf.anchoring import Anchors
 from roamtui.sources.convert.pdf.body import (
     find_exhibits,
@@ -46,19 +46,20 @@ _PROGRAM = re.compile(r"^Microsoft \w+ - |\.(?:docx?|pdf|indd|tex|qxd|dvi)$", re
 """What programs put into a title."""
 
 
-def convert_pdf(data: bytes, name: str, *, uses_bookmarks: bool = True) -> Converted:
+def convert_pdf(data: bytes, name: str, *, uses_bookmarks: bool = True, report: PageReport | None = None) -> Converted:
     """Return a PDF as Markdown.
 
     Args:
         data: The file.
         name: What to call it in an error.
         uses_bookmarks: Whether its own outline counts; without it, what the other steps find can be measured.
+        report: Told how many pages were read.
 
     Raises:
         SourceError: It is damaged, protected, or holds no text.
     """
     file = PdfFile(data, name)
-    read = _read_pages(file)
+    read = _read_pages(file, report)
     if not any(read.rows):
         raise SourceError(f"{name} holds no text: it was scanned, perhaps. {_advise_recognition(shlex.quote(name))}")
     notes = _describe_gaps(read, file.page_count)
@@ -98,12 +99,14 @@ class _Read:
     """Of those without text that are not blank."""
 
 
-def _read_pages(file: PdfFile) -> _Read:
+def _read_pages(file: PdfFile, report: PageReport | None) -> _Read:
     read = _Read()
     started = time.monotonic()
     for number in range(min(file.page_count, _PAGES_MAX)):
         if time.monotonic() - started > _SECONDS_MAX:
             break
+        if report is not None:
+            report(number, file.page_count)
         with file.open_page(number) as page:
             rows = read_rows(page) if page is not None else []
             read.rows.append(rows)
