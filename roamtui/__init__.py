@@ -4,4 +4,4 @@ Layers, each importing only those above it: sources, document, outline, search, 
 headless and tui, cli. ARCHITECTURE.md draws the picture.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
