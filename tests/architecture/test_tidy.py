@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _SOURCE_LINES_MAX = 600
 _TEST_LINES_MAX = 800
 _FUNCTION_LINES_MAX = 60
+_SMALL_LINES = 60
 _VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
 _TEXT_SUFFIXES = {".py", ".md", ".toml", ".txt", ".yml", ".yaml", ".cfg", ".tcss", ".json", ".jsonl"}
 _UNFINISHED = re.compile(rf"\b({'|'.join(('TO' + 'DO', 'FIX' + 'ME', 'X' * 3))})\b")
@@ -75,6 +77,26 @@ def test_no_function_is_too_long() -> None:
                 if lines > _FUNCTION_LINES_MAX:
                     long.append(f"{_name(path, node)} {node.name}: {lines}")
     assert long == []
+
+
+def test_a_small_file_with_one_importer_is_part_of_it() -> None:
+    """A file that is loaded late, by what needs it alone, stands for itself."""
+    importers: dict[str, set[str]] = defaultdict(set)
+    for path in _SOURCES:
+        tree = _parse(path)
+        late = {id(one) for node in ast.walk(tree) if _is_function(node) for one in ast.walk(node)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+                for name in names:
+                    importers[name] |= {"late", str(path)} if id(node) in late else {str(path)}
+    small = [path for path in _SOURCES if _count_lines(path) < _SMALL_LINES and not path.name.startswith("__")]
+    modules = {path: ".".join(path.relative_to(PROJECT_DIR).with_suffix("").parts) for path in small}
+    assert [modules[path] for path in small if len(importers[modules[path]]) == 1] == []
+
+
+def _is_function(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def test_every_module_says_what_belongs_there() -> None:

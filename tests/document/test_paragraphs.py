@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.node import NodeKind
-from roamtui.document.paragraphs import GROUP_LENGTH, PIECE_LENGTH, group_paragraphs
+from roamtui.document.parse import GROUP_LENGTH, PIECE_LENGTH, group_paragraphs
 
 _LINES = st.lists(
     st.tuples(st.text(alphabet="ab ,;\t\u2028", max_size=300), st.sampled_from(["\n", "\r\n", "\r", "\n\n"])),
