@@ -1,7 +1,7 @@
 """Writes what is generated into README.md and the pages of this folder: `make docs`.
 
-A page marks the place: ``<!-- keys -->`` to ``<!-- /keys -->`` for the table of keys, and
-``<!-- roamtui ask --help -->`` to ``<!-- /roamtui ask --help -->`` for what that command prints.
+A page marks the place: ``<!-- keys -->`` to ``<!-- /keys -->`` for the table of keys, ``<!-- example -->`` for a question
+to the offline model, and ``<!-- roamtui ask --help -->`` to ``<!-- /roamtui ask --help -->`` for what that command prints.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from roamtui.tui.actions import render_key_table
 
 _PROJECT = Path(__file__).resolve().parents[1]
-_BLOCK = re.compile(r"(<!-- (keys|roamtui(?: [a-z]+)? --help) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- (keys|example|roamtui(?: [a-z]+)? --help) -->\n)(.*?)(<!-- /\2 -->)", re.DOTALL)
+_EXAMPLE = ("ask", "examples/handbook.md", "Can I drop the folding bike off in the night locker on my way home?")
 _COLUMNS = "80"
 
 
@@ -32,13 +35,22 @@ def fill_blocks(text: str) -> str:
 def _make_block(name: str) -> str:
     if name == "keys":
         return f"{render_key_table().strip()}\n"
-    return f"```text\n{_read_help(name.split()[1:])}```\n"
+    if name == "example":
+        command, document, question = _EXAMPLE
+        return f'```text\n$ roamtui {command} {document} "{question}"\n\n{_run(_EXAMPLE)}```\n'
+    return f"```text\n{_run(name.split()[1:])}```\n"
 
 
-def _read_help(arguments: list[str]) -> str:
+def _run(arguments: Sequence[str]) -> str:
+    """Return what a command prints in a home of its own."""
     command = [sys.executable, "-m", "roamtui", *arguments]
-    environ = {**os.environ, "COLUMNS": _COLUMNS}
-    return subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    environ = {key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "ROAMTUI_"))}
+    with TemporaryDirectory() as home:
+        environ |= {"COLUMNS": _COLUMNS, "HOME": home}
+        done = subprocess.run(  # noqa: S603
+            command, env=environ, cwd=_PROJECT, capture_output=True, text=True, check=True
+        )
+    return done.stdout
 
 
 def main() -> int:

@@ -49,11 +49,9 @@ class Settings:
         low=1,
     )
     confident_start: ConfidentStart = option(
-        ConfidentStart.REMOTE, "when a question opens what search finds beyond doubt", key="agent.confident_start"
+        ConfidentStart.REMOTE, "when a question brings what search finds", key="agent.confident_start"
     )
-    outline_tokens: int | None = option(
-        None, "tokens of the outline that the model reads, at most (default 900)", kind=int, low=200
-    )
+    outline_tokens: int | None = option(None, "tokens of the outline that the model reads, about", kind=int, low=200)
     allowed_origins: tuple[str, ...] = option(
         (), "addresses of sites that pages may be fetched from without asking", key="web.allow"
     )

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ConfidentStart(StrEnum):
-    """When what search finds beyond doubt is open as a question goes to the model."""
+    """When a question goes to the model with what search finds for it."""
 
     REMOTE = "remote"
     """For models that take time and money for each step: all but the offline one."""

@@ -28,6 +28,7 @@ class AgentScore:
     """What the agent did with a question."""
 
     gold_opened: bool
+    """Whether a gold section was opened, or given whole with one above it."""
     gold_cited: bool
     relaxed_opened: bool
     relaxed_cited: bool

@@ -15,6 +15,7 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.events import ExpandStatus, QuestionAnswered, SectionsExpanded
 from roamtui.conversation.session import Session
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Exchange, Stopped, Transcript
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
@@ -27,6 +28,7 @@ from roamtui.evaluation.questions import EvalQuestion, Turn
 from roamtui.evaluation.rows import AgentScore, QuestionRow, RowFile, RunKey
 from roamtui.evaluation.scoring import RANK_MAX
 from roamtui.models.base import Model
+from roamtui.outline.spans import subtract_bounds
 from roamtui.search.base import Searcher
 from roamtui.sources.read import read_file
 
@@ -240,12 +242,13 @@ async def ask_agent(
             elif isinstance(event, QuestionAnswered):
                 final = event
     assert final is not None
+    read = {*opened, *(section_id for section_id in golds.relaxed if _is_given(session.state, section_id))}
     cited = {citation.section_id for citation in final.citations}
     verified, quotes = count_verified(final.citations)
     return AgentScore(
-        gold_opened=not golds.strict.isdisjoint(opened),
+        gold_opened=not golds.strict.isdisjoint(read),
         gold_cited=not golds.strict.isdisjoint(cited),
-        relaxed_opened=not golds.relaxed.isdisjoint(opened),
+        relaxed_opened=not golds.relaxed.isdisjoint(read),
         relaxed_cited=not golds.relaxed.isdisjoint(cited),
         quotes=quotes,
         verified=verified,
@@ -256,6 +259,14 @@ async def ask_agent(
         stopped=final.stopped.value,
         error=final.error if final.stopped in (Stopped.ERROR, Stopped.COST) else "",
     )
+
+
+def _is_given(state: ConversationState, section_id: str) -> bool:
+    """Return whether a model has all own text of a section, which may have come with what stands above it."""
+    if section_id not in state.library:
+        return False
+    span = state.library.shown_own_span(section_id)
+    return bool(len(span)) and not subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ()))
 
 
 def make_exchanges(history: Sequence[Turn]) -> tuple[Exchange, ...]:

@@ -298,7 +298,7 @@ def test_what_search_opened_counts_as_opened(run: RunCommand, garden: Path) -> N
     answer = run("ask", garden, SPADE, "--json").json
     assert answer["steps"] == []
     assert answer["opened"] == answer["open"]
-    assert [citation["section_id"] in answer["opened"] for citation in answer["citations"]] == [True]
+    assert [(citation["path"][-1], citation["verified"]) for citation in answer["citations"]] == [("Tools", True)]
 
 
 def test_the_offline_model_searches_itself(run: RunCommand, garden: Path) -> None:

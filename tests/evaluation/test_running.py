@@ -12,7 +12,7 @@ import pytest
 from roamtui.errors import ModelError
 from roamtui.evaluation.questions import Turn, read_questions
 from roamtui.evaluation.rows import RowFile, RunKey
-from roamtui.evaluation.running import Plan, build_folder_library, make_exchanges, run_plan
+from roamtui.evaluation.running import Plan, build_document_library, build_folder_library, make_exchanges, run_plan
 from roamtui.models.base import Model
 from roamtui.models.offline.model import OfflineModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
@@ -100,6 +100,21 @@ async def test_the_agent_is_scored_by_what_it_opened_and_cited(tmp_path: Path) -
     assert agent.steps == 3
     assert agent.tokens > 0
     assert agent.stopped == "answered"
+
+
+async def test_what_is_given_with_a_section_above_it_is_opened(tmp_path: Path) -> None:
+    plan = _make_plan(tmp_path, CANOE, scope="doc")
+    (canoe,) = (await run_plan(plan)).rows["canoe"].hits[:1]
+    document = build_document_library(tmp_path / "docs", str(CANOE["doc"]))
+    above = document.ancestors(canoe)[0]
+    replies = [
+        ScriptedReply(calls=(("expand_sections", {"section_ids": [above]}),)),
+        ScriptedReply(text="Not found: nothing."),
+    ]
+    plan = replace(plan, key=replace(plan.key, model="scripted"), make_model=lambda: ScriptedModel(replies))
+    agent = (await run_plan(plan)).rows["canoe"].agent
+    assert agent is not None
+    assert (agent.gold_opened, agent.gold_cited, agent.opened) == (True, False, 1)
 
 
 def _fail(times: int) -> Callable[[], Model]:

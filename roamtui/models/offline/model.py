@@ -22,7 +22,7 @@ LINKS_MAX = 3
 _LIST_LENGTH_MAX = 12
 """Links of a list of which the first are opened although none shares a word with the question."""
 _SYNONYM_SHARE = 0.5
-SECTIONS_MAX = 4
+SECTIONS_MAX = 5
 TOKENS_MAX = 2_800
 """Estimated tokens of section text for one question, the first section and small ones apart."""
 _SMALL_TOKENS = 2_000
@@ -46,7 +46,7 @@ def make_query(reading: Reading) -> str:
 
 
 def choose_sections(reading: Reading) -> tuple[str, ...]:
-    """Return up to four ids that were neither given nor asked for, the most promising first."""
+    """Return up to five ids that were neither given nor asked for, the most promising first."""
     closed = reading.given_ids | reading.asked_ids
     if reading.found:
         return _take_hits(reading, closed)

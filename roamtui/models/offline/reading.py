@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role
@@ -18,13 +19,19 @@ _GIVEN = re.compile(
     re.MULTILINE,
 )
 _FENCE = re.compile(r"^<<<([g-z]{8})\n(.*?)\n\1>>>$", re.MULTILINE | re.DOTALL)
-_INSIDE = re.compile(r"(?<=\S) \[([0-9a-f]{8})\]$", re.MULTILINE)
-"""The id behind a heading of a delivered text."""
+_INSIDE = re.compile(
+    r"^ {0,3}(?:#{1,6}[ \t]+(?P<atx>.*)|(?P<setext>\S.*)(?= \[[0-9a-f]{8}\][ \t]*\n {0,3}(?:=+|-+)[ \t]*$)) "
+    r"\[(?P<id>[0-9a-f]{8})\][ \t]*$",
+    re.MULTILINE,
+)
+"""A heading of a delivered text, with the id behind it."""
 _HIT = re.compile(
     r"^- \[(?P<id>[0-9a-f]{8})\] (?P<path>.*) \((?:optional, )?"
     r"(?:(?:(?P<own>[\d.]+[kMG]?|list) of )?(?P<all>[\d.]+[kMG]?)|page)[^()\n]*\)(?P<excerpt>(?:\n    .*)*)",
     re.MULTILINE,
 )
+_HIT_FILE = re.compile(r"^(?!- )(\S.*):$", re.MULTILINE)
+"""The file that the hits below it stand in."""
 _PAGE_HIT = re.compile(r"^- \[([0-9a-f]{8})\] .* \(page[^)\n]*\)$", re.MULTILINE)
 _ID_ARGUMENT = re.compile(r"[0-9a-f]{8}")
 _PAGE_TOKENS = 1_000
@@ -47,6 +54,8 @@ _POINTING_WORDS = frozenset(
     }
 )
 _FOLLOW_UP_TERMS_MAX = 3
+_HITS_EACH = 2
+"""Of a file; the others of it are taken for worse than those of the files after it."""
 _UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
 
@@ -57,6 +66,14 @@ class Given:
     section_id: str
     path: str
     text: str
+    inside: tuple[tuple[int, str, str], ...] = ()
+    """Sections inside it: where in the text each begins, its id and its title."""
+
+    def find_holder(self, quote: str) -> tuple[str, str]:
+        """Return id and title of the innermost section that holds a quote."""
+        start = self.text.find(quote)
+        held = [(section_id, title) for offset, section_id, title in self.inside if offset <= start]
+        return held[-1] if held else (self.section_id, self.path.rpartition(" > ")[2].strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +133,14 @@ def read_messages(messages: Sequence[Message]) -> Reading:
     outline, links = _read_outline(messages[questions[0]].text if questions else "")
     pages = {section_id for section_id, _ in links} | set(_PAGE_HIT.findall("\n".join(searches)))
     last_ids = _ID_ARGUMENT.findall(calls[-1].arguments) if calls and calls[-1].name == "expand_sections" else []
-    inside = (found for section in given for found in _INSIDE.findall(section.text))
+    given = [_strip_ids(section) for section in given]
+    inside = (section_id for section in given for _, section_id, _ in section.inside)
     return Reading(
         question=_read_question(messages[last].text) if questions else "",
         earlier_questions=tuple(_read_question(messages[index].text) for index in questions[:-1]),
         outline=outline,
         within_id=within["id"] if within else None,
-        given=tuple(map(_strip_ids, _keep_within(given, within["path"]) if within else given)),
+        given=tuple(_keep_within(given, within["path"]) if within else given),
         given_ids=frozenset((*(section.section_id for section in given), *inside)),
         started_ids=frozenset(_find_started(messages[last].text) if questions else ()),
         asked_ids=frozenset(found for call in expansions for found in _ID_ARGUMENT.findall(call.arguments)),
@@ -170,19 +188,37 @@ def _find_given(text: str) -> list[Given]:
 
 def _strip_ids(section: Given) -> Given:
     """Return a section whose text is as in the source: ids were added for the model."""
-    return replace(section, text=strip_marks(section.text))
+    inside = tuple(
+        (len(strip_marks(section.text[: match.start()])), match["id"], strip_marks(match["atx"] or match["setext"]))
+        for match in _INSIDE.finditer(section.text)
+    )
+    return replace(section, text=strip_marks(section.text), inside=inside)
 
 
 def _find_hits(text: str) -> list[Found]:
-    return [
-        Found(
-            section_id=match["id"],
-            path=match["path"],
-            tokens=_estimate_cost(match["own"], match["all"]),
-            snippet=" ".join(match["excerpt"].split()),
+    """Return the hits of a search, the best first as far as can be told: those of a file stand together."""
+    places: Counter[str] = Counter()
+    ranked: list[tuple[bool, Found]] = []
+    for file, hit in _list_hits(text):
+        ranked.append((bool(file) and places[file] >= _HITS_EACH, hit))
+        places[file] += 1
+    return [hit for _, hit in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def _list_hits(text: str) -> Iterator[tuple[str, Found]]:
+    """Yield hits as they stand, each with the name of its file where there is one."""
+    heads = [(match.start(), match[1]) for match in _HIT_FILE.finditer(text)]
+    for match in _HIT.finditer(text):
+        file = next((name for start, name in reversed(heads) if start < match.start()), "")
+        yield (
+            file,
+            Found(
+                section_id=match["id"],
+                path=f"{file} > {match['path']}" if file else match["path"],
+                tokens=_estimate_cost(match["own"], match["all"]),
+                snippet=" ".join(match["excerpt"].split()),
+            ),
         )
-        for match in _HIT.finditer(text)
-    ]
 
 
 def _estimate_cost(own: str | None, total: str | None) -> int:

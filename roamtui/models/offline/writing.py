@@ -80,13 +80,11 @@ def write_answer(reading: Reading) -> str:
     lines: list[str] = []
     for candidate in chosen:
         lead = "Another one" if lines else "The passage that fits best"
-        lines.append(
-            _write_line(lead, candidate.section.path.split(" > ")[-1].strip(), candidate.section, candidate.quote)
-        )
+        lines.append(_write_line(lead, candidate.section, candidate.quote))
         limit = find_exception(candidate.section, candidate.quote, reading.given, terms, quotes)
         if limit is not None:
             quotes.append(limit.quote)
-            lines.append(_write_line("But see", limit.title, limit.section, limit.quote))
+            lines.append(_write_line("But see", limit.section, limit.quote, limit.title))
     return "\n\n".join([*lines, _LABEL])
 
 
@@ -197,9 +195,11 @@ def _rate_term(term: str, count: int) -> float:
     return _UNSEEN_PAIR_SHARE if not count and is_unspaced(term) else 1.0
 
 
-def _write_line(lead: str, title: str, section: Given, quote: str) -> str:
+def _write_line(lead: str, section: Given, quote: str, title: str = "") -> str:
+    section_id, found_title = section.find_holder(quote)
+    title = title or found_title
     under = f", under {title}" if title and not title.startswith("(") else ""
-    return f"{lead}{under}: {_quote(quote)} [{section.section_id}]."
+    return f"{lead}{under}: {_quote(quote)} [{section_id}]."
 
 
 def _quote(text: str) -> str:
