@@ -1,7 +1,8 @@
 """Writes what is generated into README.md and the pages of this folder: `make docs`.
 
-A page marks the place: ``<!-- keys -->`` to ``<!-- /keys -->`` for the table of keys, ``<!-- example -->`` for a question
-to the offline model, and ``<!-- roamtui ask --help -->`` to ``<!-- /roamtui ask --help -->`` for what that command prints.
+A page marks the place: ``<!-- keys -->`` to ``<!-- /keys -->`` for the table of keys, ``<!-- example -->`` for a
+question to the offline model, and ``<!-- roamtui ask --help -->`` to ``<!-- /roamtui ask --help -->`` for what that
+command prints.
 """
 
 from __future__ import annotations

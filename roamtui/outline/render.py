@@ -11,7 +11,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind
 from roamtui.document.plain import shorten
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.labels import TITLE_LENGTH_MAX, describe_size, escape, is_optional, name_node
+from roamtui.outline.labels import TITLE_LENGTH_MAX, WHOLE_TOKENS_MAX, describe_size, escape, is_optional, name_node
 from roamtui.outline.preview import find_shared_titles, is_generic, name_briefly, preview_below, preview_opening
 from roamtui.outline.references import Ranges
 from roamtui.outline.structure import Entry, find_entry, list_roots
@@ -23,11 +23,13 @@ _DOCUMENT_SHARE = 0.12
 _OUTLINE_TOKENS_MIN = 400
 _WINDOW_SHARE = 0.1
 """Outline, what search finds and what is opened at once may have a quarter of the window together."""
-_ROOT_TOKENS = 18
-_ROOTS_FACTOR = 1.3
-"""A few more tokens are better spent than ranges of top chapters that nobody can tell apart."""
-_RANGES_TOKENS = 1_330
-"""What as many ranges as there may be take without titles: without them a call would be needed to list them."""
+_ROOT_TOKENS = 26
+"""Of a line with a short name. A few more tokens are better spent than ranges of top chapters that nobody can tell
+apart."""
+_ROOTS_TOKENS_MAX = 1_450
+"""As many ranges as there may be, without titles, take less: without them a call would be needed to list them."""
+_NAME_LENGTHS = (240, 60, 24)
+"""Characters of names at the top, tried in this order until all have a line."""
 _LEGEND = (
     '"[id] title (tokens)" can be opened; "(300 of 12k)": its own text, and with all below; '
     '"list": opening it lists what is below; after a colon: what is in it.'
@@ -62,7 +64,7 @@ def limit_outline(library: Library, window_tokens: int | None, *, tokens: int = 
         tokens: What it may have at most.
     """
     for_roots = len(list_roots(library)) * _ROOT_TOKENS
-    budget = max(tokens, for_roots if for_roots <= tokens * _ROOTS_FACTOR else _RANGES_TOKENS)
+    budget = max(tokens, min(for_roots, _ROOTS_TOKENS_MAX))
     budget = min(budget, max(_OUTLINE_TOKENS_MIN, int(library.tokens * _DOCUMENT_SHARE)))
     return budget if window_tokens is None else min(budget, int(window_tokens * _WINDOW_SHARE))
 
@@ -115,8 +117,9 @@ def fill_lines(
         beside: Those of them that stand elsewhere.
         is_whole: Whether they are all there is, so that one id of them all will do where even ranges do not fit.
     """
-    outline = _Outline(library=library, left=budget_tokens)
-    lines = outline.list_lines(node_ids, depth=0)
+    outline = _Outline(library=library, left=budget_tokens, is_below=not is_whole)
+    tries = (outline.list_lines(node_ids, depth=0, name_length_max=length_max) for length_max in _NAME_LENGTHS)
+    lines = next((lines for lines in tries if lines is not None), None)
     if lines is None:
         return _list_ranges(library, node_ids, budget_tokens, parent_id, beside, is_whole=is_whole)
     outline.roots = lines
@@ -148,13 +151,17 @@ class _Outline:
     library: Library
     left: int
     """Tokens of the budget that are not spent yet."""
+    is_below: bool = False
+    """Whether it lists what stands below a section, of which another call shall lead to any part."""
     roots: list[_Line] = field(default_factory=list)
 
-    def list_lines(self, node_ids: Sequence[str], depth: int) -> list[_Line] | None:
+    def list_lines(
+        self, node_ids: Sequence[str], depth: int, *, name_length_max: int = _NAME_LENGTHS[0]
+    ) -> list[_Line] | None:
         """Return a line for each node that holds anything and take their room, None where they do not fit."""
         if len(node_ids) * _LINE_TOKENS_MIN > self.left:
             return None
-        lines = [self._make_line(entry, depth) for entry in self._find_entries(node_ids)]
+        lines = [self._make_line(entry, depth, name_length_max) for entry in self._find_entries(node_ids)]
         cost = sum(estimate_tokens(line.text) + 1 for line in lines)
         if cost > self.left:
             return None
@@ -167,9 +174,10 @@ class _Outline:
             if entry is not None:
                 yield entry
 
-    def _make_line(self, entry: Entry, depth: int) -> _Line:
+    def _make_line(self, entry: Entry, depth: int, name_length_max: int = _NAME_LENGTHS[0]) -> _Line:
         node = self.library.node(entry.section_id)
-        text = f"{'  ' * depth}- [{entry.section_id}] {entry.name} ({describe_size(self.library, node)})"
+        name = shorten(entry.name, name_length_max)
+        text = f"{'  ' * depth}- [{entry.section_id}] {name} ({describe_size(self.library, node)})"
         if not entry.below and node.is_loaded and node.kind is NodeKind.SECTION and is_generic(node.title):
             opening = preview_opening(self.library, node)
             text = f"{text}: {opening}" if opening else text
@@ -177,7 +185,7 @@ class _Outline:
 
     def deepen(self) -> None:
         """List what stands below lines, all folders first, then what is large and not deep, while there is room."""
-        queue: list[tuple[bool, float, int, _Line]] = []
+        queue: list[tuple[bool, bool, float, int, _Line]] = []
         partial: list[_Line] = []
         count = 0
 
@@ -188,11 +196,12 @@ class _Outline:
                 if line.entry.below and tokens >= _WORTH_MIN and not is_optional(line.node):
                     count += 1
                     worth = tokens / (line.depth + 1) ** 2
-                    heappush(queue, (line.node.kind is not NodeKind.FOLDER, -worth, count, line))
+                    is_later = self.is_below and tokens <= WHOLE_TOKENS_MAX
+                    heappush(queue, (line.node.kind is not NodeKind.FOLDER, is_later, -worth, count, line))
 
         push(self.roots)
         while queue:
-            is_no_folder, _, _, line = heappop(queue)
+            is_no_folder, _, _, _, line = heappop(queue)
             below = self.list_lines(line.entry.below, line.depth + 1)
             if below is not None:
                 line.below = below

@@ -30,7 +30,7 @@ def test_json_lists_folders_files_and_all_sections(run: RunCommand, folder: Path
     rows = [(row["kind"], row["doc"], row["path"]) for row in data["sections"]]
     assert rows == [
         ("folder", "bees", ["bees"]),
-        ("file", "bees/hives.md", ["bees", "hives"]),
+        ("file", "bees/hives.md", ["bees", "hives.md"]),
         ("section", "bees/hives.md", ["Hives"]),
         ("section", "bees/hives.md", ["Hives", "Plots"]),
         ("folder", "bees/old", ["bees", "old"]),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
+from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import Block, expand
+from roamtui.outline.render import render_outline
 from tests.outline.documents import NONCE
 from tests.search.libraries import make_folder
 
@@ -65,3 +67,11 @@ def test_a_file_that_was_given_is_not_given_again() -> None:
     block = expand(LIBRARY, find("Short guide"), delivered=whole, nonce=NONCE)
     assert block.spans == ()
     assert "open already" in block.text
+
+
+def test_many_files_with_long_names_have_a_line_each_by_the_beginning_of_their_names() -> None:
+    names = [f"{number:02} Agreement on development, manufacturing and supply, amended" for number in range(55)]
+    library = make_folder({f"{name}.md": f"# One\n\n{LONG}\n\n# Two\n\n{LONG}\n" for name in names})
+    outline = render_outline(library)
+    assert [f"] {name[:15]}" in outline for name in names] == [True] * 55
+    assert estimate_tokens(outline) <= 1_450
