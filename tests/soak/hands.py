@@ -40,7 +40,7 @@ class Hands:
 
     def _has_taken_all(self) -> bool:
         order = self._app._key_order
-        return not (order._waiting or order._rounds_left)
+        return not (order._waiting or (order._is_marked and order._rounds_left))
 
     async def resize(self, width: int, height: int) -> None:
         """Give the terminal another size, and wait until the app has seen it."""
