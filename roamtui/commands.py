@@ -68,7 +68,7 @@ class OutlineCommand:
     as_json: bool = option(False, "every section, with ids and lines", name="--json")
     budget_tokens: int | None = option(
         None,
-        "tokens that the text may have (default: what the model gets, about 900)",
+        "tokens that the text may have (default: what the model gets, about 1000)",
         name="--budget",
         kind=int,
         low=1,
