@@ -96,9 +96,3 @@ def list_headings_below(library: Library, section_id: str, limit: int) -> tuple[
         children = list_below(library, section_id)
         return tuple(map(library.heading, children[:limit])), len(children)
     return library.headings_below(section_id, limit)
-
-
-def list_head(library: Library, section_id: str) -> tuple[str, ...]:
-    """Return the sections that a file's own text is made of: opening text and title."""
-    file = library.file(section_id)
-    return () if file is None else file.ids[: file.head_rows]
