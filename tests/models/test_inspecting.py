@@ -29,20 +29,10 @@ def test_its_models_are_listed(end: str) -> None:
         assert server.paths == ["/api/tags"]
 
 
-def test_one_without_models_is_of_no_use() -> None:
-    with FakeTagsServer() as server:
-        assert look_up_ollama(server.url).problem == "it has no models yet"
-
-
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"{}", b'{"models": [1]}', b'{"models": 3}', b"[" * 100_000])
 def test_another_program_is_told_apart(body: bytes) -> None:
     with FakeTagsServer(body=body) as server:
         assert look_up_ollama(server.url).problem == "what answers there is no Ollama"
-
-
-def test_a_refusal_is_told() -> None:
-    with FakeTagsServer(status=404) as server:
-        assert look_up_ollama(server.url).problem == "what answers there is no Ollama (404)"
 
 
 def test_nobody_is_sent_elsewhere() -> None:
@@ -57,13 +47,6 @@ def test_no_proxy_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
         assert look_up_ollama(server.url).models == ("right",)
         assert proxy.paths == []
-
-
-def test_a_closed_port_is_told_at_once() -> None:
-    with FakeTagsServer() as server:
-        address = server.url
-    report = look_up_ollama(address)
-    assert (report.address, report.problem) == (address, "nothing answers there")
 
 
 def test_silence_is_not_waited_for() -> None:
@@ -82,13 +65,6 @@ def test_an_address_without_sense_is_not_asked_and_not_shown(address: str) -> No
     assert report.address == "?"
     assert report.problem.startswith("its address makes no sense")
     assert "hidden" not in str(report)
-
-
-def test_what_may_be_secret_in_an_address_is_dropped() -> None:
-    with FakeTagsServer("a") as server:
-        report = look_up_ollama(f"{server.url}/?token=hidden#hidden")
-        assert (report.address, report.models) == (server.url, ("a",))
-        assert server.paths == ["/api/tags"]
 
 
 def test_each_provider_is_told_with_its_variable() -> None:
@@ -125,21 +101,16 @@ async def test_a_name_without_sense_is_explained(name: str) -> None:
 
 @pytest.mark.slow
 async def test_litellm_is_asked_and_no_provider(model_environ: dict[str, str]) -> None:
-    environ = {**model_environ, "OPENAI_API_KEY": KEY}
     with FakeOpenAIServer() as server:
-        known = await inspect_model("openai/gpt-4.1-mini", environ=environ)
         own = await inspect_model("openai/my-own", api_base=server.url, environ=model_environ | {"OPENAI_API_KEY": ""})
         assert server.requests == []
-    assert (known.is_usable, known.reason, known.can_call_tools) == (True, "OPENAI_API_KEY is set", True)
-    assert (known.provider, known.window_tokens) == ("openai", 1_047_576)
     assert (own.is_usable, own.reason) == (True, f"it is asked at {server.address}")
-    missing = await inspect_model("deepseek/deepseek-reasoner", environ=environ)
+    missing = await inspect_model("deepseek/deepseek-reasoner", environ=model_environ)
     assert (missing.is_usable, missing.reason) == (False, "DEEPSEEK_API_KEY is not set")
     assert missing.can_call_tools is False
-    unknown = await inspect_model("nonsense-without-provider", environ=environ)
+    unknown = await inspect_model("nonsense-without-provider", environ=model_environ)
     assert not unknown.is_usable
     assert "names no provider that is known" in unknown.reason
-    assert KEY not in f"{known}{own}{missing}{unknown}"
 
 
 @pytest.mark.slow
@@ -147,10 +118,7 @@ async def test_a_local_model_is_looked_up_where_it_would_be_asked(model_environ:
     with FakeTagsServer("llama3.1:latest") as server:
         environ = {**model_environ, "OLLAMA_API_BASE": server.url}
         there = await inspect_model("ollama/llama3.1", environ=environ)
-        absent = await inspect_model("ollama_chat/qwen3", api_base=server.url, environ=model_environ)
         assert set(server.paths) == {"/api/tags"}
     assert (there.is_usable, there.reason) == (True, f"Ollama at {server.url} has it")
-    assert absent.reason == f'Ollama at {server.url} does not have it; run "ollama pull qwen3"'
     gone = await inspect_model("ollama/llama3.1", environ=environ)
     assert (gone.is_usable, gone.reason) == (False, f"Ollama at {server.url}: nothing answers there")
-    assert not absent.is_usable

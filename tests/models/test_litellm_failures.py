@@ -276,12 +276,6 @@ async def test_what_cannot_be_asked_is_explained(worker: WorkerProcess, name: st
     assert str(await fail(LitellmModel(name, worker=worker))) == sentence
 
 
-async def test_a_server_that_wants_a_key_after_all(worker: WorkerProcess, openai_server: FakeOpenAIServer) -> None:
-    openai_server.reset(FakeReply(status=401, error=openai_error("no key")))
-    error = await fail(LitellmModel("groq/llama", api_base=openai_server.url, options=OPTIONS, worker=worker))
-    assert "asks for a key (401); export GROQ_API_KEY" in str(error)
-
-
 @pytest.mark.slow
 async def test_after_the_process_was_killed_the_next_request_works(
     model: LitellmModel, worker: WorkerProcess, openai_server: FakeOpenAIServer

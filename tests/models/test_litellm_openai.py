@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roamtui.conversation.transcript import Usage
-from roamtui.models.base import ModelStopped, TextDelta, UsageReported
+from roamtui.models.base import TextDelta, UsageReported
 from roamtui.models.litellm_model import LitellmModel
 from tests.fakes.http_server import Ending, FakeReply
 from tests.models.asking import CALLS, OPTIONS, answer_calls, collect, join_text, list_calls, make_request
@@ -28,14 +28,6 @@ def model(worker: WorkerProcess, openai_server: FakeOpenAIServer) -> LitellmMode
     return LitellmModel("openai/gpt-4.1-mini", api_base=openai_server.url, options=OPTIONS, worker=worker)
 
 
-async def test_text_arrives_in_pieces_and_in_order(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
-    openai_server.reset(FakeReply(text="Sections open [a8a96034].", chunk_size=5))
-    events = await collect(model)
-    texts = [event.text for event in events if isinstance(event, TextDelta)]
-    assert texts == ["Secti", "ons o", "pen [", "a8a96", "034]."]
-    assert events[-1] == ModelStopped("stop")
-
-
 async def test_text_arrives_before_the_reply_is_whole(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
     gate = threading.Event()
     openai_server.reset(FakeReply(text="first and last", chunk_size=5, gate=gate, gate_after=2))
@@ -43,16 +35,6 @@ async def test_text_arrives_before_the_reply_is_whole(model: LitellmModel, opena
         assert await anext(events) == TextDelta("first")
         gate.set()
         assert join_text([event async for event in events]) == " and last"
-
-
-async def test_two_calls_of_one_reply(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
-    openai_server.reset(FakeReply(text="I look.", calls=CALLS, chunk_size=3))
-    events = await collect(model)
-    calls = list_calls(events)
-    assert [(call.name, call.arguments) for call in calls] == list(CALLS)
-    assert len({call.id for call in calls}) == 2
-    assert join_text(events) == "I look."
-    assert events[-1] == ModelStopped("tool_calls")
 
 
 async def test_usage_is_the_providers(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
@@ -100,19 +82,6 @@ async def test_ids_that_a_server_uses_again_are_made_new(model: LitellmModel, op
     assert len({call.id for call in (*calls, *again)}) == 4
 
 
-async def test_what_is_sent(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
-    openai_server.reset(FakeReply(text="Yes."))
-    await collect(model)
-    [request] = openai_server.requests
-    assert request.headers["authorization"].startswith("Bearer sk-openai-")
-    assert request.body["model"] == "gpt-4.1-mini"
-    assert request.body["stream"] is True
-    assert request.body["stream_options"] == {"include_usage": True}
-    assert request.body["messages"][0] == {"role": "system", "content": "You roam."}
-    assert request.body["tools"][0]["function"]["name"] == "expand_sections"
-    assert "tool_choice" not in request.body
-
-
 async def test_tools_stay_declared_when_no_call_is_allowed(
     model: LitellmModel, openai_server: FakeOpenAIServer
 ) -> None:
@@ -121,14 +90,6 @@ async def test_tools_stay_declared_when_no_call_is_allowed(
     [body] = openai_server.bodies
     assert body["tool_choice"] == "none"
     assert len(body["tools"]) == 1
-
-
-async def test_closing_the_stream_closes_the_connection(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
-    openai_server.reset(FakeReply(text="never to end", ending=Ending.HANG), FakeReply(text="Still here."))
-    async with aclosing(model.stream(make_request())) as events:
-        assert await anext(events) == TextDelta("neve")
-    assert await asyncio.to_thread(openai_server.client_closed.wait, 10)
-    assert join_text(await collect(model)) == "Still here."
 
 
 async def test_cancelling_the_task_closes_the_connection(
@@ -145,23 +106,6 @@ async def test_cancelling_the_task_closes_the_connection(
     assert await asyncio.to_thread(openai_server.client_closed.wait, 10)
     assert join_text(await collect(model)) == "Still here."
     assert worker.pid == pid
-
-
-async def test_several_requests_at_once(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
-    gate = threading.Event()
-    openai_server.reset(FakeReply(text="slow", gate=gate), FakeReply(text="fast"))
-    slow = asyncio.create_task(collect(model))
-    assert await asyncio.to_thread(openai_server.request_came.wait, 10)
-    assert join_text(await collect(model)) == "fast"
-    gate.set()
-    assert join_text(await slow) == "slow"
-
-
-async def test_any_text_passes_unchanged(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
-    text = "Grüße \N{SNOWMAN} \U0001f600 \x1b[31m [/red] \x00 {json} \u202e"
-    openai_server.reset(FakeReply(text=text, chunk_size=1))
-    assert join_text(await collect(model, make_request(text))) == text
-    assert openai_server.bodies[0]["messages"][1]["content"] == text
 
 
 async def test_a_server_without_keys_is_asked_without_one(

@@ -16,14 +16,9 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError
 from roamtui.models.base import (
-    CallMade,
     Model,
-    ModelStopped,
     Request,
     Retrying,
-    TextDelta,
-    ThinkingDelta,
-    UsageReported,
     find_note,
     start_model,
 )
@@ -152,24 +147,6 @@ def test_text_is_let_through_as_it_comes() -> None:
     ]
 
 
-def test_white_space_before_a_block_is_no_text() -> None:
-    assert read(f"  \n\n```open\n{A}\n```\n\n") == ("", [opening(A)])
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "fence"),
-    [
-        (OPEN, {"section_ids": [A, B]}, f"```open\n{A} {B}\n```"),
-        (SEARCH, {"query": "late fees", "limit": 3}, "```search\nlate fees\n```"),
-        (CLOSE, {"section_ids": [A]}, f"```close\n{A}\n```"),
-        (OPEN, {"id": A}, f'```open\n{{"id": "{A}"}}\n```'),
-        ("other", {"x": 1}, '```other\n{"x": 1}\n```'),
-    ],
-)
-def test_a_call_is_written_as_a_block(name: str, arguments: dict[str, object], fence: str) -> None:
-    assert write_fence(ToolCall(id="1", name=name, arguments=json.dumps(arguments))) == fence
-
-
 @pytest.mark.parametrize("arguments", ["{broken", "[1]", '"a"', "[" * 100_000])
 def test_arguments_without_sense_are_written_as_they_are(arguments: str) -> None:
     assert write_fence(ToolCall(id="1", name=OPEN, arguments=arguments)) == f"```open\n{arguments}\n```"
@@ -193,21 +170,6 @@ def test_pieces_make_no_difference(reply: str, size: int) -> None:
     assert read(reply, size) == read(reply)
 
 
-def test_the_tools_are_told_in_the_system_text() -> None:
-    request = translate_request(make_request())
-    assert request.tools == ()
-    system, question = request.messages
-    assert system.text.startswith("You roam.\n\nHow to call tools\n")
-    assert "expand_sections: Open sections.\n```open\na8a96034 b9e8ef5c\n```" in system.text
-    assert "```search" not in system.text
-    assert question == make_request().messages[1]
-
-
-def test_without_tools_a_request_stays_as_it_is() -> None:
-    request = Request(messages=make_request().messages)
-    assert translate_request(request) == request
-
-
 def test_calls_and_results_become_words() -> None:
     request = translate_request(answer_calls(make_request(), EARLIER_CALLS, thinking="[]"))
     assert request.messages[2:] == (
@@ -221,41 +183,6 @@ def test_calls_and_results_become_words() -> None:
             text="Result of open a8a96034 b9e8ef5c:\nresult of 1\n\nResult of search late fees:\nresult of 2",
         ),
     )
-
-
-@one_loop
-async def test_blocks_of_a_reply_are_calls_and_never_text() -> None:
-    said = "I look.\n\n```open\na8a96034, b9e8ef5c\n```\n```search\nlate fees\n```\nResults: none."
-    inner = ScriptedModel([ScriptedReply(text=said, chunk_size=2, thinking="Hm.")], window_tokens=4_000)
-    model = PromptToolsModel(inner)
-    assert isinstance(model, Model)
-    assert (model.name, model.window_tokens) == ("scripted", 4_000)
-    events = await collect(model)
-    assert join_text(events) == "I look."
-    assert [(call.name, json.loads(call.arguments)) for call in list_calls(events)] == [
-        ("expand_sections", {"section_ids": ["a8a96034", "b9e8ef5c"]}),
-        ("search_sections", {"query": "late fees"}),
-    ]
-    assert len({call.id for call in list_calls(events)}) == 2
-    assert [type(event) for event in events if not isinstance(event, TextDelta)] == [
-        ThinkingDelta,
-        UsageReported,
-        CallMade,
-        CallMade,
-        ModelStopped,
-    ]
-    assert isinstance(events[-1], ModelStopped)
-    assert events[-1].reason == "tool_calls"
-    assert events[-1].thinking
-    await model.close()
-    assert inner.is_closed
-
-
-@one_loop
-async def test_a_reply_without_blocks_is_an_answer() -> None:
-    events = await collect(PromptToolsModel(ScriptedModel([ScriptedReply(text="Two euros.\n```")])))
-    assert join_text(events) == "Two euros.\n```"
-    assert events[-1] == ModelStopped("stop")
 
 
 @one_loop
@@ -424,9 +351,3 @@ async def test_what_was_said_already_is_not_asked_for_again() -> None:
     assert len(inner.requests) == 2
     await model.close()
     assert inner.is_closed
-
-
-@one_loop
-async def test_most_models_have_no_note() -> None:
-    assert find_note(ScriptedModel()) == ""
-    await start_model(ScriptedModel())

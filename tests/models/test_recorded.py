@@ -133,15 +133,6 @@ async def test_what_was_masked_may_be_anything(path: Path) -> None:
             await collect(RecordedModel(path, {}), make_request(question))
 
 
-async def test_what_is_masked_takes_room_of_its_own(path: Path) -> None:
-    writer = TraceWriter(path, {"A_TOKEN": "secret-0123"})
-    writer.write("start", START)
-    await collect(TracedModel(ScriptedModel([OPEN]), writer), make_request("Is secret-0123 it?"))
-    writer.close()
-    with pytest.raises(ModelError, match="another question was asked"):
-        await collect(RecordedModel(path, {}), make_request("Is it?"))
-
-
 @pytest.mark.parametrize(
     ("request_", "why"),
     [
@@ -170,12 +161,6 @@ async def test_another_answer_than_the_recorded_is_told(path: Path) -> None:
     with pytest.raises(ModelError, match="what was said before differs"):
         await collect(model, answer_calls(make_request(), (*calls, *calls)))
     assert join_text(await collect(model, answer_calls(make_request(), calls))) == "I look."
-
-
-async def test_another_version_is_named_with_the_reason(path: Path) -> None:
-    await record(path, OPEN, start=START | {"roamtui": "0.0.9"})
-    with pytest.raises(ModelError, match=rf"\(recorded by roamtui 0.0.9, this is {roamtui.__version__}\)\.$"):
-        await collect(RecordedModel(path), make_request("Why?"))
 
 
 async def test_another_format_is_refused(path: Path) -> None:
@@ -254,13 +239,6 @@ async def test_half_a_line_in_the_middle_is_named(path: Path) -> None:
     insert_half_line(path, 0)
     with pytest.raises(UsageError, match="is no trace"):
         RecordedModel(path)
-
-
-async def test_half_a_line_before_another_run_is_the_end_of_the_first(path: Path) -> None:
-    await record(path, OPEN)
-    insert_half_line(path, 4, is_last=True)
-    await record(path, ScriptedReply(text="Again."))
-    assert join_text(await collect(RecordedModel(path))) == "Again."
 
 
 async def test_lines_of_a_kind_that_is_not_known_are_passed_over(path: Path) -> None:

@@ -6,10 +6,7 @@ import json
 import pytest
 
 from roamtui.conversation.transcript import Usage
-from roamtui.errors import ModelError
 from roamtui.models.base import (
-    CallMade,
-    Model,
     ModelEvent,
     ModelStopped,
     Request,
@@ -20,12 +17,6 @@ from roamtui.models.base import (
 )
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from tests.models.asking import collect, join_text, list_calls, make_request
-
-
-def test_it_is_a_model() -> None:
-    model = ScriptedModel(window_tokens=9_000)
-    assert isinstance(model, Model)
-    assert (model.name, model.window_tokens) == ("scripted", 9_000)
 
 
 async def test_a_reply_in_full() -> None:
@@ -60,20 +51,6 @@ async def test_replies_come_in_order_and_requests_are_kept() -> None:
     assert join_text(await collect(model)) == "more"
 
 
-async def test_the_end_of_the_script_is_an_error() -> None:
-    with pytest.raises(ModelError, match="has 0 replies, and request 1 came"):
-        await collect(ScriptedModel())
-
-
-async def test_an_error_comes_after_what_was_said() -> None:
-    error = ModelError("It broke.", retryable=True)
-    model = ScriptedModel([ScriptedReply(text="half", calls=(("expand_sections", {}),), error=error)])
-    events: list[ModelEvent] = []
-    with pytest.raises(ModelError, match="It broke"):
-        await _fill(events, model, make_request())
-    assert [type(event) for event in events] == [TextDelta, CallMade]
-
-
 async def _fill(events: list[ModelEvent], model: ScriptedModel, request: Request) -> None:
     async for event in model.stream(request):
         events.append(event)
@@ -92,21 +69,3 @@ async def test_a_gate_holds_back_the_rest(gate_after: int, before: list[str]) ->
     await task
     assert join_text(events) == "one"
     assert isinstance(events[-1], ModelStopped)
-
-
-async def test_usage_is_estimated() -> None:
-    [usage] = [
-        e.usage for e in await collect(ScriptedModel([ScriptedReply(text="one")])) if isinstance(e, UsageReported)
-    ]
-    assert usage.input_tokens > 0
-    assert usage.output_tokens > 0
-    assert usage.source == "estimate"
-
-
-async def test_closing_is_noted_until_the_next_request() -> None:
-    model = ScriptedModel([ScriptedReply()])
-    await model.close()
-    closed = [model.is_closed]
-    await collect(model)
-    closed.append(model.is_closed)
-    assert closed == [True, False]

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from roamtui.conversation.transcript import Message, Role, ToolCall
+from roamtui.conversation.transcript import ToolCall
 from roamtui.models.base import Request
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker.completion import CallAssembler, ThinkingAssembler, build_arguments
 from roamtui.models.worker.jobs import Job
 from roamtui.models.worker.targets import Target
-from tests.models.asking import EXPAND, answer_calls, make_request
+from tests.models.asking import answer_calls, make_request
 
 OPENAI = Target(model="openai/x", provider="openai")
 ANTHROPIC = Target(model="anthropic/x", provider="anthropic")
@@ -23,28 +23,6 @@ def build(target: Target, request: Request | None = None, output_tokens: int | N
     options = ModelOptions(output_tokens=output_tokens)
     job = Job(model=target.model, api_base=None, options=options, request=request or make_request())
     return build_arguments(job, target)
-
-
-def test_the_whole_of_a_first_request() -> None:
-    function = {"name": EXPAND.name, "description": EXPAND.description, "parameters": EXPAND.parameters}
-    assert build(OPENAI) == {
-        "model": "openai/x",
-        "messages": [
-            {"role": "system", "content": "You roam."},
-            {"role": "user", "content": "What is a model?"},
-        ],
-        "tools": [{"type": "function", "function": function}],
-        "stream": True,
-        "stream_options": {"include_usage": True},
-        "max_retries": 0,
-        "num_retries": 0,
-    }
-
-
-def test_without_tools_there_is_no_choice_of_tools() -> None:
-    arguments = build(OPENAI, Request(messages=make_request().messages, allow_calls=False))
-    assert "tools" not in arguments
-    assert "tool_choice" not in arguments
 
 
 @pytest.mark.parametrize(
@@ -102,12 +80,6 @@ def test_names_sent_back_are_names_to_every_provider(name: str, sent: str) -> No
     assert messages[2]["tool_calls"][0]["function"]["name"] == sent
 
 
-def test_text_sent_back_is_text_to_every_provider() -> None:
-    messages = build(OPENAI, make_request("A \ud83d\ude00 and a \ud83d."))["messages"]
-    assert isinstance(messages, list)
-    assert messages[1]["content"] == "A \N{GRINNING FACE} and a \N{REPLACEMENT CHARACTER}."
-
-
 def test_thinking_goes_back_to_anthropic_alone() -> None:
     block = {"type": "thinking", "thinking": "Where?", "signature": "signed"}
     request = answer_calls(make_request(), (), thinking=json.dumps([block]))
@@ -115,13 +87,6 @@ def test_thinking_goes_back_to_anthropic_alone() -> None:
         messages = build(target, request)["messages"]
         assert isinstance(messages, list)
         assert messages[2].get("thinking_blocks") == expected
-
-
-def test_a_lone_message_is_marked_once() -> None:
-    messages = build(ANTHROPIC, Request(messages=(Message(role=Role.USER, text="hello"),)))["messages"]
-    assert messages == [
-        {"role": "user", "content": [{"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}]}
-    ]
 
 
 def test_a_server_of_ones_own_gets_a_placeholder_for_a_key() -> None:
@@ -138,45 +103,32 @@ def assemble(*pieces: Piece, taken_ids: tuple[str, ...] = ()) -> tuple[ToolCall,
     return assembler.finish()
 
 
-def test_pieces_of_two_calls_may_alternate() -> None:
-    calls = assemble(
-        (0, "a", "expand", ""),
-        (1, "b", "search", ""),
-        (0, None, None, '{"x":'),
-        (1, None, None, '{"y":'),
-        (0, None, None, " 1}"),
-        (1, None, None, " 2}"),
-    )
-    assert calls == (
-        ToolCall(id="a", name="expand", arguments='{"x": 1}'),
-        ToolCall(id="b", name="search", arguments='{"y": 2}'),
-    )
-
-
-def test_a_new_id_under_the_same_index_is_a_new_call() -> None:
-    calls = assemble((0, "a", "expand", '{"x": 1}'), (0, "b", "expand", '{"x": 2}'))
-    assert [(call.id, call.arguments) for call in calls] == [("a", '{"x": 1}'), ("b", '{"x": 2}')]
-
-
-def test_id_and_name_may_be_repeated_with_each_piece() -> None:
-    [call] = assemble((0, "a", "expand", '{"x"'), (0, "a", "expand", ": 1}"))
-    assert call == ToolCall(id="a", name="expand", arguments='{"x": 1}')
-
-
-def test_without_ids_a_name_after_whole_arguments_is_a_new_call() -> None:
-    calls = assemble((0, None, "expand", '{"x": 1}'), (0, None, "expand", '{"x": 2}'))
-    assert [call.arguments for call in calls] == ['{"x": 1}', '{"x": 2}']
-    assert len({call.id for call in calls}) == 2
-
-
-def test_without_ids_a_name_amid_arguments_is_no_new_call() -> None:
-    [call] = assemble((0, None, "expand", '{"x"'), (0, None, "expand", ": 1}"))
-    assert call.arguments == '{"x": 1}'
-
-
-def test_an_id_may_come_late() -> None:
-    [call] = assemble((0, None, "expand", ""), (0, "a", None, "{}"))
-    assert call == ToolCall(id="a", name="expand", arguments="{}")
+@pytest.mark.parametrize(
+    ("pieces", "whole"),
+    [
+        (
+            [
+                (0, "a", "x", ""),
+                (1, "b", "y", ""),
+                (0, None, None, '{"x":'),
+                (1, None, None, "{"),
+                (0, None, None, "1}"),
+            ],
+            [("a", "x", '{"x":1}'), ("b", "y", "{")],
+        ),
+        ([(0, "a", "x", "{1}"), (0, "b", "x", "{2}")], [("a", "x", "{1}"), ("b", "x", "{2}")]),
+        ([(0, "a", "x", '{"x"'), (0, "a", "x", ": 1}")], [("a", "x", '{"x": 1}')]),
+        ([(0, None, "x", '{"x": 1}'), (0, None, "x", "{}")], [(None, "x", '{"x": 1}'), (None, "x", "{}")]),
+        ([(0, None, "x", '{"x"'), (0, None, "x", ": 1}")], [(None, "x", '{"x": 1}')]),
+        ([(0, None, "x", ""), (0, "a", None, "{}")], [("a", "x", "{}")]),
+        ([(0, "a", None, None), (1, "b", "x", None), (2, "c", None, "{}")], [("b", "x", "{}"), ("c", "unnamed", "{}")]),
+    ],
+    ids=["alternating", "another id", "id repeated", "whole before", "half before", "late id", "nothing in it"],
+)
+def test_pieces_become_whole_calls(pieces: list[Piece], whole: list[tuple[str | None, str, str]]) -> None:
+    calls = assemble(*pieces)
+    assert [(call.name, call.arguments) for call in calls] == [(name, arguments) for _, name, arguments in whole]
+    assert all(wanted in (None, call.id) for call, (wanted, _, _) in zip(calls, whole, strict=True))
 
 
 @pytest.mark.parametrize("wanted", ["a", "", None])
@@ -185,20 +137,6 @@ def test_ids_are_unique_in_the_conversation(wanted: str | None) -> None:
     ids = {call.id for call in calls}
     assert len(ids | {"a"}) == 3
     assert "" not in ids
-
-
-def test_broken_arguments_pass_and_missing_ones_are_none() -> None:
-    calls = assemble((0, "a", "expand", '{"x": ['), (1, "b", "expand", None))
-    assert [call.arguments for call in calls] == ['{"x": [', "{}"]
-
-
-def test_a_call_without_anything_is_none() -> None:
-    assert assemble((0, "a", None, None), (1, "b", "", "")) == ()
-
-
-def test_a_call_without_a_name_can_still_be_answered() -> None:
-    [call] = assemble((0, "a", None, "{}"))
-    assert call.name == "unnamed"
 
 
 def assemble_thoughts(*pieces: dict[str, object]) -> str:

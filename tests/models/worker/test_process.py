@@ -61,15 +61,6 @@ async def test_a_process_is_started_once_and_ended() -> None:
     assert not is_alive(pid)
 
 
-async def test_a_closed_process_is_started_again() -> None:
-    model, worker = make_model("well")
-    await collect(model)
-    await worker.close()
-    assert join_text(await collect(model)) == "What is a model?"
-    await worker.close()
-    await worker.close()
-
-
 async def test_a_model_that_is_known_waits_for_no_process() -> None:
     model, worker = make_model("well")
     await model.start()
