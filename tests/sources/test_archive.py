@@ -134,8 +134,3 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(SourceError, match="is no zip archive"):
         list_archive(path)
-
-
-def test_an_archive_without_documents_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="holds no Markdown or text file"):
-        list_archive(make_zip(tmp_path / "a.zip", {"a.png": ""}))

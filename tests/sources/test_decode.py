@@ -27,11 +27,6 @@ def test_a_byte_order_mark_names_the_encoding_and_is_dropped(mark: bytes, encodi
     assert decode_text(mark + _TEXT.encode(encoding), "a.md") == (_TEXT, ())
 
 
-def test_only_one_byte_order_mark_is_dropped() -> None:
-    text, _ = decode_text(codecs.BOM_UTF8 * 2 + b"# A", "a.md")
-    assert text == "\ufeff# A"
-
-
 def test_what_is_no_utf_8_is_replaced_and_told() -> None:
     text, notes = decode_text(b"# A\xffB\n\xc3", "a.md")
     assert text == "# A\ufffdB\n\ufffd"
@@ -48,11 +43,6 @@ def test_nul_stays_in_the_text_and_is_told() -> None:
     text, notes = decode_text(b"# A\0B\n", "a.md")
     assert text == "# A\0B\n"
     assert "1 NUL" in notes[0]
-
-
-def test_nothing_is_an_empty_text() -> None:
-    assert decode_text(b"", "a.md") == ("", ())
-    assert decode_text(codecs.BOM_UTF8, "a.md") == ("", ())
 
 
 @pytest.mark.parametrize(
@@ -75,11 +65,6 @@ def test_an_unknown_binary_is_refused() -> None:
     data = bytes(range(256)) * 40
     with pytest.raises(SourceError, match=r"a\.bin does not look like text"):
         decode_text(data, "a.bin")
-
-
-def test_terminal_escapes_are_text() -> None:
-    data = b"\x1b[31mred\x1b[0m " * 500
-    assert decode_text(data, "a.md")[0].encode() == data
 
 
 @given(st.binary(max_size=400))

@@ -9,7 +9,6 @@ import pytest
 
 from roamtui.errors import SourceError
 from roamtui.sources import folder as folder_module
-from roamtui.sources import listing as listing_module
 from roamtui.sources.folder import list_folder
 from roamtui.sources.listing import Listing
 
@@ -34,26 +33,10 @@ def test_folders_and_files_stand_in_the_order_of_reading(tmp_path: Path) -> None
     ]
 
 
-def test_a_listing_says_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, "a.md", "b/c.md")
-    monkeypatch.chdir(tmp_path.parent)
-    listing = list_folder(Path(tmp_path.name))
-    assert (listing.source, listing.name, listing.bytes_total) == (str(tmp_path), tmp_path.name, 16)
-    assert [entry.is_folder for entry in listing.entries] == [False, True, False]
-    assert listing.notes == ()
-    assert listing.read("b/c.md").text == "# Title\n"
-
-
 def test_only_documents_are_listed(tmp_path: Path) -> None:
     shown = ["a.md", "b.MARKDOWN", "c.mdx", "d.txt", "e.rst", "f.csv", "g.log", "k.html", "l.PDF", "m.epub", "n.docx"]
     write(tmp_path, *shown, "h.py", "i.png", "j", ".hidden.md", "empty/x.py")
     assert keys(list_folder(tmp_path)) == shown
-
-
-def test_hidden_and_filled_folders_are_left_out(tmp_path: Path) -> None:
-    skipped = [".git", ".venv", "node_modules", "__pycache__", "a/node_modules/b"]
-    write(tmp_path, "a/a.md", *(f"{name}/x.md" for name in skipped))
-    assert keys(list_folder(tmp_path)) == ["a", "a/a.md"]
 
 
 def test_what_gitignore_names_is_left_out(tmp_path: Path) -> None:
@@ -90,13 +73,6 @@ def test_links_inside_are_followed_to_files_and_circles_end(tmp_path: Path) -> N
     listing = list_folder(tmp_path)
     assert keys(listing) == ["a", "a/b.md", "c.md"]
     assert listing.notes == ()
-
-
-def test_a_link_may_be_named_as_the_folder(tmp_path: Path) -> None:
-    write(tmp_path, "real/a.md")
-    (tmp_path / "link").symlink_to("real")
-    listing = list_folder(tmp_path / "link")
-    assert (keys(listing), listing.source) == (["a.md"], str(tmp_path / "link"))
 
 
 def test_pipes_and_devices_are_no_documents(tmp_path: Path) -> None:
@@ -167,11 +143,6 @@ def test_listing_reads_no_document(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     write(tmp_path, "a.md", "b.md")
     monkeypatch.setattr(folder_module, "read_file", lambda _path: pytest.fail("a document was read"))
     assert len(list_folder(tmp_path).entries) == 2
-
-
-def test_notes_name_a_few_and_count_the_rest() -> None:
-    assert listing_module.describe_left_out([*"abcde"], "why") == ("Left out: a, b, c and 2 more (why).",)
-    assert listing_module.describe_left_out([], "why") == ()
 
 
 def test_files_that_take_long_to_convert_are_not_read_at_the_start(tmp_path: Path) -> None:

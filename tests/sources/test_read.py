@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import io
-import json
 import os
-import re
 import sys
 import threading
 from pathlib import Path
@@ -29,16 +27,6 @@ def _refuse(name: str | Path) -> str:
 
 def _pipe(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="ascii"))
-
-
-def test_a_file_is_read_with_its_origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "notes.md"
-    path.write_bytes(b"\xef\xbb\xbf# Title\r\n")
-    monkeypatch.chdir(tmp_path)
-    raw = read_source("notes.md")
-    assert (raw.text, raw.name, raw.source) == ("# Title\r\n", "notes.md", str(path))
-    assert raw.is_markdown
-    assert raw.notes == ()
 
 
 @pytest.mark.parametrize(("name", "is_markdown"), [("a.md", True), ("a.txt", True), ("A.CSV", False), ("a.log", False)])
@@ -71,11 +59,6 @@ def test_closed_standard_input_is_no_document(monkeypatch: pytest.MonkeyPatch) -
     assert "pipe" in _refuse("-")
 
 
-def test_a_binary_on_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    _pipe(monkeypatch, b"\x89PNG\r\n")
-    assert _refuse("-").startswith("standard input is a PNG picture")
-
-
 def test_a_named_pipe_is_read(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
@@ -90,14 +73,6 @@ def test_a_missing_file_is_told_with_the_nearest_name(tmp_path: Path) -> None:
     message = _refuse(tmp_path / "hanbook.md")
     assert f"There is no file {tmp_path / 'hanbook.md'}." in message
     assert f"Did you mean {tmp_path / 'handbook.md'}?" in message
-
-
-def test_a_missing_file_with_nothing_near_is_told(tmp_path: Path) -> None:
-    assert _refuse(tmp_path / "x" / "y.md").endswith("Check the path.")
-
-
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    assert f"{tmp_path} is a folder" in _refuse(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["https://example.invalid/llms.txt", "http://localhost/", "file:///etc/hosts"])
@@ -125,16 +100,3 @@ def test_a_circle_of_links_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.md").symlink_to(tmp_path / "b.md")
     (tmp_path / "b.md").symlink_to(tmp_path / "a.md")
     assert "cannot be read" in _refuse(tmp_path / "a.md")
-
-
-def test_every_hostile_file_is_read_or_refused_in_a_sentence(data_dir: Path) -> None:
-    folder = data_dir / "adversarial"
-    refusals = {}
-    for case in json.loads((folder / "MANIFEST.json").read_text()):
-        path = folder / case["file"]
-        try:
-            assert read_source(str(path)).source == str(path.absolute())
-        except SourceError as error:
-            refusals[path.name] = str(error)
-    assert list(refusals) == ["binary.md"]
-    assert re.fullmatch(r"[^\n]+\.", refusals["binary.md"])

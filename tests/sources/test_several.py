@@ -9,8 +9,7 @@ import pytest
 
 from roamtui.errors import SourceError
 from roamtui.sources.listing import Listing
-from roamtui.sources.read import is_listed
-from roamtui.sources.several import list_source, list_sources
+from roamtui.sources.several import list_sources
 
 
 def write(root: Path, *names: str) -> list[Path]:
@@ -55,17 +54,3 @@ def test_a_missing_one_is_told_at_once(tmp_path: Path) -> None:
     (path,) = write(tmp_path, "a.md")
     with pytest.raises(SourceError, match="Did you mean"):
         list_sources([path, tmp_path / "aa.md"])
-
-
-def test_a_long_name_is_shortened(tmp_path: Path) -> None:
-    assert list_sources(write(tmp_path, *(f"{number}.md" for number in range(5)))).name == "0.md, 1.md, 2.md and 2 more"
-
-
-def test_folders_and_archives_are_listed_and_files_are_not(tmp_path: Path) -> None:
-    (path,) = write(tmp_path, "a.md")
-    with zipfile.ZipFile(tmp_path / "d.ZIP", "w") as archive:
-        archive.writestr("e.md", "# E\n")
-    names = [tmp_path, tmp_path / "d.ZIP", path, tmp_path / "gone.zip", Path("x" * 5_000), Path("a\0b")]
-    assert [is_listed(name) for name in names] == [True, True, False, False, False, False]
-    assert keys(list_source(tmp_path / "d.ZIP")) == ["e.md"]
-    assert keys(list_source(tmp_path)) == ["a.md"]

@@ -104,15 +104,6 @@ def test_archives_and_several_sources_have_keys_as_in_their_listing(folder: Path
     assert {key for key in after if before.get(key) != after[key]} == {"z.zip/x/y.md", "z.zip/x/z.md"}
 
 
-def test_a_file_that_nobody_wrote_has_the_same_stamp(tmp_path: Path) -> None:
-    file = tmp_path / "a.md"
-    file.write_text("# A\n", "utf-8")
-    before = stamp_source(str(file))
-    assert before is not None
-    assert file.read_text("utf-8") == "# A\n"
-    assert stamp_source(str(file)) == before
-
-
 def test_writing_replacing_and_growing_change_it(tmp_path: Path) -> None:
     file = tmp_path / "a.md"
     file.write_text("# A\n", "utf-8")
@@ -135,7 +126,3 @@ def test_writing_replacing_and_growing_change_it(tmp_path: Path) -> None:
 def test_what_is_no_file_has_none(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert stamp_source(source) is None
-
-
-def test_a_folder_has_none(tmp_path: Path) -> None:
-    assert stamp_source(str(tmp_path)) is None

@@ -17,7 +17,6 @@ from roamtui.sources.archive import list_archive
 from roamtui.sources.convert import child, conversion, kept
 from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.converted import Converted
-from roamtui.sources.convert.epub import convert_epub
 from roamtui.sources.convert.formats import Format, find_format
 from roamtui.sources.convert.kept import KeptConversions
 from roamtui.sources.folder import list_folder
@@ -77,16 +76,6 @@ def test_each_format_is_converted_and_told(data: bytes, name: str, first: str) -
     assert convert(b"# text", "a.md") is None
 
 
-def test_a_file_knows_its_pages(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(_PDF)
-    library = build_library(read_file(tmp_path / "a.pdf"))
-    assert [library.page_of(library.span(section_id)) for section_id in library.walk()] == [1, 2]
-    assert [library.node(section_id).title for section_id in library.walk()] == [
-        "Page 1: one boat",
-        "Page 2: two boats",
-    ]
-
-
 def test_a_section_knows_its_first_and_last_page(tmp_path: Path) -> None:
     pages = [lay_out("# Boats", "", "text"), lay_out("more text"), lay_out("## Hulls", "", "text"), lay_out("end")]
     bookmarks = [(1, "Boats", 0), (2, "Hulls", 2)]
@@ -111,13 +100,6 @@ def test_folders_zips_and_pipes_hold_them_too(tmp_path: Path, monkeypatch: pytes
     assert list_archive(tmp_path / "all.zip").read("x/b.html").text == "# Page\n\ntext\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(_EPUB)))
     assert read_source("-").text == "# Hulls\n\na\n"
-
-
-def test_a_file_of_no_known_kind_with_null_characters_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "data.bin"
-    path.write_bytes(b"abc\0def" * 10)
-    with pytest.raises(SourceError, match="is no text: it holds NUL"):
-        read_file(path)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")
@@ -188,13 +170,6 @@ def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.Monk
     assert not any(tmp_path.iterdir())
 
 
-def test_a_book_tells_its_chapters() -> None:
-    chapters = {f"{number}.xhtml": "<p>a</p>" for number in range(3)}
-    told: list[tuple[int, int]] = []
-    convert_epub(pack(make_epub_parts(chapters)), "a.epub", report=lambda *far: told.append(far))
-    assert told == [(0, 3), (1, 3), (2, 3)]
-
-
 def test_without_the_converters_a_sentence_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
         "import sys; sys.modules['mammoth'] = None; from roamtui.sources.convert.child import main; main(sys.argv[1:])"
@@ -229,14 +204,6 @@ def test_what_took_long_is_kept_and_read_again(tmp_path: Path, monkeypatch: pyte
 
 def _rename(notes: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(note.replace("a.pdf", "b.pdf") for note in notes)
-
-
-def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversion, "_KEPT_SECONDS_MIN", 0)
-    (tmp_path / "file").write_text("")
-    converted = convert(_PDF, "a.pdf", kept_dir=tmp_path / "file")
-    assert converted is not None
-    assert "one boat" in converted.text
 
 
 def test_of_what_is_kept_the_least_recently_used_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,20 +46,6 @@ def test_a_style_made_from_a_heading_or_with_an_outline_level_is_a_heading() -> 
     assert text.endswith("Of 1900\n\nContents\n")
 
 
-def _write_item(text: str, level: int) -> str:
-    numbered = f'<w:numPr><w:ilvl w:val="{level}"/><w:numId w:val="1"/></w:numPr>'
-    return f"<w:p><w:pPr>{numbered}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
-
-
-def test_lists_keep_their_levels() -> None:
-    body = [_write_item("Flour", 0), _write_item("Rye", 1), _write_item("Salt", 0)]
-    levels = "".join(f'<w:lvl w:ilvl="{level}"><w:numFmt w:val="bullet"/></w:lvl>' for level in (0, 1))
-    numbering = f'<w:abstractNum w:abstractNumId="0">{levels}</w:abstractNum>'
-    numbering += '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>'
-    text = convert_docx(pack(make_docx_parts(body, numbering=numbering)), "a.docx").text
-    assert text == "- Flour\n  - Rye\n- Salt\n"
-
-
 def test_cells_that_go_on_below_leave_the_others_in_their_columns() -> None:
     def cell(text: str, said: str = "") -> str:
         return f"<w:tc><w:tcPr>{said}</w:tcPr>{write(text)}</w:tc>"
@@ -85,11 +71,6 @@ def test_footnotes_stand_at_the_end_of_the_section_that_has_their_marks() -> Non
     assert text == (
         "# Bread\n\nBest warm.[^1]\n\n[^1]: From the oven.\n\n# Rye\n\n[[1]\\](#x)[^2]\n\n[^2]: \\# Dark. And light.\n"
     )
-
-
-def test_lines_of_code_are_one_block() -> None:
-    text = convert_docx(pack(make_docx_parts([write("x = 1", "Code"), write("# y", "Code")])), "a.docx").text
-    assert text == "```\nx = 1\n# y\n```\n"
 
 
 _LOL = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'

@@ -53,11 +53,6 @@ def test_the_older_navigation_does_so_too() -> None:
     assert read_outline(convert_epub(pack(make_epub_parts(_CHAPTERS, ncx=ncx)), "a.epub").text) == _OUTLINE
 
 
-def test_without_navigation_headings_stay_as_they_are() -> None:
-    text = convert_epub(pack(make_epub_parts(_CHAPTERS)), "a.epub").text
-    assert read_outline(text) == [(2, "Chapter 1 Hulls"), (3, "Wood"), (4, "Oak"), (1, "Jib")]
-
-
 def test_a_navigation_to_places_that_do_not_exist_still_names_the_chapters() -> None:
     gone = '<li><a href="../../x.xhtml">X</a></li><li><a>Y</a></li>'
     nav = f'<ol><li><a href="text/one.xhtml#gone">Hulls</a></li>{gone}</ol>'
@@ -109,11 +104,6 @@ def test_the_words_of_drawings_are_read() -> None:
         "<text>Nor<tspan>th</tspan> &lt; South</text></svg:svg>"
     )
     assert convert_epub(pack(parts), "a.epub").text == "# Map\n\nA map\n\nNorth < South\n"
-
-
-def test_pictures_with_words_are_a_book() -> None:
-    text = convert_epub(pack(make_epub_parts({"one.xhtml": "<img src='x.png' alt='A pie'/>"})), "a.epub").text
-    assert "A pie" in text
 
 
 def test_entities_are_never_expanded() -> None:

@@ -58,11 +58,6 @@ def convert(source: str, base_url: str | None = None) -> str:
     return convert_html(source, base_url=base_url).text.rstrip("\n")
 
 
-def test_headings_keep_their_levels_and_their_text() -> None:
-    page = "<h1>A <em>b</em></h1><p>x<h3 id=c>C <code>d()</code></h3><div><h2><p>In a paragraph</p></h2></div>"
-    assert read_outline(convert(page)) == [(1, "A b"), (3, "C d()"), (2, "In a paragraph")]
-
-
 @pytest.mark.parametrize(
     "mark",
     [
@@ -76,10 +71,6 @@ def test_headings_keep_their_levels_and_their_text() -> None:
 )
 def test_marks_of_a_place_are_no_part_of_its_heading(mark: str) -> None:
     assert convert(f"<h2>{mark}Name{mark}</h2>") == "## Name"
-
-
-def test_a_link_to_its_own_place_that_holds_the_title_is_its_text() -> None:
-    assert convert('<h2><a href="#name">Name</a></h2>') == "## Name"
 
 
 @pytest.mark.parametrize(
@@ -151,11 +142,6 @@ def test_the_heading_above_the_main_part_belongs_to_it(tag: str) -> None:
     assert convert(page) == "# Page\n\ntext"
 
 
-def test_several_articles_and_an_empty_main_part_are_no_reason_to_drop_the_rest() -> None:
-    assert convert("<p>a<article><p>b</article><article><p>c</article>") == "a\n\nb\n\nc"
-    assert convert("<main></main><p>a") == "a"
-
-
 @pytest.mark.parametrize(
     "hidden",
     [
@@ -194,18 +180,6 @@ def test_headings_in_lists_and_layout_tables_stay_headings() -> None:
     assert convert(page) == "- a\n\n### One\n\nb\n\nc\n\n## Two\n\nd\n\ne"
 
 
-def test_elements_that_end_without_saying_so_end() -> None:
-    page = "<p>a<p>b<ul><li>c<li>d</ul><h2>e<p>f<table><tr><td>g<td>h<tr><td>i</table>j</div></b></p>k"
-    assert convert(page) == "a\n\nb\n\n- c\n- d\n\n## e\n\nf\n\n| | |\n| --- | --- |\n| g | h |\n| i |\n\njk"
-
-
-@pytest.mark.parametrize(
-    "text", ["# a", "#", "###### a", "a<br>---", "a<br>=", "&#13;# a", "&lt;!-- a", "```", "- # a", "---<br>a"]
-)
-def test_a_line_that_looks_like_a_heading_is_none(text: str) -> None:
-    assert read_outline(convert(f"<p>{text}</p><div>{text}</div><h2>Real</h2>")) == [(2, "Real")]
-
-
 @given(st.lists(_MARKS, min_size=6, max_size=6))
 def test_no_text_becomes_a_heading(texts: list[str]) -> None:
     a, b, c, d, e, f = (html.escape(text) for text in texts)
@@ -241,7 +215,3 @@ def test_the_words_of_a_text_stay(text: str) -> None:
 )
 def test_characters_are_as_the_page_says_or_as_browsers_guess(data: bytes, word: str) -> None:
     assert word in convert_html_file(data, "page.html").text
-
-
-def test_xhtml_ends_elements_with_a_slash() -> None:
-    assert convert('<?xml version="1.0"?><title/><script src="x"/><a id="y"/><p>text</p>') == "text"

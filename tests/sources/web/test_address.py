@@ -92,11 +92,6 @@ def test_an_odd_address_is_refused(text: str) -> None:
     assert len(sentence) < 250
 
 
-def test_credentials_are_refused_as_such() -> None:
-    with pytest.raises(SourceError, match="name or password"):
-        parse_address("https://me:secret@example.com/")
-
-
 @pytest.mark.parametrize(
     ("link", "expected"),
     [

@@ -13,7 +13,7 @@ from contextlib import closing
 import pytest
 
 from roamtui.sources.web.decoding import BodyReader
-from roamtui.sources.web.fetcher import Fetcher, FetchError, NotCachedError
+from roamtui.sources.web.fetcher import Fetcher, FetchError
 from tests.fakes.hostile_server import (
     Client,
     FakeInternet,
@@ -251,8 +251,3 @@ def test_a_broken_error_page_still_tells_its_status() -> None:
         with pytest.raises(FetchError) as caught:
             fetcher.fetch(server.origin, allow(server))
     assert caught.value.status == 404
-
-
-def test_without_a_cache_nothing_is_there_offline() -> None:
-    with open_fetcher(is_offline=True) as fetcher, pytest.raises(NotCachedError, match="the network is off"):
-        fetcher.fetch("https://docs.example", approve("https://docs.example"))
