@@ -11,18 +11,17 @@ from roamtui.agent.options import AgentOptions
 from roamtui.agent.progress import CallResult, Progress, Reply, listen
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.room import TokenCalibration, estimate_request, find_room, has_room
-from roamtui.agent.starting import OPENING, Start, find_start, is_start_wanted, list_whole
+from roamtui.agent.starting import Start, find_start, is_start_wanted, list_whole
 from roamtui.agent.toolbox import make_tools
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
 from roamtui.agent.tools.search import tell_search
 from roamtui.conversation.approval import Approver, CostApproval
 from roamtui.conversation.events import (
     ConversationEvent,
-    QuestionAsked,
+    QuestionAnswered,
     ReminderSent,
     StepStarted,
     ToolFinished,
-    recall_ending,
 )
 from roamtui.conversation.questions import Outcome
 from roamtui.conversation.rebuilding import Briefing
@@ -96,7 +95,7 @@ class Agent:
             try:
                 async with aclosing(self._roam(progress)) as events:
                     async for event in events:
-                        self.session.keep(progress.with_draft(event))
+                        self.session.record(progress.note(event))
                         yield event
                 outcome = complete_answer(self.session.state, progress, self.searcher)
             except ModelError as error:
@@ -107,7 +106,6 @@ class Agent:
             is_saved = True
             for change in changes:
                 yield change
-            yield recall_ending(self.session.state.transcript.exchanges[-1])
         finally:
             if self.session.state.is_asking and self.session.state.question_number == number:
                 partial = Outcome(
@@ -128,12 +126,9 @@ class Agent:
                 start = Start(opened=tuple(i for i in whole if state.find_open(i) is None))
             elif self.searcher is not None:
                 start = await find_start(self.searcher, state, question, within)
-        changes = await self.session.begin_question(question, self._brief(within, start))
-        asked = QuestionAsked(number=self.session.state.question_number, question=question)
-        before = (change for change in changes if not isinstance(change, OPENING))
         searched = (tell_search(state.library, question, start.hits),) if start.hits else ()
-        self.session.keep(searched)
-        return (*before, asked, *searched, *(change for change in changes if isinstance(change, OPENING)))
+        changes = await self.session.begin_question(question, replace(self._brief(within, start), searched=searched))
+        return tuple(change for change in changes if not isinstance(change, QuestionAnswered))
 
     async def _roam(self, progress: Progress) -> AsyncGenerator[ConversationEvent, None]:
         """Ask the model step by step, and run its calls, until it answers or the limit is reached."""
@@ -242,6 +237,7 @@ class Agent:
         """Run the calls of a reply in order, then record them with their results as one step."""
         reply = progress.reply
         progress.is_running_calls = True
+        self.session.record(progress.take_draft())
         room = find_room(self._make_request(allow_calls=True), self._calibration.find_window(self.model))
         for index, call in enumerate(reply.calls):
             if index >= self.options.calls_max:

@@ -11,12 +11,11 @@ from roamtui.agent.prompt import CALL_NOT_RUN, LIMIT_REACHED
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,
-    NodesLoaded,
+    ReminderSent,
     RetryScheduled,
-    SectionsClosed,
+    SectionsSearched,
     StepStarted,
     ThinkingStreamed,
-    keep_event,
     make_draft,
 )
 from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse, Usage
@@ -86,15 +85,23 @@ class Progress:
     said: str = ""
     """Text of the model since it did something last."""
 
-    def with_draft(self, event: ConversationEvent) -> tuple[ConversationEvent, ...]:
-        """Return an event after what the model said before it, which is a draft where the model goes on working."""
-        if isinstance(event, AnswerStreamed):
-            self.said += event.text
-            return ()
-        if isinstance(event, SectionsClosed | NodesLoaded) or not (isinstance(event, StepStarted) or keep_event(event)):
-            return (event,)
+    def note(self, event: ConversationEvent) -> tuple[ConversationEvent, ...]:
+        """Return what is to be recorded of an event that no command made, after what the model said before it."""
+        match event:
+            case AnswerStreamed(text=text):
+                self.said += text
+                return ()
+            case StepStarted():
+                return self.take_draft()
+            case SectionsSearched() | ReminderSent() | RetryScheduled():
+                return (*self.take_draft(), event)
+            case _:
+                return ()
+
+    def take_draft(self) -> tuple[ConversationEvent, ...]:
+        """Return what the model has said before it goes on working."""
         draft, self.said = make_draft(self.said), ""
-        return (*draft, event)
+        return draft
 
     def make_reminded_step(self, reminder: str) -> Step:
         """Return the reply that was no answer yet, with what the model is told of it."""

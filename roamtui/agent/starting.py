@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from roamtui.agent.hits import HITS_MAX, NO_HITS, HitList, describe_hits, drop_noise
 from roamtui.agent.start_mode import ConfidentStart
-from roamtui.conversation.events import NodesUnfolded, SectionsExpanded
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import estimate_delivery
 from roamtui.document.library import Library
@@ -21,8 +20,6 @@ from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.terms import find_terms, query_terms
 
-OPENING = (SectionsExpanded, NodesUnfolded)
-"""What tells of sections that are opened with a question; told after the question itself."""
 RIVAL_MAX = 0.8
 """Share of the best score up to which the second one leaves no doubt."""
 COVERED_MIN = 0.75

@@ -11,14 +11,15 @@ import msgspec
 from roamtui.conversation.events import ConversationEvent, name_event
 from roamtui.conversation.loading import list_needed_links
 from roamtui.conversation.open_section import OpenSection
-from roamtui.conversation.state import Batch, ConversationState
-from roamtui.conversation.transcript import Exchange, Stopped, Transcript
+from roamtui.conversation.state import Batch, ConversationState, Exchange, Transcript
+from roamtui.conversation.transcript import Stopped
 
 Json = Mapping[str, Any]
 _EVENTS = {name_event(kind): kind for kind in get_args(ConversationEvent)}
 _EXCHANGE = get_type_hints(Exchange, localns={"ConversationEvent": object})
 del _EXCHANGE["events"]
 """Types of its fields; events say themselves what they are."""
+_OF_THE_STATE = ("deliveries", "used_ids", "unfolded_ids", "moved")
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError)
 """What decoding a damaged text raises."""
 
@@ -116,8 +117,13 @@ def encode_state(state: ConversationState) -> dict[str, Any]:
 
 def encode_exchange(exchange: Exchange) -> dict[str, Any]:
     """Return an exchange as JSON values."""
-    events = [{"kind": name_event(type(event)), **msgspec.to_builtins(event)} for event in exchange.events]
+    events = [{"kind": name_event(type(event)), **_describe(event)} for event in exchange.events]
     return {**msgspec.to_builtins(exchange), "events": events}
+
+
+def _describe(event: ConversationEvent) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(event)
+    return {key: value for key, value in fields.items() if value or key not in _OF_THE_STATE}
 
 
 def decode_conversation(

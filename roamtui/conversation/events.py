@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.transcript import Citation, Exchange, Stopped, Usage
+from roamtui.conversation.open_section import OpenSection
+from roamtui.conversation.transcript import Citation, Step, Stopped, Usage
+from roamtui.document.node import Span
 from roamtui.document.plain import shorten
 
 
@@ -49,16 +52,80 @@ class ExpandResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """What one section has of its text in the transcript from now on."""
+
+    section_id: str
+    tokens: int
+    """Estimated tokens of all of it that was delivered, of the whole section before anything is."""
+    spans: tuple[Span, ...] = ()
+    """Text that is new in the transcript; nothing yet of what a person opens."""
+    content_hash: str = ""
+    """Digest of its own text where it was not open before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationBegun:
+    """A conversation begins. Always its first event."""
+
+    conversation_id: str
+    unfolded: tuple[str, ...] = ()
+    """Nodes whose children the tree shows at first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationForked:
+    """All from here on belongs to another conversation, which shares what was said until now."""
+
+    conversation_id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationRenamed:
+    """The conversation has another title."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OriginsApproved:
+    """The person allowed pages to be fetched from more origins."""
+
+    origins: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SectionsExpanded:
     """A batch of sections was opened."""
 
     results: tuple[ExpandResult, ...]
     origin: Origin
+    deliveries: tuple[Delivery, ...] = ()
+    """Of the sections that were opened, or of which there is more now."""
+    used_ids: tuple[str, ...] = ()
+    """Open sections that hold what was asked for."""
+    unfolded_ids: tuple[str, ...] = ()
+    """Nodes that were unfolded to show them."""
 
     @property
     def opened_ids(self) -> tuple[str, ...]:
         """Sections that this batch opened or added text to."""
         return tuple(r.section_id for r in self.results if r.section_id and r.status is ExpandStatus.OPENED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionsDelivered:
+    """The text of sections that are open already goes to the model with the question."""
+
+    deliveries: tuple[Delivery, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionsFoundAgain:
+    """What was open is this in another text of the document: found by id, else by its own text."""
+
+    sections: tuple[OpenSection, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +189,8 @@ class BatchUndone:
     """The agent's last batch was taken back."""
 
     section_ids: tuple[str, ...]
+    is_last: bool = True
+    """False where all batches were, with what the agent has opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +213,8 @@ class NodesLoaded:
     """Those of them that could not be read, each with a sentence that says why."""
     notes: tuple[str, ...] = ()
     """What a person should know of the pages, such as that one is an older copy."""
+    moved: tuple[tuple[str, str], ...] = ()
+    """Ids that nodes had to give up for those that were read, each with the new one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +239,51 @@ class QuestionAsked:
 
     number: int
     question: str
+    within: str | None = None
+    """The section that it is about, None for the whole document."""
+    model: str = ""
+    preface: str = ""
+    """What the model is told before it: texts the person opened, what they read, what search found."""
+    excerpts: tuple[Span, ...] = ()
+    """Text that the preface shows of what search found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptRebuilt:
+    """What the model is told begins anew: our fixed text, then the outline with all that is open."""
+
+    system: str
+    prologue: str
+    model: str
+    rebuilt_at: int
+    """Exchanges before this index are sent as question and answer from now on."""
+    history_from: int = 0
+    """Exchanges before this index are not sent at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRecorded:
+    """The model's calls have their results, or it was told that its reply is no answer yet."""
+
+    step: Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftRecorded:
+    """The model has said more of what is the answer, should nothing more come."""
+
+    start: int
+    """Character at which this follows; 0 for a new reply."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsDropped:
+    """The first steps of the question under way lost the texts of their results, to make room."""
+
+    steps: int
+    left: tuple[Delivery, ...]
+    """Sections of which some text is left, with all that is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,6 +375,10 @@ class QuestionAnswered:
     steps: int
     error: str = ""
     """One plain sentence where `stopped` is `error`."""
+    cited_ids: tuple[str, ...] = ()
+    """Open sections that hold what is cited."""
+    is_cut: bool = False
+    """Whether it was stopped in the middle of calls, so that some of their text may not be in the transcript."""
 
     @property
     def is_unproven(self) -> bool:
@@ -288,7 +408,17 @@ class DocumentReloaded:
 
 
 ConversationEvent = (
-    QuestionAsked
+    ConversationBegun
+    | ConversationForked
+    | ConversationRenamed
+    | OriginsApproved
+    | SectionsDelivered
+    | SectionsFoundAgain
+    | TranscriptRebuilt
+    | StepRecorded
+    | DraftRecorded
+    | ResultsDropped
+    | QuestionAsked
     | StepStarted
     | AnswerStreamed
     | ThinkingStreamed
@@ -315,6 +445,35 @@ ConversationEvent = (
     | DocumentReloaded
 )
 
+RECORDS = (
+    ConversationBegun,
+    ConversationForked,
+    ConversationRenamed,
+    OriginsApproved,
+    TranscriptRebuilt,
+    SectionsDelivered,
+    SectionsFoundAgain,
+    StepRecorded,
+    DraftRecorded,
+    ResultsDropped,
+)
+"""What the state is made of and nobody is told of."""
+PASSING = (
+    AnswerStreamed,
+    ConversationChanged,
+    DocumentReloaded,
+    LoadingProgressed,
+    ReminderSent,
+    RetryScheduled,
+    SaveFailed,
+    SavingReported,
+    SectionsKept,
+    SectionsSearched,
+    StepStarted,
+    ThinkingStreamed,
+    ToolFinished,
+)
+"""What changes nothing of the state, but what a person is told of it."""
 _DRAFT_LENGTH = 300
 """Characters kept of what the model said before it went on working: all of it is in its step."""
 _TOLD_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, CloseReason.GONE)
@@ -324,6 +483,11 @@ _TOLD_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, Cl
 def name_event(kind: type[ConversationEvent]) -> str:
     """Return how a kind of event is called where it is written down, such as ``question_asked``."""
     return re.sub("(?<!^)([A-Z])", r"_\1", kind.__name__).lower()
+
+
+def list_news(events: Iterable[ConversationEvent]) -> tuple[ConversationEvent, ...]:
+    """Return the events that front ends are told of."""
+    return tuple(event for event in events if not isinstance(event, RECORDS))
 
 
 def make_draft(text: str) -> tuple[AnswerStreamed, ...]:
@@ -342,7 +506,8 @@ def keep_event(event: ConversationEvent) -> ConversationEvent | None:
         case SectionsSearched(hits=hits):
             return replace(event, hits=tuple(replace(hit, path=(), snippet="") for hit in hits))
         case SectionsExpanded(origin=Origin.AGENT, results=results):
-            return replace(event, results=tuple(replace(result, text="") for result in results))
+            shown = tuple(replace(result, text="") for result in results)
+            return SectionsExpanded(results=shown, origin=Origin.AGENT)
         case AnswerStreamed() | ReminderSent() | RetryScheduled() | SectionsKept(origin=Origin.AGENT):
             return event
         case SectionsClosed(reason=reason) if reason in _TOLD_REASONS:
@@ -351,16 +516,3 @@ def keep_event(event: ConversationEvent) -> ConversationEvent | None:
             return event
         case _:
             return None
-
-
-def recall_ending(exchange: Exchange) -> QuestionAnswered:
-    """Return the last event of an exchange."""
-    return QuestionAnswered(
-        number=exchange.number,
-        answer=exchange.answer,
-        stopped=exchange.stopped or Stopped.CANCELLED,
-        citations=exchange.citations,
-        usage=exchange.usage,
-        steps=exchange.steps_taken or len(exchange.steps) + (1 if exchange.answer else 0),
-        error=exchange.error,
-    )

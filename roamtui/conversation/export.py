@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from roamtui.conversation.codec import SavedConversation, encode_exchange
-from roamtui.conversation.events import recall_ending
 from roamtui.conversation.narration import narrate_ending
 from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import plain_line
@@ -18,7 +17,7 @@ def render_markdown(saved: SavedConversation, source: str) -> str:
         parts.append(f"## {plain_line(exchange.question)}")
         if exchange.answer:
             parts.append(exchange.answer)
-        parts += [f"*{piece.words}*" for piece in narrate_ending(recall_ending(exchange))]
+        parts += [f"*{piece.words}*" for piece in narrate_ending(exchange.ending)]
         sources = [
             f"- [{citation.section_id}] {' > '.join(map(plain_line, citation.path))}, "
             f"{citation.place} ({citation.state.value.replace('_', ' ')})"

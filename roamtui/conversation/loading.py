@@ -23,6 +23,7 @@ from roamtui.conversation.commands import (
     UnfoldNodes,
 )
 from roamtui.conversation.events import LoadingProgressed, NodesLoaded
+from roamtui.conversation.fold import apply
 from roamtui.conversation.state import ConversationState
 from roamtui.document.document import Document
 from roamtui.document.library import Library
@@ -80,9 +81,9 @@ def grow(state: ConversationState, documents: Mapping[str, Document]) -> tuple[C
     problems = tuple((node_id, document.problem) for node_id, document in new.items() if document.problem)
     pages = [document for node_id, document in new.items() if _is_link(before, node_id)]
     notes = tuple(dict.fromkeys(note for page in pages for note in page.notes))
-    event = NodesLoaded(section_ids=tuple(new), problems=problems, notes=notes)
-    moved = _find_moved(before, library)
-    return replace(_move_ids(state, moved) if moved else state, library=library), event
+    moved = tuple(_find_moved(before, library).items())
+    event = NodesLoaded(section_ids=tuple(new), problems=problems, notes=notes, moved=moved)
+    return replace(apply(state, event), library=library), event
 
 
 def _find_moved(before: Library, after: Library) -> dict[str, str]:
@@ -93,27 +94,6 @@ def _find_moved(before: Library, after: Library) -> dict[str, str]:
         if new is not old and new.columns is old.columns:
             moved.update(zip(old.ids, new.ids, strict=True))
     return moved
-
-
-def _move_ids(state: ConversationState, moved: Mapping[str, str]) -> ConversationState:
-    def move(section_id: str) -> str:
-        return moved.get(section_id, section_id)
-
-    return replace(
-        state,
-        open=tuple(replace(section, section_id=move(section.section_id)) for section in state.open),
-        unfolded=frozenset(map(move, state.unfolded)),
-        reading=move(state.reading) if state.reading is not None else None,
-        batches=tuple(
-            replace(
-                batch,
-                opened_ids=tuple(map(move, batch.opened_ids)),
-                unfolded_ids=tuple(map(move, batch.unfolded_ids)),
-            )
-            for batch in state.batches
-        ),
-        needs_rebuild=True,
-    )
 
 
 def list_needed_links(state: ConversationState) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
+    RECORDS,
     AnswerStreamed,
     BatchUndone,
     CloseReason,
@@ -174,6 +175,8 @@ def narrate(event: ConversationEvent, library: Library) -> Iterator[Piece]:  # n
         event: Something that happened.
         library: Knows the titles of sections.
     """
+    if isinstance(event, RECORDS):
+        return
     match event:
         case AnswerStreamed(text=text):
             yield Piece(place=Place.ANSWER, verb=Verb.SAID, words=text)
@@ -200,14 +203,15 @@ def narrate(event: ConversationEvent, library: Library) -> Iterator[Piece]:  # n
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
             words, named = "pinned" if is_pinned else "unpinned", _name_all(ids, library)
             yield Piece(place=Place.MOMENT, verb=Verb.PINNED, words=words, sections=named, is_counted=True)
-        case BatchUndone(section_ids=ids):
+        case BatchUndone(section_ids=ids, is_last=True):
             yield Piece(place=Place.MOMENT, verb=Verb.CLOSED, words=f"took back {count_sections(ids)}")
         case LoadingProgressed():
             yield Piece(place=Place.MOMENT, verb=Verb.GOT_ON, words=_describe_loading(event))
         case SaveFailed(message=message) | SavingReported(message=message):
             yield Piece(place=Place.CHAT, verb=Verb.SAVED, words=message, weight=Weight.WARNING)
         case (
-            QuestionAsked()
+            BatchUndone()
+            | QuestionAsked()
             | StepStarted()
             | ThinkingStreamed()
             | ToolFinished()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from roamtui.conversation.commands import Origin
 from roamtui.document.node import Span
@@ -31,3 +31,14 @@ class OpenSection:
     """Estimated tokens of the deliveries, of the whole section before them."""
     content_hash: str = ""
     """Digest of its own text, to find it again in a changed document."""
+
+
+def mark(section: OpenSection, origin: Origin) -> OpenSection:
+    """Return a section that closes when the question under way has ended."""
+    by = Origin.PERSON if section.closing_by is Origin.PERSON else origin
+    return replace(section, is_closing=True, closing_by=by)
+
+
+def unmark(section: OpenSection) -> OpenSection:
+    """Return a section that stays open after the question."""
+    return replace(section, is_closing=False, closing_by=None)

@@ -20,7 +20,8 @@ from roamtui.conversation.codec import DAMAGE, Damage, SavedConversation, decode
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import SectionsExpanded
 from roamtui.conversation.open_section import OpenSection
-from roamtui.conversation.transcript import Exchange, Stopped, Usage
+from roamtui.conversation.state import Exchange
+from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.errors import StoreError
 
 LOST_QUESTION = "(This question could not be read.)"

@@ -9,10 +9,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed
+from roamtui.conversation.events import (
+    CloseReason,
+    Delivery,
+    ResultsDropped,
+    SectionsClosed,
+    SectionsSearched,
+    TranscriptRebuilt,
+)
+from roamtui.conversation.fold import apply, apply_all
 from roamtui.conversation.open_section import OpenSection
-from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Exchange, Step, ToolUse, Transcript
+from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.update import Update
 from roamtui.document.node import Span
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.annotation import annotate
@@ -23,7 +31,6 @@ _PREFERENCES_LEAD = (
     "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "
     "were told:"
 )
-DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,18 +55,20 @@ class Briefing:
     """What search found for the question, in words."""
     excerpts: tuple[Span, ...] = ()
     """What of the library these words show."""
+    searched: tuple[SectionsSearched, ...] = ()
+    """What tells a person of it."""
     preferences: str = ""
     """What the person wrote down of how they want to be answered; frozen in the transcript like the outline."""
 
 
-def rebuild(state: ConversationState, briefing: Briefing) -> ConversationState:
-    """Return the state with a new transcript, between questions: every open section's text stands in its prologue."""
+def rebuild(state: ConversationState, briefing: Briefing) -> TranscriptRebuilt:
+    """Build a new transcript, between questions: every open section's text stands in its prologue."""
     exchanges = state.transcript.exchanges
     return _write(state, briefing, [(s.section_id, s.deliveries) for s in state.open], rebuilt_at=len(exchanges))
 
 
-def rebuild_during_question(state: ConversationState, briefing: Briefing) -> ConversationState:
-    """Return the state with a new transcript that goes on with the question under way and its steps.
+def _rebuild_during_question(state: ConversationState, briefing: Briefing) -> TranscriptRebuilt:
+    """Build a new transcript that goes on with the question under way and its steps.
 
     What the question's own steps delivered stands in them; the prologue holds all other text that is open.
     """
@@ -85,7 +94,7 @@ def _write(
     sections: Iterable[tuple[str, tuple[Span, ...]]],
     *,
     rebuilt_at: int,
-) -> ConversationState:
+) -> TranscriptRebuilt:
     blocks: list[str] = []
     given: dict[str, list[Bounds]] = {}
     for section_id, deliveries in sections:
@@ -102,14 +111,13 @@ def _write(
         parts += ["Sections that are open already:", *blocks]
     if history_from:
         parts.append(f"({history_from} earlier questions of this conversation are left out here to save room.)")
-    transcript = Transcript(
+    return TranscriptRebuilt(
         system=briefing.system,
         prologue="\n\n".join(parts),
-        exchanges=exchanges,
+        model=briefing.model,
         rebuilt_at=rebuilt_at,
         history_from=history_from,
     )
-    return replace(state, transcript=transcript, needs_rebuild=False, model=briefing.model)
 
 
 def _quote_preferences(text: str) -> str:
@@ -139,8 +147,8 @@ def _merge_spans(spans: tuple[Span, ...]) -> tuple[Span, ...]:
     return tuple(Span(doc=doc, start=start, end=end) for start, end in merged)
 
 
-def shrink(state: ConversationState, briefing: Briefing) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
-    """Return the state with a shorter transcript, and what was closed for it.
+def shrink(state: ConversationState, briefing: Briefing) -> Update:
+    """Make the transcript shorter; what was closed for it is told.
 
     First everything from before this question goes that is not pinned; if nothing was left of that, the results of
     this question's earlier steps become stubs and their sections are closed.
@@ -153,44 +161,31 @@ def shrink(state: ConversationState, briefing: Briefing) -> tuple[ConversationSt
     return _stub_steps(state, briefing)
 
 
-def _stub_steps(
-    state: ConversationState, briefing: Briefing
-) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
+def _stub_steps(state: ConversationState, briefing: Briefing) -> Update:
     last = state.transcript.exchanges[-1]
-    kept = last.steps[-1:] if len(last.steps) > 1 else ()
-    dropped = last.steps[: len(last.steps) - len(kept)]
+    dropped = last.steps[:-1] if len(last.steps) > 1 else last.steps
     if not dropped:
         return state, ()
     lost = read_results(replace(last, preface="", steps=dropped))
-    left = replace(last, steps=(*(_make_stub(step) for step in dropped), *kept))
-    exchanges = (*state.transcript.exchanges[:-1], left)
-    state = replace(state, transcript=replace(state.transcript, exchanges=exchanges))
     closing: list[str] = []
-    sections: list[OpenSection] = []
+    left: list[Delivery] = []
     for section in state.open:
-        deliveries = tuple(span for span in section.deliveries if not is_held(state, section, span, lost))
-        if section.is_pinned or len(deliveries) == len(section.deliveries):
-            sections.append(section)
-        elif deliveries:
-            tokens = sum(estimate_tokens(state.library.text_at(span)) for span in deliveries)
-            sections.append(replace(section, deliveries=deliveries, tokens=tokens))
+        spans = tuple(span for span in section.deliveries if not is_held(state, section, span, lost))
+        if section.is_pinned or len(spans) == len(section.deliveries):
+            continue
+        if spans:
+            tokens = sum(estimate_tokens(state.library.text_at(span)) for span in spans)
+            left.append(Delivery(section_id=section.section_id, tokens=tokens, spans=spans))
         else:
             closing.append(section.section_id)
-            sections.append(section)
-    return _close(replace(state, open=tuple(sections)), closing, briefing)
+    stubbed = ResultsDropped(steps=len(dropped), left=tuple(left))
+    state, events = _close(apply(state, stubbed), closing, briefing)
+    return state, (stubbed, *events)
 
 
-def _make_stub(step: Step) -> Step:
-    uses = tuple(ToolUse(call=use.call, result=DROPPED) for use in step.uses)
-    return replace(step, uses=uses)
-
-
-def _close(
-    state: ConversationState, section_ids: list[str], briefing: Briefing
-) -> tuple[ConversationState, tuple[ConversationEvent, ...]]:
-    closing = set(section_ids)
-    state = replace(state, open=tuple(section for section in state.open if section.section_id not in closing))
-    state = rebuild_during_question(state, briefing)
-    if not section_ids:
-        return state, ()
-    return state, (SectionsClosed(section_ids=tuple(section_ids), origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
+def _close(state: ConversationState, section_ids: list[str], briefing: Briefing) -> Update:
+    ids = tuple(section_ids)
+    closed = (SectionsClosed(section_ids=ids, origin=Origin.AGENT, reason=CloseReason.OVERFLOW),) if ids else ()
+    state = apply_all(state, closed)
+    rebuilt = _rebuild_during_question(state, briefing)
+    return apply(state, rebuilt), (*closed, rebuilt)

@@ -7,7 +7,16 @@ from dataclasses import replace
 
 from roamtui.conversation.codec import SavedConversation
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import CloseReason, ConversationEvent, SavingReported, SectionsClosed
+from roamtui.conversation.events import (
+    CloseReason,
+    ConversationEvent,
+    NodesFolded,
+    ReadingChanged,
+    SavingReported,
+    SectionsClosed,
+    SectionsFoundAgain,
+)
+from roamtui.conversation.fold import apply_all
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.questions import close_marked
 from roamtui.conversation.state import ConversationState, KeepOptions
@@ -39,7 +48,8 @@ def resume_state(saved: SavedConversation, library: Library, options: KeepOption
     told: tuple[ConversationEvent, ...] = ()
     if saved.damage is not None:
         told = (SavingReported(message=saved.damage.message, conversation_id=saved.id),)
-    state, closed = close_marked(state)
+    closed = close_marked(state)
+    state = apply_all(state, closed)
     unchanged = _find_unchanged(saved.document_hashes, library)
     if saved.content_hash == library.content_hash and saved.document_hashes.keys() <= unchanged:
         return state, (*told, *closed)
@@ -50,13 +60,13 @@ def resume_state(saved: SavedConversation, library: Library, options: KeepOption
 def reload_state(state: ConversationState, library: Library) -> Update:
     """Return the state over the document as it is now, between questions; matched like a saved conversation."""
     before = state.library
-    reading = state.reading if state.reading is not None and state.reading in library else None
-    state = replace(state, library=library, reading=reading)
+    state = replace(state, library=library)
     hashes = {document.key: document.content_hash for document in before.documents}
     unchanged = _find_unchanged(hashes, library)
     delivered = {span.doc for section in state.open for span in section.deliveries}
     is_same = before.content_hash == library.content_hash and delivered <= unchanged
-    if is_same and all(node_id in library for node_id in state.open_ids):
+    is_read = state.reading is None or state.reading in library
+    if is_same and is_read and all(node_id in library for node_id in state.open_ids):
         return state, ()
     return _match_sections(state, unchanged)
 
@@ -69,7 +79,6 @@ def _find_unchanged(hashes: Mapping[str, str], library: Library) -> frozenset[st
 def _match_sections(state: ConversationState, unchanged: frozenset[str]) -> Update:
     """Find each open section again; its text is delivered anew before the next question where its file has changed."""
     library = state.library
-    exchanges = tuple(replace(e, open_before=_forget_texts(e.open_before)) for e in state.transcript.exchanges)
     ids_by_hash = _hash_sections(library) if any(open_id not in library for open_id in state.open_ids) else {}
     found: dict[str, OpenSection] = {}
     lost: list[str] = []
@@ -89,22 +98,15 @@ def _match_sections(state: ConversationState, unchanged: frozenset[str]) -> Upda
                 tokens=estimate_delivery(library, section_id),
                 content_hash=hash_own_text(library, section_id),
             )
-    state = replace(
-        state,
-        open=tuple(found.values()),
-        unfolded=frozenset(node_id for node_id in state.unfolded if node_id in library),
-        batches=(),
-        needs_rebuild=True,
-        transcript=replace(state.transcript, exchanges=exchanges),
-    )
-    if not lost:
-        return state, ()
-    return state, (SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE),)
-
-
-def _forget_texts(sections: tuple[OpenSection, ...]) -> tuple[OpenSection, ...]:
-    """Return what was open before a question without ranges, which are those of the document as it was then."""
-    return tuple(replace(section, deliveries=()) for section in sections)
+    events: list[ConversationEvent] = []
+    if state.reading is not None and state.reading not in library:
+        events.append(ReadingChanged(section_id=None))
+    if gone := tuple(sorted(node_id for node_id in state.unfolded if node_id not in library)):
+        events.append(NodesFolded(section_ids=gone, origin=Origin.PERSON))
+    events.append(SectionsFoundAgain(sections=tuple(found.values())))
+    if lost:
+        events.append(SectionsClosed(section_ids=tuple(lost), origin=Origin.PERSON, reason=CloseReason.GONE))
+    return apply_all(state, events), tuple(events)
 
 
 def _hash_sections(library: Library) -> dict[str, str]:

@@ -13,13 +13,19 @@ from roamtui.conversation.commands import Command, FoldNodes, ReadSection, Unfol
 from roamtui.conversation.events import (
     ConversationChanged,
     ConversationEvent,
+    ConversationRenamed,
     DocumentReloaded,
+    DraftRecorded,
     LoadingProgressed,
     NodesLoaded,
-    QuestionsTakenBack,
+    OriginsApproved,
     SaveFailed,
     SavingReported,
+    StepRecorded,
+    keep_event,
+    list_news,
 )
+from roamtui.conversation.fold import apply_all
 from roamtui.conversation.keep_open import open_budget
 from roamtui.conversation.loading import Fetched, Fetching, carry_pages, find_needed, grow, needs_page, open_links
 from roamtui.conversation.questions import (
@@ -27,9 +33,6 @@ from roamtui.conversation.questions import (
     begin_question,
     finish_question,
     fork,
-    keep_events,
-    record_draft,
-    record_step,
     rewind,
 )
 from roamtui.conversation.rebuilding import Briefing, shrink
@@ -112,7 +115,7 @@ class Saving:
             try:
                 store.save(state)
             except ContinuedElsewhereError:
-                store.save(fork(state, make_conversation_id()))
+                store.save(fork(state, make_conversation_id())[0])
             del self._unsaved[conversation_id]
 
     def turn(self, store: Store | None, hold: Callable[[], None]) -> None:
@@ -198,7 +201,7 @@ class Session:
         if loader is not None and saved.links:
             library = open_links(library, saved.links, loader, saved.approved_origins)
         state, events = resume_state(saved, library, options or KeepOptions())
-        return cls(state, store, events, loader)
+        return cls(state, store, list_news(events), loader)
 
     @property
     def state(self) -> ConversationState:
@@ -220,6 +223,11 @@ class Session:
         """Why the last save failed, empty where it did not."""
         return self._saving.failure
 
+    def list_undrawn(self) -> tuple[ConversationEvent, ...]:
+        """Return what of the opening events a screen that draws the whole conversation does not show already."""
+        is_drawn = bool(self._state.transcript.exchanges)
+        return tuple(event for event in self.opening_events if not (is_drawn and keep_event(event)))
+
     async def dispatch(self, command: Command) -> AsyncIterator[ConversationEvent]:
         """Carry out a command, and yield what happened once it is on disk; what it needs is loaded before.
 
@@ -228,19 +236,22 @@ class Session:
         """
         needed = find_needed(self._state.library, command) if self.loader is not None else ()
         if isinstance(command, ReadSection):
-            self._state, events = update(self._state, command)
-            for event in events:
+            for event in self._update(command):
                 yield event
         if needed:
             async for item in self._fetching.run(self._state, needed, command.origin, self.approver):
                 yield item if isinstance(item, LoadingProgressed) else self._take(item)
         if isinstance(command, ReadSection):
             return
-        self._state, events = update(self._state, command)
+        events = self._update(command)
         if events and not isinstance(command, FoldNodes | UnfoldNodes):
             events = (*events, *await self._save())
         for event in events:
             yield event
+
+    def _update(self, command: Command) -> tuple[ConversationEvent, ...]:
+        self._state, events = update(self._state, command)
+        return events
 
     def must_fetch(self, command: Command) -> bool:
         """Return whether a command needs a page of the web, which may take its time."""
@@ -269,8 +280,9 @@ class Session:
 
     def _take(self, fetched: Fetched) -> NodesLoaded:
         """Graft what was loaded onto the newest library."""
-        approved = self._state.approved_origins | fetched.approved
-        self._state, event = grow(replace(self._state, approved_origins=approved), fetched.documents)
+        if new := fetched.approved - self._state.approved_origins:
+            self.record((OriginsApproved(origins=tuple(sorted(new))),))
+        self._state, event = grow(self._state, fetched.documents)
         return event
 
     def fit_window(self, window_tokens: int | None) -> None:
@@ -285,46 +297,47 @@ class Session:
             self._draft_length = 0
         if len(text) - self._draft_length < _DRAFT_CHARACTERS:
             return ()
+        self.record((DraftRecorded(start=self._draft_length, text=text[self._draft_length :]),))
         self._draft_length = len(text)
-        self._state = record_draft(self._state, text)
         return await self._save()
 
     async def begin_question(self, question: str, briefing: Briefing) -> tuple[ConversationEvent, ...]:
         """Take up a question; it is on disk when this returns."""
         self._state, events = begin_question(self._state, question, briefing)
-        return (*events, *await self._save())
+        return (*list_news(events), *await self._save())
 
-    def keep(self, events: tuple[ConversationEvent, ...]) -> None:
-        """Keep what happened while the question under way is answered, with the next change that is saved."""
-        self._state = keep_events(self._state, events)
+    def record(self, events: tuple[ConversationEvent, ...]) -> None:
+        """Note what happened; it is on disk with the next change that is saved."""
+        self._state = apply_all(self._state, events)
 
     async def record_step(self, step: Step) -> tuple[ConversationEvent, ...]:
         """Add a step to the question under way; it is on disk when this returns."""
-        self._state = record_step(self._state, step)
+        self.record((StepRecorded(step=step),))
         return await self._save()
 
     async def finish_question(self, outcome: Outcome) -> tuple[ConversationEvent, ...]:
-        """End the question under way; its answer is on disk when this returns."""
-        self._state, events = finish_question(self._state, outcome)
-        return (*events, *await self._save())
+        """End the question under way; its answer is on disk when this returns. Its end is the last event."""
+        self._state, (*events, ending) = finish_question(self._state, outcome)
+        return (*events, *await self._save(), ending)
 
     async def make_room(self, briefing: Briefing) -> tuple[ConversationEvent, ...]:
         """Shorten the transcript of the question under way."""
         self._state, events = shrink(self._state, briefing)
-        return (*events, *await self._save())
+        return (*list_news(events), *await self._save())
 
     async def rewind(self, number: int) -> tuple[ConversationEvent, ...]:
         """Go back to before question `number`, so that it can be asked again or otherwise."""
-        self._state = rewind(self._state, number)
-        return (QuestionsTakenBack(first=number), *await self._save())
+        self._state, events = rewind(self._state, number)
+        return (*events, *await self._save())
 
     def fork(self, number: int) -> Session:
         """Return a new conversation that goes its own way from before question `number`; this one stays as it is."""
-        return Session(fork(self._state, make_conversation_id(), before=number), self.store, loader=self.loader)
+        state, _ = fork(self._state, make_conversation_id(), before=number)
+        return Session(state, self.store, loader=self.loader)
 
     async def rename(self, title: str) -> tuple[ConversationEvent, ...]:
         """Give the conversation another title."""
-        self._state = replace(self._state, title=title)
+        self.record((ConversationRenamed(title=title),))
         return await self._save()
 
     def turn_to(self, other: Session) -> tuple[ConversationEvent, ...]:
@@ -338,7 +351,7 @@ class Session:
         assert not self._state.is_asking
         self.save_now()
         self._saving.turn(other.store, lambda: self._hold(self._saving.recall(other.state)))
-        return (ConversationChanged(conversation_id=self._state.id), *other.opening_events)
+        return (ConversationChanged(conversation_id=self._state.id), *other.list_undrawn())
 
     def _hold(self, state: ConversationState) -> None:
         self._state = state
@@ -346,9 +359,8 @@ class Session:
     async def reload(self, library: Library) -> tuple[ConversationEvent, ...]:
         """Go on over the document as it is now, between questions: what is open is found again by id, then by text."""
         assert not self._state.is_asking
-        state, events = reload_state(self._state, carry_pages(self._state.library, library))
-        self._state = keep_events(state, events)
-        return (DocumentReloaded(), *events, *await self._save())
+        self._state, events = reload_state(self._state, carry_pages(self._state.library, library))
+        return (DocumentReloaded(), *list_news(events), *await self._save())
 
     def abandon_question(self, outcome: Outcome, *, step: Step | None = None) -> None:
         """End the question under way without waiting for anything, as a cancelled task must.
@@ -360,10 +372,9 @@ class Session:
             step: A step whose calls were being run. Some of its text may not have reached the transcript, so that is
                 rebuilt before the next question.
         """
-        state = self._state
         if step is not None:
-            state = replace(record_step(state, step), needs_rebuild=True)
-        self._state, _ = finish_question(state, outcome)
+            self.record((StepRecorded(step=step),))
+        self._state, _ = finish_question(self._state, replace(outcome, is_cut=step is not None))
         if self._fork_if_taken(self._saving.write_briefly()):
             self._saving.write_briefly()
 
@@ -385,7 +396,7 @@ class Session:
         """Go on under another id where this one was taken and that was not done meanwhile; return whether it was."""
         if self._state.id != taken_id:
             return False
-        self._state = fork(self._state, make_conversation_id())
+        self._state, _ = fork(self._state, make_conversation_id())
         title = plain_line(self._state.title)
         message = f"Another program went on with this conversation too, so that it is a new one here: “{title}”."
         self._saving.report(message, self._state.id)

@@ -17,8 +17,7 @@ from roamtui.conversation.codec import Damage, SavedConversation, encode_exchang
 from roamtui.conversation.damage import list_damaged
 from roamtui.conversation.database import Database, list_backups, read_in_one_moment
 from roamtui.conversation.reading import NO_SUCH, keep_damaged, read_conversation, read_number, read_text
-from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Exchange
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.errors import ContinuedElsewhereError, StoreError
 
 _SAVE = (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from roamtui.conversation.commands import (
@@ -22,6 +21,7 @@ from roamtui.conversation.events import (
     BatchUndone,
     CloseReason,
     ConversationEvent,
+    Delivery,
     ExpandResult,
     ExpandStatus,
     NodesFolded,
@@ -33,8 +33,9 @@ from roamtui.conversation.events import (
     SectionsMarked,
     SectionsPinned,
 )
+from roamtui.conversation.fold import apply_all
 from roamtui.conversation.open_section import OpenSection
-from roamtui.conversation.state import Batch, ConversationState
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
@@ -46,7 +47,8 @@ from roamtui.outline.pages import PAGE_TOKENS
 from roamtui.outline.spans import subtract_bounds
 
 ExpandEvents = tuple[SectionsExpanded | NodesUnfolded, ...]
-Update = tuple[ConversationState, tuple[ConversationEvent, ...]]
+Events = tuple[ConversationEvent, ...]
+Update = tuple[ConversationState, Events]
 
 
 _QUOTED_TOKENS_MAX = 1_000
@@ -54,10 +56,11 @@ _QUOTED_TOKENS_MAX = 1_000
 for."""
 
 
-def expand_for_agent(state: ConversationState, command: ExpandSections) -> tuple[ConversationState, ExpandEvents]:
-    """Open a batch: deliver each section's text, unfold it with its ancestors, remember the batch for undo."""
-    before = set(state.open_ids)
+def expand_for_agent(state: ConversationState, command: ExpandSections) -> ExpandEvents:
+    """Open a batch: deliver each section's text, unfold it with its ancestors."""
     results: list[ExpandResult] = []
+    deliveries: list[Delivery] = []
+    used: list[str] = []
     room = command.room_tokens
     delivered = state.delivered
     for requested in command.section_ids:
@@ -69,28 +72,53 @@ def expand_for_agent(state: ConversationState, command: ExpandSections) -> tuple
             continue
         if room is not None:
             room -= cost
-        state = _deliver(state, block, Origin.AGENT)
         for span in block.spans:
             delivered.setdefault(span.doc, []).append((span.start, span.end))
         results.append(_result(requested, block, _status_of(block), block.text))
+        if block.section_id is None or block.is_listing:
+            continue
+        before = _find_tokens(state, block.section_id, deliveries)
+        if before is None and not block.spans:
+            used += state.library.ancestors(block.section_id)
+        else:
+            deliveries.append(_deliver(state, block, before))
     shown = [
         r.section_id for r in results if r.section_id and r.status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
     ]
+    return _tell_expansion(state, tuple(results), tuple(deliveries), shown, used)
+
+
+def _tell_expansion(
+    state: ConversationState,
+    results: tuple[ExpandResult, ...],
+    deliveries: tuple[Delivery, ...],
+    shown: Iterable[str],
+    used: Iterable[str] = (),
+) -> ExpandEvents:
+    """Return the events of a batch of the agent."""
     unfolding = find_unfolding(state, shown)
-    opened = tuple(section_id for section_id in state.open_ids if section_id not in before)
-    if opened or unfolding:
-        batch = Batch(opened_ids=opened, unfolded_ids=unfolding)
-        state = replace(state, unfolded=state.unfolded | set(unfolding), batches=(*state.batches, batch))
-    events: list[SectionsExpanded | NodesUnfolded] = []
-    if unfolding:
-        events.append(NodesUnfolded(section_ids=unfolding, origin=Origin.AGENT))
-    events.append(SectionsExpanded(results=tuple(results), origin=Origin.AGENT))
-    return state, tuple(events)
+    is_open = {*state.open_ids, *(delivery.section_id for delivery in deliveries)}
+    expanded = SectionsExpanded(
+        results=results,
+        origin=Origin.AGENT,
+        deliveries=deliveries,
+        used_ids=tuple(section_id for section_id in dict.fromkeys(used) if section_id in is_open),
+        unfolded_ids=unfolding,
+    )
+    return (NodesUnfolded(section_ids=unfolding, origin=Origin.AGENT), expanded) if unfolding else (expanded,)
 
 
-def expand_for_person(state: ConversationState, command: ExpandSections) -> tuple[ConversationState, ExpandEvents]:
+def _find_tokens(state: ConversationState, section_id: str, deliveries: Iterable[Delivery]) -> int | None:
+    """Return the tokens that an open section has delivered, with those of its batch; None where it is not open."""
+    section = state.find_open(section_id)
+    tokens = None if section is None else section.tokens if section.deliveries else 0
+    return next((one.tokens for one in reversed([*deliveries]) if one.section_id == section_id), tokens)
+
+
+def expand_for_person(state: ConversationState, command: ExpandSections) -> ExpandEvents:
     """Open sections whose text goes to the model before the next question."""
     results: list[ExpandResult] = []
+    deliveries: dict[str, Delivery] = {}
     for section_id in map(state.library.find_host, command.section_ids):
         if section_id not in state.library:
             results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN, text=""))
@@ -100,16 +128,16 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> tupl
             results.append(ExpandResult(id=section_id, section_id=section_id, status=ExpandStatus.FAILED, text=reason))
             continue
         found = state.find_open(section_id)
-        if found is not None and not found.is_closing:
-            status = ExpandStatus.ALREADY_OPEN
-        else:
-            status = ExpandStatus.OPENED
-            state = _reopen(state, found) if found else _add(state, section_id, Origin.PERSON)
+        is_open = section_id in deliveries or (found is not None and not found.is_closing)
+        status = ExpandStatus.ALREADY_OPEN if is_open else ExpandStatus.OPENED
+        if not is_open:
+            deliveries[section_id] = _open(state, section_id) if found is None else _reopen(found)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=""))
-    return state, (SectionsExpanded(results=tuple(results), origin=Origin.PERSON),)
+    opened = tuple(deliveries.values())
+    return (SectionsExpanded(results=tuple(results), origin=Origin.PERSON, deliveries=opened),)
 
 
-def open_quoted(state: ConversationState, citations: Iterable[Citation]) -> tuple[ConversationState, ExpandEvents]:
+def open_quoted(state: ConversationState, citations: Iterable[Citation]) -> ExpandEvents:
     """Open the sections that an answer quotes from what a search showed: their text comes before the next question."""
     ids = dict.fromkeys(
         citation.section_id
@@ -118,17 +146,9 @@ def open_quoted(state: ConversationState, citations: Iterable[Citation]) -> tupl
     )
     ids = {section_id: None for section_id in ids if state.find_open(section_id) is None}
     if not ids:
-        return state, ()
-    for section_id in ids:
-        state = _add(state, section_id, Origin.AGENT)
-    unfolding = find_unfolding(state, ids)
-    batch = Batch(opened_ids=tuple(ids), unfolded_ids=unfolding)
-    state = replace(state, unfolded=state.unfolded | set(unfolding), batches=(*state.batches, batch))
+        return ()
     results = tuple(ExpandResult(id=i, section_id=i, status=ExpandStatus.OPENED, text="") for i in ids)
-    opened = SectionsExpanded(results=results, origin=Origin.AGENT)
-    if not unfolding:
-        return state, (opened,)
-    return state, (NodesUnfolded(section_ids=unfolding, origin=Origin.AGENT), opened)
+    return _tell_expansion(state, results, tuple(_open(state, section_id) for section_id in ids), ids)
 
 
 def _is_missing(state: ConversationState, span: Span) -> bool:
@@ -143,18 +163,20 @@ def _find_refusal(library: Library, section_id: str) -> str:
     return "" if node.is_loaded else node.problem or "It is not loaded."
 
 
-def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[ConversationState, tuple[str, ...]]:
-    """Deliver what a person opened since the last question. Return the blocks that the model reads before the next.
+def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[tuple[Delivery, ...], tuple[str, ...]]:
+    """Return what of the sections that a person opened is delivered now, and the blocks that the model reads of it.
 
     What has no room stays open without text, and is tried again before the question after. What stands in the
     transcript already, inside another section, is named once.
     """
     texts: list[str] = []
+    deliveries: list[Delivery] = []
     room = room_tokens
+    delivered = state.delivered
     for section in state.open:
         if section.deliveries or section.is_closing:
             continue
-        block = expand(state.library, section.section_id, delivered=state.delivered, nonce=state.nonce)
+        block = expand(state.library, section.section_id, delivered=delivered, nonce=state.nonce)
         if not block.spans and not section.tokens:
             continue
         cost = _count_cost(block)
@@ -165,9 +187,12 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
             continue
         if room is not None:
             room -= cost
-        state = _deliver(state, block, section.opened_by)
+        for span in block.spans:
+            delivered.setdefault(span.doc, []).append((span.start, span.end))
+        if block.section_id is not None and not block.is_listing:
+            deliveries.append(_deliver(state, block, 0))
         texts.append(block.text)
-    return state, tuple(texts)
+    return tuple(deliveries), tuple(texts)
 
 
 def find_unfolding(state: ConversationState, section_ids: Iterable[str]) -> tuple[str, ...]:
@@ -193,11 +218,6 @@ def estimate_delivery(library: Library, section_id: str) -> int:
     """Return the tokens that opening a section will cost: the subtree where it is small, else its first page."""
     node = library.node(section_id)
     return node.tokens if node.tokens <= WHOLE_TOKENS_MAX else min(node.own_tokens, PAGE_TOKENS)
-
-
-def unmark(section: OpenSection) -> OpenSection:
-    """Return a section that stays open after the question."""
-    return replace(section, is_closing=False, closing_by=None)
 
 
 def _count_cost(block: Block) -> int:
@@ -229,62 +249,36 @@ def _result(requested: str, block: Block, status: ExpandStatus, text: str) -> Ex
     return ExpandResult(id=requested, section_id=block.section_id, status=status, text=text, tokens=tokens)
 
 
-def _deliver(state: ConversationState, block: Block, origin: Origin) -> ConversationState:
-    """Record what a block delivers; a section that is open already counts as used again."""
-    if block.section_id is None or block.is_listing:
-        return state
-    found = state.find_open(block.section_id)
-    if found is None:
-        if not block.spans:
-            return _touch_holders(state, block.section_id)
-        state = _add(state, block.section_id, origin)
-        found = state.open[-1]
-    used = replace(
-        found,
-        deliveries=(*found.deliveries, *block.spans),
-        tokens=block.tokens + (found.tokens if found.deliveries else 0),
-        last_used=state.question_number,
-    )
-    return _replace_open(state, used if used.closing_by is Origin.PERSON else unmark(used))
+def _deliver(state: ConversationState, block: Block, before: int | None) -> Delivery:
+    """Return what a block delivers of a section that had delivered so many tokens, None for one that was not open."""
+    assert block.section_id is not None
+    content_hash = hash_own_text(state.library, block.section_id) if before is None else ""
+    tokens = block.tokens + (before or 0)
+    return Delivery(section_id=block.section_id, tokens=tokens, spans=block.spans, content_hash=content_hash)
 
 
-def _touch_holders(state: ConversationState, section_id: str) -> ConversationState:
-    """Count a request for text that an open ancestor holds as a use of the ancestor."""
-    for ancestor in state.library.ancestors(section_id):
-        found = state.find_open(ancestor)
-        if found is not None:
-            state = _replace_open(state, replace(found, last_used=state.question_number))
-    return state
+def _open(state: ConversationState, section_id: str) -> Delivery:
+    """Return what opens a section whose text comes before the next question."""
+    tokens = estimate_delivery(state.library, section_id)
+    return Delivery(section_id=section_id, tokens=tokens, content_hash=hash_own_text(state.library, section_id))
 
 
-def _add(state: ConversationState, section_id: str, origin: Origin) -> ConversationState:
-    section = OpenSection(
-        section_id=section_id,
-        opened_by=origin,
-        opened_at=state.question_number,
-        last_used=state.question_number,
-        tokens=estimate_delivery(state.library, section_id),
-        content_hash=hash_own_text(state.library, section_id),
-    )
-    return replace(state, open=(*state.open, section))
+def _reopen(section: OpenSection) -> Delivery:
+    return Delivery(section_id=section.section_id, tokens=section.tokens)
 
 
-def _reopen(state: ConversationState, section: OpenSection) -> ConversationState:
-    return _replace_open(state, replace(unmark(section), last_used=state.question_number))
-
-
-def _replace_open(state: ConversationState, section: OpenSection) -> ConversationState:
-    sections = tuple(section if other.section_id == section.section_id else other for other in state.open)
-    return replace(state, open=sections)
-
-
-def update(state: ConversationState, command: Command) -> Update:  # noqa: PLR0911 - one case a command
-    """Return the state after a command, and the events that tell what changed.
+def update(state: ConversationState, command: Command) -> Update:
+    """Return the state after a command, and the events that make it of the one before.
 
     Args:
         state: Its library must have loaded what the command opens.
         command: From the agent or a person alike.
     """
+    events = _decide(state, command)
+    return apply_all(state, events), events
+
+
+def _decide(state: ConversationState, command: Command) -> Events:  # noqa: PLR0911 - one case a command
     match command:
         case ExpandSections(origin=Origin.AGENT):
             return expand_for_agent(state, command)
@@ -299,7 +293,7 @@ def update(state: ConversationState, command: Command) -> Update:  # noqa: PLR09
         case FoldNodes():
             return _fold(state, command.section_ids, command.origin)
         case ReadSection(section_id=section_id):
-            return replace(state, reading=section_id), (ReadingChanged(section_id=section_id),)
+            return (ReadingChanged(section_id=section_id),)
         case UndoBatch():
             return _undo(state, command)
         case CloseAgentSections():
@@ -308,31 +302,18 @@ def update(state: ConversationState, command: Command) -> Update:  # noqa: PLR09
             assert_never(command)
 
 
-def close(state: ConversationState, section_ids: Iterable[str], origin: Origin, reason: CloseReason) -> Update:
+def close(state: ConversationState, section_ids: Iterable[str], origin: Origin, reason: CloseReason) -> Events:
     """Close sections: at once, or, during a question, when it has ended."""
     wanted = set(section_ids)
     ids = tuple(section_id for section_id in state.open_ids if section_id in wanted)
     if not ids:
-        return state, ()
+        return ()
     if state.is_asking:
-        return _change_open(state, ids, lambda section: _mark(section, origin)), (
-            SectionsMarked(section_ids=ids, origin=origin),
-        )
-    had_text = any(section.deliveries for section in state.open if section.section_id in wanted)
-    closed = replace(
-        state,
-        open=tuple(section for section in state.open if section.section_id not in wanted),
-        needs_rebuild=state.needs_rebuild or had_text,
-    )
-    return closed, (SectionsClosed(section_ids=ids, origin=origin, reason=reason),)
+        return (SectionsMarked(section_ids=ids, origin=origin),)
+    return (SectionsClosed(section_ids=ids, origin=origin, reason=reason),)
 
 
-def _mark(section: OpenSection, origin: Origin) -> OpenSection:
-    by = Origin.PERSON if section.closing_by is Origin.PERSON else origin
-    return replace(section, is_closing=True, closing_by=by)
-
-
-def _collapse(state: ConversationState, command: CollapseSections) -> Update:
+def _collapse(state: ConversationState, command: CollapseSections) -> Events:
     kept: list[tuple[str, str]] = []
     closing: list[str] = []
     for section_id in map(state.library.find_host, command.section_ids):
@@ -341,10 +322,8 @@ def _collapse(state: ConversationState, command: CollapseSections) -> Update:
             kept.append((section_id, reason))
         else:
             closing.append(section_id)
-    state, events = close(state, closing, command.origin, CloseReason.ASKED)
-    if kept:
-        events = (*events, SectionsKept(reasons=tuple(kept), origin=command.origin))
-    return state, events
+    events = close(state, closing, command.origin, CloseReason.ASKED)
+    return (*events, SectionsKept(reasons=tuple(kept), origin=command.origin)) if kept else events
 
 
 def _reason_to_keep(state: ConversationState, section_id: str, origin: Origin) -> str:
@@ -361,67 +340,48 @@ def _reason_to_keep(state: ConversationState, section_id: str, origin: Origin) -
     return ""
 
 
-def _pin(state: ConversationState, command: PinSections) -> Update:
-    events: tuple[ConversationEvent, ...] = ()
-    command = replace(command, section_ids=tuple(map(state.library.find_host, command.section_ids)))
-    missing = tuple(section_id for section_id in command.section_ids if state.find_open(section_id) is None)
+def _pin(state: ConversationState, command: PinSections) -> Events:
+    wanted = tuple(map(state.library.find_host, command.section_ids))
+    missing = tuple(section_id for section_id in wanted if state.find_open(section_id) is None)
+    events: Events = ()
     if command.is_pinned and missing:
-        state, events = expand_for_person(state, ExpandSections(section_ids=missing, origin=Origin.PERSON))
-    ids = tuple(section_id for section_id in command.section_ids if state.find_open(section_id) is not None)
-    if not ids:
-        return state, events
-    is_pinned = command.is_pinned
-    state = _change_open(state, ids, lambda section: replace(section, is_pinned=is_pinned))
-    if is_pinned:
-        state = _change_open(state, ids, unmark)
-    return state, (*events, SectionsPinned(section_ids=ids, is_pinned=is_pinned))
+        events = expand_for_person(state, ExpandSections(section_ids=missing, origin=Origin.PERSON))
+    opened = apply_all(state, events)
+    ids = tuple(section_id for section_id in wanted if opened.find_open(section_id) is not None)
+    return (*events, SectionsPinned(section_ids=ids, is_pinned=command.is_pinned)) if ids else events
 
 
-def _unfold(state: ConversationState, command: UnfoldNodes) -> Update:
+def _unfold(state: ConversationState, command: UnfoldNodes) -> Events:
     known = (i for i in command.section_ids if i in state.library)
     ids = tuple(i for i in add_titles(state.library, known) if i not in state.unfolded)
-    if not ids:
-        return state, ()
-    state = replace(state, unfolded=state.unfolded | set(ids))
-    return state, (NodesUnfolded(section_ids=ids, origin=command.origin),)
+    return (NodesUnfolded(section_ids=ids, origin=command.origin),) if ids else ()
 
 
-def _fold(state: ConversationState, section_ids: Iterable[str], origin: Origin) -> Update:
+def _fold(state: ConversationState, section_ids: Iterable[str], origin: Origin) -> Events:
     ids = tuple(section_id for section_id in section_ids if section_id in state.unfolded)
-    if not ids:
-        return state, ()
-    return replace(state, unfolded=state.unfolded - set(ids)), (NodesFolded(section_ids=ids, origin=origin),)
+    return (NodesFolded(section_ids=ids, origin=origin),) if ids else ()
 
 
-def _undo(state: ConversationState, command: UndoBatch) -> Update:
+def _undo(state: ConversationState, command: UndoBatch) -> Events:
     if not state.batches:
-        return state, ()
+        return ()
     batch = state.batches[-1]
-    state = replace(state, batches=state.batches[:-1])
     opened = set(batch.opened_ids)
     ids = [s.section_id for s in state.open if s.section_id in opened and _is_agents(s)]
-    state, closed = close(state, ids, command.origin, CloseReason.UNDO)
-    state, folded = _fold(state, batch.unfolded_ids, command.origin)
-    return state, (*closed, *folded, BatchUndone(section_ids=batch.opened_ids))
+    closed = close(state, ids, command.origin, CloseReason.UNDO)
+    folded = _fold(state, batch.unfolded_ids, command.origin)
+    return (*closed, *folded, BatchUndone(section_ids=batch.opened_ids))
 
 
-def _close_agent_sections(state: ConversationState, command: CloseAgentSections) -> Update:
+def _close_agent_sections(state: ConversationState, command: CloseAgentSections) -> Events:
     ids = [s.section_id for s in state.open if _is_agents(s)]
-    unfolded = [node_id for batch in state.batches for node_id in batch.unfolded_ids]
-    state = replace(state, batches=())
-    state, closed = close(state, ids, command.origin, CloseReason.ASKED)
-    state, folded = _fold(state, unfolded, command.origin)
-    return state, (*closed, *folded)
+    unfolded = dict.fromkeys(node_id for batch in state.batches for node_id in batch.unfolded_ids)
+    closed = close(state, ids, command.origin, CloseReason.ASKED)
+    folded = _fold(state, unfolded, command.origin)
+    forgotten = (BatchUndone(section_ids=tuple(ids), is_last=False),) if state.batches else ()
+    return (*closed, *folded, *forgotten)
 
 
 def _is_agents(section: OpenSection) -> bool:
     """Return whether the agent alone wants a section open."""
     return section.opened_by is Origin.AGENT and not section.is_pinned
-
-
-def _change_open(
-    state: ConversationState, section_ids: Iterable[str], change: Callable[[OpenSection], OpenSection]
-) -> ConversationState:
-    wanted = set(section_ids)
-    sections = tuple(change(section) if section.section_id in wanted else section for section in state.open)
-    return replace(state, open=sections)

@@ -15,8 +15,8 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.events import ExpandStatus, QuestionAnswered, SectionsExpanded
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Exchange, Stopped, Transcript
+from roamtui.conversation.state import ConversationState, Exchange, Transcript
+from roamtui.conversation.transcript import Stopped
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.library import Library

@@ -21,7 +21,6 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     StepStarted,
     ToolFinished,
-    recall_ending,
 )
 from roamtui.conversation.export import describe_citation
 from roamtui.conversation.narration import write_lines
@@ -90,7 +89,7 @@ async def ask_question(
     except asyncio.CancelledError:
         if not record.is_asked:
             raise
-        record.final = recall_ending(agent.session.state.transcript.exchanges[-1])
+        record.final = agent.session.state.transcript.exchanges[-1].ending
     return record
 
 

@@ -11,12 +11,14 @@ from typing import Any
 import msgspec
 
 from roamtui.conversation.events import (
+    BatchUndone,
     ConversationChanged,
     ConversationEvent,
     ExpandResult,
     LoadingProgressed,
     NodesLoaded,
     QuestionAnswered,
+    QuestionAsked,
     SavingReported,
     SearchHit,
     SectionsExpanded,
@@ -50,7 +52,7 @@ def _print_line(name: str, fields: Mapping[str, Any]) -> None:
     write_json_line({"v": VERSION, "event": name, **fields})
 
 
-def describe_event(  # noqa: C901 - one case an event
+def describe_event(  # noqa: C901, PLR0912 - one case an event
     event: ConversationEvent,
 ) -> tuple[str, dict[str, Any]] | None:
     """Return an event's name and fields as JSON values, None for the end of a question."""
@@ -58,20 +60,25 @@ def describe_event(  # noqa: C901 - one case an event
     match event:
         case QuestionAnswered():
             return None
+        case QuestionAsked(number=number, question=question):
+            fields = {"number": number, "question": question}
         case SectionsSearched(hits=hits):
             fields["hits"] = [_describe_hit(hit) for hit in hits]
         case ToolFinished():
             fields = describe_tool(event)
         case SectionsExpanded(results=results):
-            fields["results"] = [_describe_expansion(result) for result in results]
+            fields = {"results": [_describe_expansion(result) for result in results], "origin": event.origin.value}
         case SectionsKept(reasons=reasons, origin=origin):
             fields = {"kept": _describe_reasons(reasons), "origin": origin.value}
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
             fields = {"section_ids": list(ids), "pinned": is_pinned}
         case LoadingProgressed():
             del fields["are_pages"]
+        case BatchUndone(section_ids=ids):
+            fields = {"section_ids": list(ids)}
         case NodesLoaded(problems=problems):
             fields["problems"] = _describe_reasons(problems)
+            del fields["moved"]
         case SavingReported(message=message, conversation_id=conversation_id):
             fields = {"message": message, "conversation": conversation_id}
         case ConversationChanged(conversation_id=conversation_id):

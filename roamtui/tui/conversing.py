@@ -10,7 +10,7 @@ from functools import partial
 from roamtui.agent.examples import ask_model_for_questions, propose_questions
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import Command
-from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed, recall_ending
+from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Stopped
 from roamtui.document.library import Library
@@ -174,7 +174,7 @@ class Conversing:
         """Show how an answer ended that nobody waited for, and what was closed then."""
         exchanges = self._agent.session.state.transcript.exchanges
         if exchanges and exchanges[-1].stopped is Stopped.CANCELLED:
-            self.show(recall_ending(exchanges[-1]))
+            self.show(exchanges[-1].ending)
             for event in exchanges[-1].events:
                 if isinstance(event, SectionsClosed) and event.reason is CloseReason.BUDGET:
                     self.show(event)

@@ -15,8 +15,8 @@ from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Usage, sum_usage
+from roamtui.conversation.state import ConversationState, sum_usage
+from roamtui.conversation.transcript import Usage
 from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.tui.actions import Action, Scope, show_key

@@ -23,7 +23,7 @@ from roamtui.models.trace import TraceWriter
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
 
-_NONCE = re.compile(r"<<<[g-z]{8}|[g-z]{8}>>>")
+_NONCE = re.compile(r"<<<[g-z]{8}|[g-z]{8}>>>|(?<=, model=)'[^']*'")
 OPTIONS = AgentOptions(steps_max=4)
 
 

@@ -11,8 +11,9 @@ from roamtui.conversation.commands import (
     Origin,
     PinSections,
 )
-from roamtui.conversation.events import ConversationEvent, ExpandResult, SectionsExpanded
-from roamtui.conversation.questions import Outcome, begin_question, finish_question, record_step
+from roamtui.conversation.events import ConversationEvent, ExpandResult, SectionsExpanded, StepRecorded
+from roamtui.conversation.fold import apply
+from roamtui.conversation.questions import Outcome, begin_question, finish_question
 from roamtui.conversation.rebuilding import Briefing
 from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
 from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, Stopped, ToolCall, ToolUse
@@ -99,7 +100,7 @@ def step(state: ConversationState, *titles: str, text: str = "") -> Conversation
     state, results = expand_by_agent(state, *titles)
     call = ToolCall(id=f"call_{number}", name="expand_sections", arguments="{}")
     use = ToolUse(call=call, result="\n\n".join(result.text for result in results))
-    return record_step(state, Step(text=text, uses=(use,)))
+    return apply(state, StepRecorded(step=Step(text=text, uses=(use,))))
 
 
 def finish(state: ConversationState, answer: str = "Because.", *, cited: Sequence[str] = ()) -> ConversationState:

@@ -27,7 +27,8 @@ from roamtui.conversation.events import (
     keep_event,
     make_draft,
 )
-from roamtui.conversation.transcript import Exchange, Stopped
+from roamtui.conversation.state import Exchange
+from roamtui.conversation.transcript import Stopped
 
 _ID = "a8a96034"
 _HIT = SearchHit(section_id=_ID, score=0.5, why="title rank 1")

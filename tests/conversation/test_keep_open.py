@@ -13,8 +13,8 @@ from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import CloseReason, SectionsClosed
 from roamtui.conversation.keep_open import BUDGET_TOKENS_MAX, choose_closing, open_budget
 from roamtui.conversation.open_section import OpenSection
-from roamtui.conversation.state import ConversationState, KeepOpen
-from roamtui.conversation.transcript import Exchange, Stopped, Transcript
+from roamtui.conversation.state import ConversationState, Exchange, KeepOpen, Transcript
+from roamtui.conversation.transcript import Stopped
 from tests.benchmarks.keep_open import BUDGET_TOKENS, simulate
 from tests.conversation.conversations import (
     ask,
@@ -140,9 +140,9 @@ def test_after_a_question_the_least_useful_go_with_an_event_and_one_rebuild() ->
     assert 3 * size <= 0.6 * 800 < 4 * size
     state = ask(state, "Alpha", "Beta", cited=["Alpha"])
     assert not state.needs_rebuild
-    state, events = finish_with_events(step(begin(state), "Gamma", "Delta"), cited=["Delta"])
+    state, (*events, _) = finish_with_events(step(begin(state), "Gamma", "Delta"), cited=["Delta"])
     closed = tuple(find(state, title) for title in ("Alpha", "Beta", "Gamma"))
-    assert events == (SectionsClosed(section_ids=closed, origin=Origin.AGENT, reason=CloseReason.BUDGET),)
+    assert events == [SectionsClosed(section_ids=closed, origin=Origin.AGENT, reason=CloseReason.BUDGET)]
     assert state.open_ids == (find(state, "Delta"),)
     assert state.needs_rebuild
     rebuilt = begin(state)
@@ -155,10 +155,10 @@ def test_after_a_question_the_least_useful_go_with_an_event_and_one_rebuild() ->
 
 def test_a_pinned_section_is_closed_with_a_word_about_it() -> None:
     state = begin(make_state(budget_tokens=100))
-    state, events = finish_with_events(pin(step(state, "Alpha"), "Alpha"))
-    assert events == (
+    state, (*events, _) = finish_with_events(pin(step(state, "Alpha"), "Alpha"))
+    assert events == [
         SectionsClosed(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT, reason=CloseReason.BUDGET),
-    )
+    ]
 
 
 def test_in_fresh_mode_all_that_earlier_questions_opened_is_closed_before_the_next() -> None:

@@ -21,12 +21,11 @@ from roamtui.conversation.events import (
     SectionsMarked,
     SectionsPinned,
     SectionsSearched,
-    recall_ending,
 )
 from roamtui.conversation.narration import Piece, Place, Weight, narrate, write_lines
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation, Exchange, QuoteState, Stopped, Usage
+from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.transcript import Citation, QuoteState, Stopped, Usage
 from roamtui.document.build import build_library
 from roamtui.sources.read import RawText
 from tests.tui.driving import TEXT
@@ -144,4 +143,4 @@ def test_an_answer_without_quotes_is_labelled(
 
 
 def test_an_exchange_that_never_ended_is_recalled_as_cancelled() -> None:
-    assert recall_ending(Exchange(number=1, question="x")).stopped is Stopped.CANCELLED
+    assert Exchange(number=1, question="x").ending.stopped is Stopped.CANCELLED

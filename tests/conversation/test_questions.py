@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from roamtui.conversation.commands import CollapseSections, Origin, ReadSection
+from roamtui.conversation.events import QuestionAnswered, QuestionAsked
 from roamtui.conversation.questions import Outcome, begin_question, finish_question
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped, Usage
 from tests.conversation.conversations import (
@@ -245,7 +246,7 @@ def test_only_what_held_text_costs_a_rebuild() -> None:
     assert messages(state)[: len(sent)] == sent
 
 
-def test_a_question_that_changed_nothing_has_no_events() -> None:
+def test_a_question_that_changed_nothing_has_no_other_events() -> None:
     state, events = begin_question(ask(make_state(), "Alpha"), "Next?", BRIEFING)
-    assert events == ()
-    assert finish_with_events(state)[1] == ()
+    assert events == (QuestionAsked(number=2, question="Next?", model="scripted"),)
+    assert [type(event) for event in finish_with_events(state)[1]] == [QuestionAnswered]

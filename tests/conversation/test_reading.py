@@ -13,7 +13,7 @@ import pytest
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import ConversationEvent, SavingReported, SectionsExpanded
-from roamtui.conversation.questions import keep_events
+from roamtui.conversation.fold import apply
 from roamtui.conversation.reading import LOST_QUESTION, recover_exchange
 from roamtui.conversation.resume import resume_state
 from roamtui.conversation.state import ConversationState
@@ -265,7 +265,7 @@ def test_only_what_is_new_is_written_when_a_conversation_is_taken_up(store: Stor
 
 def test_what_the_last_question_opened_is_open_again_too(store: Store, path: Path) -> None:
     state, results = expand_by_agent(begin(make_state(), "First?"), "Alpha", "Nowhere")
-    store.save(finish(keep_events(state, (SectionsExpanded(results=results, origin=Origin.AGENT),))))
+    store.save(finish(apply(state, SectionsExpanded(results=results, origin=Origin.AGENT))))
     _damage(path, _STATE, "{")
     back, _ = _take_up(store, state)
     assert back.open_ids == (find(state, "Alpha"),)

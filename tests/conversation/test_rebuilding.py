@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import CloseReason, SectionsClosed
-from roamtui.conversation.rebuilding import DROPPED, shrink
+from roamtui.conversation.events import CloseReason, SectionsClosed, list_news
+from roamtui.conversation.fold import DROPPED
+from roamtui.conversation.rebuilding import shrink
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Role
 from tests.conversation.conversations import (
@@ -29,6 +30,7 @@ def _shrink(state: ConversationState, *closed: str) -> ConversationState:
     """Shrink a state, and check which sections were closed and that all others are still there, once."""
     ids = tuple(find(state, title) for title in closed)
     shrunk, events = shrink(state, BRIEFING)
+    events = list_news(events)
     if closed:
         assert events == (SectionsClosed(section_ids=ids, origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
     else:
@@ -92,6 +94,7 @@ def test_a_section_of_which_a_page_was_dropped_keeps_the_other() -> None:
     section_id = find(state, "Very long")
     state = step(step(begin(state), "Very long"), f"{section_id}:2")
     shrunk, events = shrink(state, BRIEFING)
+    events = list_news(events)
     assert events == ()
     assert len(shrunk.open[0].deliveries) == 1
     assert shrunk.open[0].tokens < state.open[0].tokens
@@ -103,7 +106,7 @@ def test_where_nothing_can_go_nothing_changes() -> None:
     for state in (begin(make_state()), step(begin(pin(make_state(), "Alpha")))):
         once, _ = shrink(state, BRIEFING)
         twice, events = shrink(once, BRIEFING)
-        assert (twice.open, events) == (once.open, ())
+        assert (twice, list_news(events)) == (once, ())
         check_messages(messages(twice))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 
 from hypothesis import given
@@ -16,7 +17,7 @@ from roamtui.conversation.codec import (
     encode_state,
 )
 from roamtui.conversation.commands import CollapseSections, FoldNodes, Origin, ReadSection, UndoBatch
-from roamtui.conversation.events import CloseReason, SectionsClosed
+from roamtui.conversation.events import CloseReason, ConversationEvent, SectionsClosed, keep_event
 from roamtui.conversation.questions import rewind
 from roamtui.conversation.resume import reload_state, resume_state
 from roamtui.conversation.state import ConversationState
@@ -51,6 +52,11 @@ def _save(state: ConversationState) -> SavedConversation:
     row = {"id": state.id, "title": state.title, "model": state.model}
     values = json.loads(json.dumps(encode_state(state)))
     return decode_conversation(row, values, tuple(decode_exchange(exchange) for exchange in exchanges))
+
+
+def _said(events: Iterable[ConversationEvent]) -> list[ConversationEvent]:
+    """Return the events that a person is told of."""
+    return [event for event in events if keep_event(event)]
 
 
 _ACTIONS = {
@@ -148,7 +154,7 @@ def test_in_a_changed_document_open_sections_are_found_by_id() -> None:
     state = ask(make_state(), "Alpha", "Child one")
     changed = make_library(TEXT.replace("alpha-3 ", "ALPHA-3 ").replace("Introduction.", "Another introduction."))
     resumed, events = resume_state(_save(state), changed, state.options)
-    assert events == ()
+    assert _said(events) == []
     assert resumed.open_ids == state.open_ids
     assert resumed.needs_rebuild
     assert resumed.batches == ()
@@ -166,7 +172,7 @@ def test_a_section_that_moved_is_found_by_its_own_text() -> None:
     moved = make_library(TEXT.replace("## Parent", "## New parent"))
     assert find(moved, "Child one") != find(state, "Child one")
     resumed, events = resume_state(_save(state), moved, state.options)
-    assert events == ()
+    assert _said(events) == []
     assert resumed.open_ids == (find(moved, "Child one"),)
     section = resumed.open[0]
     assert (section.is_pinned, section.last_cited, section.opened_at) == (True, 1, 1)
@@ -179,7 +185,7 @@ def test_what_is_gone_is_closed_with_a_word_about_it() -> None:
     gone = make_library(TEXT.replace(write_section("Alpha"), write_section("Other")))
     resumed, events = resume_state(_save(state), gone, state.options)
     assert resumed.open_ids == (find(state, "Beta"),)
-    assert events == (SectionsClosed(section_ids=(alpha,), origin=Origin.PERSON, reason=CloseReason.GONE),)
+    assert _said(events) == [SectionsClosed(section_ids=(alpha,), origin=Origin.PERSON, reason=CloseReason.GONE)]
     assert resumed.reading is None
     check_messages(messages(begin(resumed)))
     assert "alpha-0" not in read_all(begin(resumed))
@@ -200,7 +206,7 @@ def test_a_pdf_that_0_1_converted_otherwise_keeps_what_reads_the_same_and_closes
     resumed, events = resume_state(_save(state), today, state.options)
     assert resumed.open_ids == (find(today, "Hulls"),)
     gone = (find(before, "Masts"), find(before, "Page 1"))
-    assert events == (SectionsClosed(section_ids=gone, origin=Origin.PERSON, reason=CloseReason.GONE),)
+    assert _said(events) == [SectionsClosed(section_ids=gone, origin=Origin.PERSON, reason=CloseReason.GONE)]
 
 
 def test_two_sections_never_become_one_twice() -> None:
@@ -235,7 +241,14 @@ def test_a_reload_is_matched_like_a_saved_conversation() -> None:
         make_library(TEXT.replace("## Parent", "## New parent").replace(write_section("Beta"), "")),
         make_library("Nothing of it is left.\n"),
     ):
-        assert reload_state(state, changed) == resume_state(_save(state), changed, state.options)
+        reloaded, _ = reload_state(state, changed)
+        resumed, _ = resume_state(_save(state), changed, state.options)
+        assert (reloaded.open, reloaded.unfolded, reloaded.needs_rebuild, reloaded.transcript) == (
+            resumed.open,
+            resumed.unfolded,
+            resumed.needs_rebuild,
+            resumed.transcript,
+        )
 
 
 def test_a_reload_of_the_same_text_changes_nothing_but_the_library() -> None:
@@ -251,7 +264,7 @@ def test_going_back_to_before_a_change_of_the_document_delivers_the_text_of_toda
     state = ask(ask(make_state(), "Alpha", "Gamma"), "Beta")
     changed = make_library("Another line at the top.\n\n" + TEXT.replace("alpha-3 ", "ALPHA-3 "))
     resumed, _ = resume_state(_save(state), changed, state.options)
-    back = rewind(resumed, 2)
+    back, _ = rewind(resumed, 2)
     assert back.open_ids == (find(changed, "Alpha"), find(changed, "Gamma"))
     asked = begin(back)
     for section in asked.open:

@@ -17,6 +17,8 @@ from roamtui.conversation.events import (
     ConversationChanged,
     ConversationEvent,
     DocumentReloaded,
+    QuestionAnswered,
+    QuestionAsked,
     SaveFailed,
     SavingReported,
     SectionsClosed,
@@ -138,17 +140,17 @@ async def test_a_conversation_that_goes_on_elsewhere_becomes_a_new_one(
         await other.begin_question("From the other?", BRIEFING)
         await other.finish_question(_OUTCOME)
         events = await session.begin_question("From here?", BRIEFING)
-        assert [type(event) for event in events] == [SavingReported]
-        assert events[0] == SavingReported(
+        assert [type(event) for event in events] == [QuestionAsked, SavingReported]
+        assert events[1] == SavingReported(
             message="Another program went on with this conversation too, so that it is a new one here:"
             " “Why? (continued elsewhere)”.",
             conversation_id=session.state.id,
         )
         assert session.state.id != first_id
         await _do(session, _expand(session, "Beta"))
-        assert await session.finish_question(_OUTCOME) == ()
+        assert [type(event) for event in await session.finish_question(_OUTCOME)] == [QuestionAnswered]
         await other.begin_question("And then?", BRIEFING)
-        assert await other.finish_question(_OUTCOME) == ()
+        assert [type(event) for event in await other.finish_question(_OUTCOME)] == [QuestionAnswered]
     questions = {s.id: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
     assert questions == {
         first_id: ["Why?", "From the other?", "And then?"],
@@ -171,7 +173,7 @@ async def test_a_cancelled_question_parts_ways_too_and_is_told_with_the_next(
     session.abandon_question(Outcome(answer="Half", stopped=Stopped.CANCELLED))
     assert store.load(session.state.id).transcript.exchanges[0].answer == "Half"
     assert store.load(first_id).transcript.exchanges[1].question == "From the other?"
-    assert [type(event) for event in await session.begin_question("And?", BRIEFING)] == [SavingReported]
+    assert [type(event) for event in await session.begin_question("And?", BRIEFING)] == [QuestionAsked, SavingReported]
 
 
 async def test_a_conversation_that_was_left_unsaved_is_written_later(library: Library) -> None:
@@ -267,7 +269,7 @@ async def test_resuming_over_a_changed_document_tells_what_is_gone(session: Sess
     await session.finish_question(_OUTCOME)
     changed = make_library(TEXT.partition("## Zeta")[0])
     resumed = Session.resume(changed, session.state.id, store=store)
-    assert [type(event) for event in resumed.opening_events] == [SectionsClosed]
+    assert any(isinstance(event, SectionsClosed) for event in resumed.opening_events)
 
 
 async def test_with_a_locked_file_the_conversation_goes_on_and_says_so_once(
@@ -276,8 +278,8 @@ async def test_with_a_locked_file_the_conversation_goes_on_and_says_so_once(
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         first = await session.begin_question("Why?", BRIEFING)
-        assert [type(event) for event in first] == [SaveFailed]
-        assert first[0] == SaveFailed(
+        assert [type(event) for event in first] == [QuestionAsked, SaveFailed]
+        assert first[1] == SaveFailed(
             message=f"The conversation is not saved: another program keeps it locked ({path})."
         )
         events = await _do(session, _expand(session, "Alpha"))
@@ -286,7 +288,7 @@ async def test_with_a_locked_file_the_conversation_goes_on_and_says_so_once(
         await session.finish_question(_OUTCOME)
     assert session.state.transcript.exchanges[0].answer == "Because."
     assert store.list() == ()
-    assert await session.begin_question("And?", BRIEFING) == ()
+    assert [type(event) for event in await session.begin_question("And?", BRIEFING)] == [QuestionAsked]
     assert session.save_failure == ""
     assert [exchange.question for exchange in store.load(session.state.id).transcript.exchanges] == ["Why?", "And?"]
     assert store.load(session.state.id).transcript.exchanges[0].answer == "Because."
@@ -375,7 +377,7 @@ async def test_a_person_changes_sections_while_a_question_is_saved(session: Sess
 
 async def test_without_a_store_nothing_is_saved_and_nothing_fails(library: Library) -> None:
     session = Session.start(library)
-    assert await session.begin_question("Why?", BRIEFING) == ()
+    assert [type(event) for event in await session.begin_question("Why?", BRIEFING)] == [QuestionAsked]
     session.abandon_question(Outcome(answer="", stopped=Stopped.CANCELLED))
     session.save_now()
     assert session.save_failure == ""

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.conversation.transcript import (
-    Citation,
-    Exchange,
-    Message,
-    QuoteState,
-    Role,
-    Step,
-    Stopped,
-    ToolCall,
-    ToolUse,
-    Transcript,
-    Usage,
-)
+from roamtui.conversation.state import Exchange, Transcript
+from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, Stopped, ToolCall, ToolUse, Usage
 from tests.conversation.conversations import ask, begin, check_messages, finish, make_state, messages, step
 
 

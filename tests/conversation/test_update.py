@@ -23,6 +23,7 @@ from roamtui.conversation.events import (
     ExpandStatus,
     NodesFolded,
     NodesUnfolded,
+    QuestionAnswered,
     ReadingChanged,
     SectionsClosed,
     SectionsExpanded,
@@ -166,7 +167,7 @@ def test_during_a_question_nothing_is_closed_but_marked_whoever_asks() -> None:
             assert not after.needs_rebuild
             done, ending = finish_with_events(after)
             assert done.open == ()
-            assert [type(event) for event in ending] == [SectionsClosed]
+            assert [type(event) for event in ending] == [SectionsClosed, QuestionAnswered]
             assert isinstance(ending[0], SectionsClosed)
             assert ending[0].origin is command.origin
             assert done.needs_rebuild
@@ -301,6 +302,7 @@ def test_closing_the_agents_leaves_the_persons_and_the_pinned() -> None:
             reason=CloseReason.ASKED,
         ),
         NodesFolded(section_ids=(find(state, "Manual"), find(state, "Parent")), origin=Origin.PERSON),
+        BatchUndone(section_ids=(find(state, "Alpha"), find(state, "Child one")), is_last=False),
     )
     assert update(after, CloseAgentSections()) == (after, ())
 

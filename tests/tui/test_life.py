@@ -18,8 +18,9 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.session import Session
+from roamtui.conversation.state import Exchange
 from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Exchange, Stopped, Usage
+from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.document.build import build_library
 from roamtui.models.base import TextDelta
 from roamtui.models.scripted import ScriptedModel, ScriptedReply

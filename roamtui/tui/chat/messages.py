@@ -10,9 +10,8 @@ from textual.content import Content
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.conversation.events import recall_ending
 from roamtui.conversation.narration import Place, Weight, name_section, narrate
-from roamtui.conversation.transcript import Exchange
+from roamtui.conversation.state import Exchange
 from roamtui.document.plain import plain_text
 from roamtui.tui.chat.content_view import ContentView, EarlierTarget, Target, link_target, wrap
 from roamtui.tui.context import FirstContext
@@ -191,7 +190,7 @@ class Messages(Vertical):
                     view.add_piece(piece)
                 else:
                     widgets.append(NoticeView(piece.write(with_ids=False), piece.weight))
-            view.finish(recall_ending(exchange), exchange.model)
+            view.finish(exchange.ending, exchange.model)
             views.append(view)
         self._shown[:0] = views
         return widgets

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from roamtui.conversation.approval import Approval, Approver, CostApproval, OriginApproval
 from roamtui.conversation.narration import name_section
-from roamtui.conversation.transcript import Exchange
+from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
 from roamtui.tui.chat.chat_log import ChatLog

@@ -20,8 +20,8 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.conversation.session import Session
+from roamtui.conversation.state import Exchange
 from roamtui.conversation.store import ConversationSummary, Store, identify_source, is_gone
-from roamtui.conversation.transcript import Exchange
 from roamtui.errors import StoreError
 from roamtui.tui.actions import Scope
 from roamtui.tui.base_app import describe_failure

@@ -171,7 +171,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         for note in context.notes:
             self.chat_log.add_notice(note)
         conversing = self._asking.conversing
-        for happened in self.session.opening_events:
+        for happened in self.session.list_undrawn():
             conversing.show(happened)
         self._work(conversing.warm_up(), "warming")
         self._work(conversing.index_ahead(lambda words: self.status_line.change(message=words)), "indexing")

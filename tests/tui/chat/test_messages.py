@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from roamtui.conversation.session import Session
-from roamtui.conversation.transcript import Exchange, Stopped, Transcript
+from roamtui.conversation.state import Exchange, Transcript
+from roamtui.conversation.transcript import Stopped
 from roamtui.models.scripted import ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView

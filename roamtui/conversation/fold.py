@@ -1,0 +1,295 @@
+"""The state of a conversation as the fold of its events: what was decided is applied here, nothing is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import assert_never
+
+from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import (
+    PASSING,
+    BatchUndone,
+    ConversationBegun,
+    ConversationEvent,
+    ConversationForked,
+    ConversationRenamed,
+    Delivery,
+    DraftRecorded,
+    NodesFolded,
+    NodesLoaded,
+    NodesUnfolded,
+    OriginsApproved,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionsTakenBack,
+    ReadingChanged,
+    ResultsDropped,
+    SectionsClosed,
+    SectionsDelivered,
+    SectionsExpanded,
+    SectionsFoundAgain,
+    SectionsMarked,
+    SectionsPinned,
+    StepRecorded,
+    TranscriptRebuilt,
+    keep_event,
+)
+from roamtui.conversation.open_section import OpenSection, mark, unmark
+from roamtui.conversation.state import Batch, ConversationState, Exchange, KeepOptions, Transcript
+from roamtui.conversation.transcript import Step, ToolUse
+from roamtui.document.library import Library
+from roamtui.document.plain import plain_line, shorten
+
+_TITLE_LENGTH = 80
+DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
+
+
+def fold(
+    library: Library, events: Iterable[ConversationEvent], options: KeepOptions | None = None
+) -> ConversationState:
+    """Return the state of a conversation after all of its events.
+
+    Args:
+        library: The document of today; events are applied whatever it holds.
+        events: In the order in which they happened.
+        options: How much may stay open from now on.
+    """
+    return apply_all(ConversationState(id="", library=library, options=options or KeepOptions()), events)
+
+
+def apply_all(state: ConversationState, events: Iterable[ConversationEvent]) -> ConversationState:
+    """Return the state after events, in order."""
+    for event in events:
+        state = apply(state, event)
+    return state
+
+
+def apply(state: ConversationState, event: ConversationEvent) -> ConversationState:
+    """Return the state after an event; what a person is told later is kept with the last exchange."""
+    state = _apply(state, event)
+    told = keep_event(event)
+    if told is None or not state.transcript.exchanges:
+        return state
+    return _change_last(state, events=(*state.transcript.exchanges[-1].events, told))
+
+
+def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
+    state: ConversationState, event: ConversationEvent
+) -> ConversationState:
+    if isinstance(event, PASSING):
+        return state
+    match event:
+        case ConversationBegun(conversation_id=conversation_id, unfolded=unfolded):
+            return replace(state, id=conversation_id, unfolded=frozenset(unfolded))
+        case ConversationForked(conversation_id=conversation_id, title=title):
+            return replace(state, id=conversation_id, title=title, needs_rebuild=True)
+        case ConversationRenamed(title=title):
+            return replace(state, title=title)
+        case OriginsApproved(origins=origins):
+            return replace(state, approved_origins=state.approved_origins | set(origins))
+        case QuestionAsked():
+            return _ask(state, event)
+        case TranscriptRebuilt():
+            return _rebuild(state, event)
+        case StepRecorded(step=step):
+            steps = (*state.transcript.exchanges[-1].steps, step)
+            return _change_last(state, steps=steps, answer="")
+        case DraftRecorded(start=start, text=text):
+            return _change_last(state, answer=state.transcript.exchanges[-1].answer[:start] + text)
+        case ResultsDropped():
+            return _drop_results(state, event)
+        case QuestionAnswered():
+            return _answer(state, event)
+        case QuestionsTakenBack(first=first):
+            return _take_back(state, first)
+        case SectionsExpanded():
+            return _expand(state, event)
+        case SectionsDelivered(deliveries=deliveries):
+            return _deliver(state, deliveries, Origin.AGENT)
+        case SectionsFoundAgain(sections=sections):
+            return _find_again(state, sections)
+        case SectionsClosed(section_ids=ids):
+            return _close(state, frozenset(ids))
+        case SectionsMarked(section_ids=ids, origin=origin):
+            return _change_open(state, ids, lambda section: mark(section, origin))
+        case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
+            return _change_open(state, ids, lambda section: _pin(section, is_pinned=is_pinned))
+        case NodesUnfolded(section_ids=ids):
+            return replace(state, unfolded=state.unfolded | set(ids))
+        case NodesFolded(section_ids=ids):
+            return replace(state, unfolded=state.unfolded - set(ids))
+        case ReadingChanged(section_id=section_id):
+            return replace(state, reading=section_id)
+        case BatchUndone(is_last=is_last):
+            return replace(state, batches=state.batches[:-1] if is_last else ())
+        case NodesLoaded(moved=moved):
+            return _move_ids(state, dict(moved)) if moved else state
+        case _:
+            assert_never(event)
+
+
+def _ask(state: ConversationState, event: QuestionAsked) -> ConversationState:
+    exchange = Exchange(
+        number=event.number,
+        question=event.question,
+        within=event.within,
+        open_before=state.open,
+        preface=event.preface,
+        excerpts=event.excerpts,
+        model=event.model,
+    )
+    transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
+    title = state.title or shorten(plain_line(event.question), _TITLE_LENGTH)
+    return replace(state, transcript=transcript, is_asking=True, model=event.model, title=title)
+
+
+def _rebuild(state: ConversationState, event: TranscriptRebuilt) -> ConversationState:
+    transcript = Transcript(
+        system=event.system,
+        prologue=event.prologue,
+        exchanges=state.transcript.exchanges,
+        rebuilt_at=event.rebuilt_at,
+        history_from=event.history_from,
+    )
+    return replace(state, transcript=transcript, needs_rebuild=False, model=event.model)
+
+
+def _answer(state: ConversationState, event: QuestionAnswered) -> ConversationState:
+    ended = _change_last(
+        state,
+        answer=event.answer,
+        stopped=event.stopped,
+        citations=event.citations,
+        usage=event.usage,
+        error=event.error,
+        steps_taken=event.steps,
+    )
+    state = replace(ended, is_asking=False, needs_rebuild=state.needs_rebuild or event.is_cut)
+    return _change_open(state, event.cited_ids, lambda section: replace(section, last_cited=event.number))
+
+
+def _take_back(state: ConversationState, first: int) -> ConversationState:
+    """Return the state before a question, with today's document and folding.
+
+    While nothing was rebuilt since, the transcript before that question is still what was sent, to the letter.
+    """
+    exchange = state.transcript.exchanges[first - 1]
+    transcript = replace(state.transcript, exchanges=state.transcript.exchanges[: first - 1])
+    was_rebuilt = transcript.rebuilt_at >= first - 1
+    if was_rebuilt:
+        transcript = replace(transcript, rebuilt_at=first - 1, history_from=min(transcript.history_from, first - 1))
+    return replace(
+        state,
+        transcript=transcript,
+        open=exchange.open_before,
+        batches=(),
+        is_asking=False,
+        needs_rebuild=state.needs_rebuild or was_rebuilt,
+        title=state.title if first > 1 else "",
+    )
+
+
+def _expand(state: ConversationState, event: SectionsExpanded) -> ConversationState:
+    before = set(state.open_ids)
+    number = state.question_number
+    state = _deliver(state, event.deliveries, event.origin)
+    state = _change_open(state, event.used_ids, lambda section: replace(section, last_used=number))
+    opened = tuple(section_id for section_id in state.open_ids if section_id not in before)
+    if event.origin is Origin.PERSON or not (opened or event.unfolded_ids):
+        return state
+    return replace(state, batches=(*state.batches, Batch(opened_ids=opened, unfolded_ids=event.unfolded_ids)))
+
+
+def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: Origin) -> ConversationState:
+    """Open what is not open; what is counts as used again, and is no longer to be closed unless the person wants it."""
+    number = state.question_number
+    opened = {section.section_id: section for section in state.open}
+    for delivery in deliveries:
+        found = opened.get(delivery.section_id)
+        if found is None:
+            found = OpenSection(
+                section_id=delivery.section_id,
+                opened_by=origin,
+                opened_at=number,
+                last_used=number,
+                content_hash=delivery.content_hash,
+            )
+        spans = (*found.deliveries, *delivery.spans)
+        used = replace(found, deliveries=spans, tokens=delivery.tokens, last_used=number)
+        stays = origin is Origin.PERSON or used.closing_by is not Origin.PERSON
+        opened[delivery.section_id] = unmark(used) if stays else used
+    return replace(state, open=tuple(opened.values()))
+
+
+def _find_again(state: ConversationState, sections: tuple[OpenSection, ...]) -> ConversationState:
+    """What was open before a question has no ranges any more, which are those of the document as it was then."""
+    exchanges = tuple(
+        replace(exchange, open_before=tuple(replace(section, deliveries=()) for section in exchange.open_before))
+        for exchange in state.transcript.exchanges
+    )
+    transcript = replace(state.transcript, exchanges=exchanges)
+    return replace(state, open=sections, batches=(), needs_rebuild=True, transcript=transcript)
+
+
+def _close(state: ConversationState, section_ids: frozenset[str]) -> ConversationState:
+    had_text = any(section.deliveries for section in state.open if section.section_id in section_ids)
+    left = tuple(section for section in state.open if section.section_id not in section_ids)
+    return replace(state, open=left, needs_rebuild=state.needs_rebuild or had_text)
+
+
+def _drop_results(state: ConversationState, event: ResultsDropped) -> ConversationState:
+    steps = state.transcript.exchanges[-1].steps
+    stubs = map(make_stub, steps[: event.steps])
+    state = _change_last(state, steps=(*stubs, *steps[event.steps :]))
+    left = {one.section_id: one for one in event.left}
+    return _change_open(
+        state,
+        left,
+        lambda section: replace(
+            section, deliveries=left[section.section_id].spans, tokens=left[section.section_id].tokens
+        ),
+    )
+
+
+def make_stub(step: Step) -> Step:
+    """Return a step without the texts of its results."""
+    return replace(step, uses=tuple(ToolUse(call=use.call, result=DROPPED) for use in step.uses))
+
+
+def _pin(section: OpenSection, *, is_pinned: bool) -> OpenSection:
+    pinned = replace(section, is_pinned=is_pinned)
+    return unmark(pinned) if is_pinned else pinned
+
+
+def _move_ids(state: ConversationState, moved: dict[str, str]) -> ConversationState:
+    def move(section_id: str) -> str:
+        return moved.get(section_id, section_id)
+
+    return replace(
+        state,
+        open=tuple(replace(section, section_id=move(section.section_id)) for section in state.open),
+        unfolded=frozenset(map(move, state.unfolded)),
+        reading=move(state.reading) if state.reading is not None else None,
+        batches=tuple(
+            Batch(opened_ids=tuple(map(move, batch.opened_ids)), unfolded_ids=tuple(map(move, batch.unfolded_ids)))
+            for batch in state.batches
+        ),
+        needs_rebuild=True,
+    )
+
+
+def _change_open(
+    state: ConversationState, section_ids: Iterable[str], change: Callable[[OpenSection], OpenSection]
+) -> ConversationState:
+    wanted = frozenset(section_ids)
+    if not wanted:
+        return state
+    sections = tuple(change(section) if section.section_id in wanted else section for section in state.open)
+    return replace(state, open=sections)
+
+
+def _change_last(state: ConversationState, **changes: object) -> ConversationState:
+    exchanges = state.transcript.exchanges
+    last = replace(exchanges[-1], **changes)  # type: ignore[arg-type]
+    return replace(state, transcript=replace(state.transcript, exchanges=(*exchanges[:-1], last)))
