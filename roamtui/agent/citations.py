@@ -15,6 +15,8 @@ from roamtui.agent.quotes import Match, find_quote
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.node import Span
+from roamtui.document.page_footers import blank_footers
+from roamtui.document.text import LongText
 from roamtui.outline.annotation import strip_marks
 from roamtui.outline.spans import Bounds, merge_bounds
 from roamtui.outline.structure import find_canonical
@@ -125,7 +127,7 @@ def _find_in(quote: str, doc: str, pieces: list[tuple[int, int]], state: Convers
     text = state.library.document(doc).text
     best: tuple[Span, bool] | None = None
     for start, end in pieces:
-        match: Match | None = find_quote(quote, text[start:end]) or _find_unmarked(quote, text[start:end])
+        match: Match | None = find_quote(quote, text[start:end]) or _find_as_read(quote, text, start, end)
         if match is not None and (best is None or match.is_exact):
             best = Span(doc=doc, start=start + match.start, end=start + match.end), match.is_exact
             if match.is_exact:
@@ -133,10 +135,10 @@ def _find_in(quote: str, doc: str, pieces: list[tuple[int, int]], state: Convers
     return best
 
 
-def _find_unmarked(quote: str, text: str) -> Match | None:
-    """Return where a quote stands that was copied with the ids that delivered text has behind headings and links."""
-    plain = strip_marks(quote)
-    match = find_quote(plain, text) if plain != quote else None
+def _find_as_read(quote: str, text: str | LongText, start: int, end: int) -> Match | None:
+    """Return where a quote stands that was copied as it is read: with ids behind headings, without page footers."""
+    plain, read = strip_marks(quote), blank_footers(text, start, end)
+    match = find_quote(plain, read) if plain != quote or read != text[start:end] else None
     return match if match is None else replace(match, is_exact=False)
 
 

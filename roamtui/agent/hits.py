@@ -9,17 +9,24 @@ from dataclasses import dataclass
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
-from roamtui.outline.annotation import find_link_target
-from roamtui.outline.labels import describe_size, escape, find_body, name_node, name_pages, name_shown
-from roamtui.outline.spans import subtract_bounds
+from roamtui.document.page_footers import blank_footers
+from roamtui.document.tokens import estimate_tokens
+from roamtui.outline.annotation import find_link_target, list_heading_ends
+from roamtui.outline.labels import describe_size, escape, name_node, name_pages, name_shown
+from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import find_canonical
 from roamtui.search.base import Hit
 from roamtui.search.excerpts import find_excerpt
 from roamtui.search.terms import query_terms
+from roamtui.search.units import UnitKind, find_units
 
 HITS_MAX = 5
-_EXCERPT_TOKENS = (300, 180, 90, 60, 60)
+_EXCERPT_TOKENS = (350, 180, 150, 120)
 """Of the excerpt of each hit, the last one's for all that follow."""
+_WHOLE_TOKENS = (600, 350)
+"""Sections up to this size come with all below them, likewise: a call to open one would cost far more."""
+_ROOM_TOKENS = 1_600
+"""Of all excerpts together, beyond which none is whole only for being small."""
 _NOISE_SHARE = 0.35
 """Of the best score; what is found with less is about something else."""
 _SMALL_FILE_TOKENS = 1_000
@@ -66,7 +73,9 @@ class _Found:
     section_id: str
     """Whose line it is."""
     source_id: str
-    """Whose own text is shown."""
+    """Whose text is shown."""
+    is_limit: bool = False
+    """Whether it was not found, but limits what was."""
 
 
 def drop_noise(hits: Sequence[Hit]) -> tuple[Hit, ...]:
@@ -84,40 +93,46 @@ def describe_hits(state: ConversationState, hits: Sequence[Hit], query: str) -> 
         hits: The best first.
         query: What was looked for.
     """
-    library, terms = state.library, query_terms(query)
+    library = state.library
     lines: list[str] = []
     excerpts: list[Span] = []
     shown = _list_shown(state)
-    groups: dict[str, list[tuple[int, _Found]]] = {}
-    for rank, found in enumerate(_add_limits(library, _join_small(library, hits))):
-        groups.setdefault(_find_file(library, found.section_id), []).append((rank, found))
+    groups: dict[str, list[_Found]] = {}
+    chosen = _choose_spans(library, _add_limits(library, _join_small(library, hits)), query_terms(query))
+    for one in chosen:
+        groups.setdefault(_find_file(library, one.section_id), []).append(one)
     for file_id, members in groups.items():
-        has_head = bool(file_id) and (len(members) > 1 or not _is_whole(library, members[0][1], file_id))
+        has_head = bool(file_id) and (len(members) > 1 or not _is_whole(library, members[0], file_id))
         if has_head:
             lines.append(f"{_name_file(library, file_id)}:")
-        for rank, found in members:
-            tokens = _EXCERPT_TOKENS[min(rank, len(_EXCERPT_TOKENS) - 1)]
-            spans = _find_spans(library, found.source_id, terms, tokens)
+        for one in members:
+            spans = chosen[one]
             is_open = bool(spans) and not any(_is_missing(state, span) for span in spans)
-            name = _name_below(library, found.section_id) if has_head or not file_id else _name_file(library, file_id)
-            is_shown = bool(spans) and shown.issuperset(spans)
-            is_complete = not is_open and _is_complete(library, found.section_id, spans)
+            name = _name_below(library, one.section_id) if has_head or not file_id else _name_file(library, file_id)
+            is_shown = bool(spans) and not any(_subtract(span, shown) for span in spans)
+            is_complete = not is_open and _is_complete(library, one.section_id, spans)
             mark = _OPEN_MARK if is_open else _SHOWN_MARK if is_shown else "complete" if is_complete else ""
-            lines.append(_describe_line(library, found.section_id, name, mark))
+            lines.append(_describe_line(library, one.section_id, name, mark))
             if not (is_open or is_shown):
                 excerpts += spans
-                lines += _quote(library, found.source_id, spans)
-    ids = tuple(found.section_id for members in groups.values() for _, found in members)
+                shown += spans
+                lines += _quote(library, one.source_id, spans)
+    ids = tuple(one.section_id for members in groups.values() for one in members)
     return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=ids)
 
 
-def _list_shown(state: ConversationState) -> set[Span]:
+def _list_shown(state: ConversationState) -> list[Span]:
     """Return what hits for the question under way have shown already."""
     if not state.is_asking:
-        return set()
+        return []
     exchange = state.transcript.exchanges[-1]
     uses = (use for step in exchange.steps for use in step.uses)
-    return {*exchange.excerpts, *(span for use in uses for span in use.excerpts)}
+    return [*exchange.excerpts, *(span for use in uses for span in use.excerpts)]
+
+
+def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:
+    """Return what of a span none of the others holds."""
+    return subtract_bounds(span.start, span.end, ((one.start, one.end) for one in shown if one.doc == span.doc))
 
 
 def _join_small(library: Library, hits: Sequence[Hit]) -> list[_Found]:
@@ -147,7 +162,7 @@ def _add_limits(library: Library, found: list[_Found]) -> list[_Found]:
         added.setdefault(one.section_id, one)
         for node_id in _list_limits(library, one.source_id) if rank < _LIMITED_MAX else ():
             if node_id != one.source_id:
-                added.setdefault(node_id, _Found(node_id, node_id))
+                added.setdefault(node_id, _Found(node_id, node_id, is_limit=True))
     return list(added.values())
 
 
@@ -194,10 +209,38 @@ def _describe_line(library: Library, section_id: str, name: str, mark: str) -> s
     return f"- [{section_id}] {name} ({marks})"
 
 
-def _find_spans(library: Library, section_id: str, terms: Sequence[str], tokens_max: int) -> tuple[Span, ...]:
-    own = library.shown_own_span(section_id)
-    bounds = find_excerpt(library.text_at(own), terms, tokens_max=tokens_max)
-    return tuple(Span(doc=own.doc, start=own.start + start, end=own.start + end) for start, end in bounds)
+def _choose_spans(library: Library, found: Sequence[_Found], terms: Sequence[str]) -> dict[_Found, tuple[Span, ...]]:
+    """Return the excerpt of each hit: a small section with all below it while there is room, else its best part.
+
+    Those that stand in the excerpt of another one are left out.
+    """
+    chosen: dict[_Found, tuple[Span, ...]] = {}
+    left, rank = _ROOM_TOKENS, 0
+    for one in found:
+        tokens_max = _EXCERPT_TOKENS[min(rank, len(_EXCERPT_TOKENS) - 1)]
+        whole_max = min(_WHOLE_TOKENS[min(rank, len(_WHOLE_TOKENS) - 1)], left)
+        rank += not one.is_limit
+        given = [span for spans in chosen.values() for span in spans]
+        source = library.shown_own_span(one.source_id)
+        for section_id in (one.source_id, one.section_id):
+            whole = library.shown_span(section_id)
+            if library.node(section_id).tokens <= whole_max and not any(_overlaps(whole, span) for span in given):
+                source = whole
+        text = _read(library, source)
+        bounds = find_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max)
+        spans = tuple(Span(doc=source.doc, start=source.start + start, end=source.start + end) for start, end in bounds)
+        if not spans or any(_subtract(span, given) for span in spans):
+            chosen[one] = spans
+            left -= sum(estimate_tokens(text[start:end]) for start, end in bounds)
+    return chosen
+
+
+def _overlaps(one: Span, other: Span) -> bool:
+    return one.doc == other.doc and one.start < other.end and other.start < one.end
+
+
+def _read(library: Library, span: Span) -> str:
+    return blank_footers(library.document(span.doc).text, span.start, span.end)
 
 
 def _is_missing(state: ConversationState, span: Span) -> bool:
@@ -207,9 +250,15 @@ def _is_missing(state: ConversationState, span: Span) -> bool:
 def _is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> bool:
     """Return whether an excerpt leaves out nothing of a section and of what is below it."""
     whole = library.shown_span(section_id)
-    bounds = [(span.start, span.end) for span in spans if span.doc == whole.doc]
-    left = (Span(doc=whole.doc, start=start, end=end) for start, end in subtract_bounds(whole.start, whole.end, bounds))
-    return bool(bounds) and not any(find_body(library.text_at(span)).strip() for span in left)
+    if not spans or library.node(section_id).tokens > _ROOM_TOKENS:
+        return False
+    left = (Span(doc=whole.doc, start=start, end=end) for start, end in _subtract(whole, spans))
+    return not any(_says_something(library, span) for span in left)
+
+
+def _says_something(library: Library, span: Span) -> bool:
+    """Return whether more than headings and marks stand in a span."""
+    return any(unit.kind is not UnitKind.HEADING for unit in find_units(_read(library, span)))
 
 
 def _quote(library: Library, section_id: str, spans: Sequence[Span]) -> list[str]:
@@ -217,25 +266,33 @@ def _quote(library: Library, section_id: str, spans: Sequence[Span]) -> list[str
 
     What is left out is marked, and a link to a section carries its id in place of its address.
     """
+    if not spans:
+        return []
     own = library.shown_own_span(section_id)
-    edges = (
-        (Span(doc=own.doc, start=own.start, end=spans[0].start), Span(doc=own.doc, start=spans[-1].end, end=own.end))
-        if spans
-        else ()
-    )
-    is_cut = [bool(find_body(library.text_at(edge)).strip()) for edge in edges]
-    parts = [_shorten_links(library, span) for span in spans]
-    text = _GAP.join([*([""] if is_cut[:1] == [True] else []), *parts, *([""] if is_cut[1:] == [True] else [])])
-    lines = (escape(line) for line in text.splitlines() if line.strip())
-    return [f"{_INDENT}{_LINKED.sub(_ID, line)}" for line in lines]
+    before = Span(doc=own.doc, start=min(own.start, spans[0].start), end=spans[0].start)
+    after = Span(doc=own.doc, start=spans[-1].end, end=max(own.end, spans[-1].end))
+    parts = [_add_ids(library, span) for span in spans]
+    edges = [_says_something(library, edge) for edge in (before, after)]
+    text = _GAP.join([*([""] if edges[0] else []), *parts, *([""] if edges[1] else [])])
+    return [f"{_INDENT}{_escape(line)}" for line in text.splitlines() if line.strip()]
 
 
-def _shorten_links(library: Library, span: Span) -> str:
-    """Return a text in which links to sections have a sign with their id behind them, and none has its address."""
-    text = library.text_at(span)
+def _escape(line: str) -> str:
+    """Return a line with its indent, which says something in code, and with our ids alone between brackets."""
+    return line[: len(line) - len(line.lstrip())] + _LINKED.sub(_ID, escape(line))
+
+
+def _add_ids(library: Library, span: Span) -> str:
+    """Return a text with a sign and an id behind headings and links to sections; no link has its address."""
+    text = _read(library, span)
+    parts: list[str] = []
+    position = 0
 
     def shorten(match: re.Match[str]) -> str:
-        target = find_link_target(library, span.doc, span.start + match.start(), match["target"])
+        target = find_link_target(library, span.doc, span.start + position + match.start(), match["target"])
         return match["words"] if target is None else f"{match['words']}{_LINK_SIGN}{target}"
 
-    return _LINK.sub(shorten, text)
+    for offset, section_id in [*list_heading_ends(library, span), (len(text), "")]:
+        parts += [_LINK.sub(shorten, text[position:offset]), f"{_LINK_SIGN}{section_id}" if section_id else ""]
+        position = offset
+    return "".join(parts)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.link_targets import SectionLink, resolve_link
 from roamtui.document.node import NodeKind, Span
+from roamtui.document.page_footers import blank_footers
 from roamtui.outline.labels import MARKABLE_ID
 from roamtui.outline.structure import find_canonical
 
@@ -37,9 +37,8 @@ def annotate(library: Library, span: Span, *, section_id: str | None = None) -> 
         span: What is delivered.
         section_id: The section that it is delivered for, whose id is said elsewhere.
     """
-    document = library.document(span.doc)
-    marks = dict(_mark_headings(library, document, span, section_id))
-    text = library.text_at(span).rstrip("\r\n")
+    marks = {offset: f" [{node_id}]" for offset, node_id in list_heading_ends(library, span) if node_id != section_id}
+    text = blank_footers(library.document(span.doc).text, span.start, span.end).rstrip("\r\n")
     for match in _LINK.finditer(text):
         target = find_link_target(library, span.doc, span.start + match.start(), match["target"])
         if target is not None and target != section_id:
@@ -52,20 +51,20 @@ def strip_marks(quote: str) -> str:
     return MARKABLE_ID.sub("", quote)
 
 
-def _mark_headings(library: Library, document: Document, span: Span, section_id: str | None) -> list[tuple[int, str]]:
-    """Return where the lines of headings and links end within a span, with the id of each."""
+def list_heading_ends(library: Library, span: Span) -> list[tuple[int, str]]:
+    """Return where the lines of headings and links end within the text of a span, with the id of each."""
+    document = library.document(span.doc)
     starts, kinds = document.columns.starts, document.columns.kinds
-    marks = []
+    ends = []
     for row in range(bisect_left(starts, span.start, hi=len(kinds)), len(kinds)):
         if starts[row] >= span.end:
             break
-        node_id = find_canonical(library, document.ids[row])
-        if kinds[row] not in _TITLED or node_id == section_id:
+        if kinds[row] not in _TITLED:
             continue
         line_end = _LINE_END.search(document.text[starts[row] : min(span.end, starts[row + 1])])
         if line_end is not None:
-            marks.append((starts[row] + line_end.start() - span.start, f" [{node_id}]"))
-    return marks
+            ends.append((starts[row] + line_end.start() - span.start, find_canonical(library, document.ids[row])))
+    return ends
 
 
 def find_link_target(library: Library, doc: str, offset: int, target: str) -> str | None:

@@ -17,7 +17,9 @@ _SENTENCES = 4
 _TABLE = (UnitKind.TABLE_HEAD, UnitKind.ROW)
 
 
-def find_excerpt(text: str, terms: Sequence[str], *, tokens_max: int) -> tuple[tuple[int, int], ...]:
+def find_excerpt(
+    text: str, terms: Sequence[str], *, tokens_max: int, whole_max: int = 0
+) -> tuple[tuple[int, int], ...]:
     """Return the ranges of a section's own text that answer best, in order; none where it is a bare heading.
 
     What stands beside the best sentence comes with it, as far as there is room, and the head of a table with its rows.
@@ -26,6 +28,7 @@ def find_excerpt(text: str, terms: Sequence[str], *, tokens_max: int) -> tuple[t
         text: Markdown, with its heading.
         terms: As `roamtui.search.terms.query_terms` gives them.
         tokens_max: Estimated tokens of all ranges, passed by a little where the text can be whole then.
+        whole_max: Tokens of a text that is whole anyway.
     """
     text = text[:_SOURCE_LENGTH]
     units = find_units(text)
@@ -34,7 +37,7 @@ def find_excerpt(text: str, terms: Sequence[str], *, tokens_max: int) -> tuple[t
         return ()
     start, end = units[bodies[0]].start, units[bodies[-1]].end
     start = text.rfind("\n", 0, start) + 1
-    if estimate_tokens(text[start:end]) <= tokens_max * _WHOLE_FACTOR:
+    if estimate_tokens(text[start:end]) <= max(tokens_max * _WHOLE_FACTOR, whole_max):
         return ((start, end),)
     chosen: dict[int, tuple[int, int]] = {}
     left = tokens_max

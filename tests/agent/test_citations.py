@@ -298,6 +298,11 @@ def test_a_quote_across_two_sections_is_in_neither() -> None:
     assert _found(f'It says "{across}" [{{Lending}}].', whole) == [("Lending", across, _NORMALISED)]
 
 
+def test_a_quote_goes_on_over_a_page_footer() -> None:
+    state = _open("Fees", text="# A\n\n## Fees\n\nA late book costs\n\n- 17 -\n\n2 euros a day.\n")
+    assert _found('It "costs 2 euros" [{Fees}].', state) == [("Fees", "costs 2 euros", _NORMALISED)]
+
+
 def test_an_invented_id_proves_nothing_even_with_true_words(state: ConversationState) -> None:
     (true,) = _cite('It costs "2 euros a day" [deadbeef].', state)
     assert (true.section_id, true.state, true.path, true.is_verified) == ("deadbeef", _MISATTRIBUTED, (), False)

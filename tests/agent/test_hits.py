@@ -49,19 +49,28 @@ def test_a_file_is_named_once_with_its_sections_below_it() -> None:
     ]
 
 
-def test_a_small_file_is_one_hit_with_its_best_sections_text_and_what_limits_that() -> None:
+def test_a_small_section_comes_with_all_below_it_and_is_not_said_twice() -> None:
     fees, exceptions = id_of(LIBRARY, "Fees"), id_of(LIBRARY, "Exceptions")
-    assert _lines(LIBRARY, "Late", "Fees", query="late book") == [
-        "fees.md:",
-        f"- [{fees}] Fees",
+    assert _lines(LIBRARY, "Late", "Fees", "Exceptions", query="late book") == [
+        f"- [{fees}] fees.md",
+        "    A loan is free.",
+        f"    ## Late [{id_of(LIBRARY, 'Late')}]",
         "    A late book costs 2 euros.",
-        f"- [{exceptions}] Late > Exceptions",
+        f"    ### Exceptions [{exceptions}]",
         "    Not on Mondays.",
     ]
 
 
+def test_what_limits_a_long_section_follows_it() -> None:
+    library = make_library(f"# A\n\n## B\n\nRed. {_FILLER}\n\n### More\n\nBlue.\n\n### Exceptions\n\nNever red.\n")
+    assert _lines(library, "B", query="red")[-2:] == [
+        f"- [{id_of(library, 'Exceptions')}] B > Exceptions",
+        "    Never red.",
+    ]
+
+
 def test_what_limits_a_hit_comes_with_the_best_alone() -> None:
-    parts = "".join(f"## Part {n}\n\nPart {n} is red.\n\n### Limits {n}\n\nNever {n}.\n\n" for n in range(9))
+    parts = "".join(f"## Part {n}\n\nIt is red. {_FILLER}\n\n### Limits {n}\n\nNever {n}.\n\n" for n in range(9))
     library = make_library(f"# Parts\n\n{parts}")
     text = _describe(library, *(f"Part {n}" for n in range(9)), query="red").text
     assert [f"Never {n}." in text for n in range(9)] == [True, True, True, *[False] * 6]
@@ -99,7 +108,23 @@ def test_what_is_open_is_marked_and_not_quoted() -> None:
 
 def test_excerpts_say_where_they_stand_in_the_source() -> None:
     spans = _describe(LIBRARY, "Late", query="late book").excerpts
-    assert [LIBRARY.text_at(span).strip() for span in spans] == ["A late book costs 2 euros.", "Not on Mondays."]
+    assert [LIBRARY.text_at(span) for span in spans] == [
+        "A late book costs 2 euros.\n\n### Exceptions\n\nNot on Mondays."
+    ]
+
+
+def test_a_page_footer_is_no_part_of_an_excerpt_and_leaves_no_gap() -> None:
+    page = "No party may say so, as often as it would wish to say it. " * 40
+    library = make_library(f"# A\n\n## B\n\n{page}\n\n6\n\n{page}\n\n## C\n\nRed wine is sold\n\n7\n\non Mondays.\n")
+    assert _describe(library, "C", query="red").text.split("\n")[1:] == ["    Red wine is sold", "    on Mondays."]
+
+
+def test_what_follows_a_long_line_is_missed() -> None:
+    lines = "\n\n".join(f"{name} {_FILLER}" for name in ("Red.", "Blue.", "Green."))
+    library = make_library(f"# A\n\n## B\n\n{lines}\n")
+    head, *excerpt = _describe(library, "B", query="red").text.split("\n")
+    assert "complete" not in head
+    assert excerpt[-1] == "    […]"
 
 
 def test_no_line_of_an_excerpt_can_be_taken_for_ours() -> None:
