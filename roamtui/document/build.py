@@ -58,11 +58,6 @@ def open_sources(
 ) -> tuple[Library, FileLoader | None]:
     """Return the library of a document, and of a folder, a zip archive or several of all these a listing of files.
 
-    Args:
-        names: What the person named: paths, or one address or ``-``.
-        kept_dir: Where texts are kept that took long to convert; None for nowhere.
-        report: Told how far the conversion of a document is.
-
     Returns:
         The library, and what loads its files; None for a document, all of which is there.
 
@@ -87,12 +82,6 @@ def open_named(
     names: Sequence[str], *, web: WebOptions = _NO_WEB, kept_dir: Path | None = None, report: PageReport | None = None
 ) -> tuple[Library, SourceLoader | None]:
     """Return the library of what a person named: paths, or one address or ``-``.
-
-    Args:
-        names: Only what has a scheme is an address.
-        web: How pages are fetched.
-        kept_dir: As for `open_sources`.
-        report: Likewise.
 
     Returns:
         The library, and what loads its files and the pages of its links; None where it has neither.
@@ -154,10 +143,6 @@ def _make_pages(web: WebOptions, typed: frozenset[str]) -> PageLoader:
 def read_origins(addresses: Sequence[str], option: str) -> frozenset[str]:
     """Return the origins of addresses that a person typed.
 
-    Args:
-        addresses: As they were typed.
-        option: Where, to name it in an error.
-
     Raises:
         UsageError: One of them is no address.
     """
@@ -173,12 +158,6 @@ class SourceLoader:
     """Reads files itself, and has a loader of pages made when the first link is opened."""
 
     def __init__(self, files: FileLoader | None, make_pages: Callable[[], PageLoader]) -> None:
-        """Read nothing yet.
-
-        Args:
-            files: Reads the files, None for a library without a listing.
-            make_pages: Makes what fetches pages; called once at most.
-        """
         self._files = files
         self._make_pages = make_pages
         self._pages: PageLoader | None = None

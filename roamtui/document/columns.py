@@ -81,10 +81,6 @@ def build_columns(rows: Sequence[Row], length: int) -> Columns:
     """Nest `rows` by their levels and return them as columns.
 
     Skipped levels nest under the nearest shallower row. A row of level 0 has no parent and never is one.
-
-    Args:
-        rows: In document order, with starts that never fall.
-        length: Characters in the document's text.
     """
     levels = bytes(row.level for row in rows)
     parents, ends = nest_levels(levels)

@@ -42,23 +42,14 @@ class HeadingColumns:
 
 
 def find_headings(text: str) -> list[Heading]:
-    r"""Return the headings of a Markdown text in order.
-
-    Args:
-        text: Markdown with ``\n`` as its only line end, front matter already taken off or blanked.
-    """
+    r"""Return the headings of a Markdown text in order."""
     columns = scan_headings(text)
     lines = count_lines(text, columns.offsets)
     return list(map(Heading, columns.levels, columns.titles, lines))
 
 
 def count_lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
-    r"""Return the 0-based line of each offset.
-
-    Args:
-        text: Any text with ``\n`` as its only line end.
-        offsets: Rising.
-    """
+    r"""Return the 0-based line of each offset."""
     offsets = tuple(offsets)
     return accumulate(map(text.count, repeat("\n"), chain((0,), offsets), offsets))
 

@@ -457,12 +457,7 @@ class Places:
             yield from self.walk(graft, 0, len(graft.columns))
 
     def add(self, new: Mapping[str, Document], grafts: Mapping[str, Document]) -> Places | None:
-        """Return the places with further documents, None where one of their ids is taken.
-
-        Args:
-            new: The further documents, below nodes that had none.
-            grafts: All documents with them.
-        """
+        """Return the places with further documents, None where one of their ids is taken."""
         ids = [section_id for document in new.values() for section_id in document.ids]
         if len(set(ids)) < len(ids) or not self.owners.keys().isdisjoint(ids):
             return None

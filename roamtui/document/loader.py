@@ -37,24 +37,13 @@ class Loader(Protocol):
         """Return the document that belongs below a node; called in a thread.
 
         What cannot be read is a document with a `problem`, never an exception.
-
-        Args:
-            library: Holds the node.
-            node_id: A file or a link.
         """
         ...
 
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:
-        """Return the documents that belong below several nodes; pages are fetched side by side.
-
-        Args:
-            library: Holds the nodes.
-            node_ids: Files and links.
-            approved: Origins that a person approved besides those that they typed.
-            report: Told of progress.
-        """
+        """Return the documents that belong below several nodes; pages are fetched side by side."""
         ...
 
     def find_unapproved(
@@ -73,13 +62,7 @@ def can_load(library: Library, node_id: str) -> bool:
 
 
 def load_files(library: Library, loader: Loader, report: Callable[[int, int], None] | None = None) -> Library:
-    """Return a library in which all files of the listing are loaded.
-
-    Args:
-        library: Of a folder; any other is returned as it is.
-        loader: Reads its files.
-        report: Told how many are read, and how many there are.
-    """
+    """Return a library in which all files of the listing are loaded."""
     node_ids = library.list_unloaded()
     documents: dict[str, Document] = {}
     for done, node_id in enumerate(node_ids, start=1):
@@ -96,13 +79,7 @@ def find_address(library: Library, node_id: str) -> str:
 
 
 def make_failure(key: str, problem: str, *, is_page: bool = True) -> Document:
-    """Return what stands below a node whose page or file is not there.
-
-    Args:
-        key: Address of the page, or key of the file.
-        problem: Why, one sentence.
-        is_page: Whether it is a page.
-    """
+    """Return what stands below a node whose page or file is not there."""
     return Document(
         key=key, title="", text="", columns=build_columns((), 0), url=key if is_page else None, problem=problem
     )

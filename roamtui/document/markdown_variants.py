@@ -72,12 +72,7 @@ class VariantStyles:
         return self._known.get(origin)
 
     def settle(self, origin: str, try_out: Callable[[], VariantStyle | None]) -> None:
-        """Find out the style of an origin where it is not known: one page tries, those of other threads wait for it.
-
-        Args:
-            origin: Scheme and host.
-            try_out: Returns the style, None where its page told nothing: then the next page tries. May raise.
-        """
+        """Find out the style of an origin where it is not known: one page tries, those of other threads wait for it."""
         if origin in self._known:
             return
         with self._guard:

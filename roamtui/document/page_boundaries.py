@@ -96,12 +96,7 @@ def is_full_name(name: str) -> bool:
 
 
 def find_boundaries(text: str, name: str = "") -> list[Boundary]:
-    r"""Return where the pages of a text begin; empty for a text that is not made of pages.
-
-    Args:
-        text: Markdown with ``\n`` as its only line end.
-        name: The file's name, or the last part of an address.
-    """
+    r"""Return where the pages of a text begin; empty for a text that is not made of pages."""
     is_named = is_full_name(name)
     if not is_named and len(text) > _UNNAMED_LENGTH_MAX:
         return []

@@ -86,13 +86,7 @@ def parse_raw(raw: RawText, *, key: str = "", url: str | None = None) -> Documen
 
 
 def _build_sections(text: str, normal: str, headings: HeadingColumns) -> Columns:
-    """Return a row for each heading of `text`, and one for what stands before the first.
-
-    Args:
-        text: The document.
-        normal: The same with normal line ends.
-        headings: What `normal` holds.
-    """
+    """Return a row for each heading of `text`, and one for what stands before the first."""
     starts = headings.offsets
     if text is not normal:
         starts = _restore_offsets(text, normal, starts)
@@ -130,12 +124,7 @@ def _find_title(columns: Columns) -> str:
 
 
 def may_be_special(text: str, name: str) -> bool:
-    """Return whether a text is worth a closer look; almost no ordinary document is.
-
-    Args:
-        text: Markdown.
-        name: The file's name.
-    """
+    """Return whether a text is worth a closer look; almost no ordinary document is."""
     if "llms" in name.lower():
         return True
     if len(text) > _LENGTH_MAX:

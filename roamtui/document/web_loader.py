@@ -48,13 +48,6 @@ class PageLoader:
     """Fetches pages for one source, and learns where each site keeps the Markdown variants of its pages."""
 
     def __init__(self, fetcher: Fetcher, typed: frozenset[str], *, depth_max: int = DEPTH_MAX) -> None:
-        """Fetch nothing yet.
-
-        Args:
-            fetcher: The program's way to the web.
-            typed: Origins that the person typed.
-            depth_max: Links that lead from the source to a page, one after the other.
-        """
         self.fetcher = fetcher
         self.typed = typed
         self._depth_max = depth_max
@@ -263,11 +256,6 @@ class _Visit:
 
 def open_address(url: str, fetcher: Fetcher, typed: frozenset[str]) -> Library:
     """Return the library of an address that a person typed.
-
-    Args:
-        url: Normalised.
-        fetcher: The program's way to the web.
-        typed: Origins that the person typed, that of `url` among them.
 
     Raises:
         SourceError: There is nothing to read; the message says what there is.

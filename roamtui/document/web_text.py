@@ -139,11 +139,6 @@ def _convert_file(page: FetchedPage) -> PageText:
 def parse_fetched(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
     """Return a page as a document.
 
-    Args:
-        page: As it came.
-        key: Key of the document within its source.
-        has_links: Whether the links of a list of links become nodes.
-
     Raises:
         SourceError: It is none that can be read.
     """

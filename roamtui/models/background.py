@@ -15,11 +15,7 @@ _END_SECONDS = 5
 
 
 class BackgroundModels:
-    """Runs coroutines for whoever can wait. Thread and process begin when they are needed, and end with this object.
-
-    Args:
-        environ: Where the process looks up keys; None for this program's own environment.
-    """
+    """Runs coroutines for whoever can wait. Thread and process begin when they are needed, and end with this object."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self.worker = WorkerProcess(environ)

@@ -88,12 +88,7 @@ def find_usable_models(
     environ: Mapping[str, str] | None = None,
     choose_options: Callable[[str], ModelOptions] | None = None,
 ) -> tuple[ModelOffer, ...]:
-    """Return a model of each provider whose key is set, then `offline`; no server is asked.
-
-    Args:
-        environ: Where keys are looked up, None for this program's environment.
-        choose_options: Returns how a model is asked, by its name; None for the defaults.
-    """
+    """Return a model of each provider whose key is set, then `offline`; no server is asked."""
     found = os.environ if environ is None else environ
     offers = [
         ModelOffer(

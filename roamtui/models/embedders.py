@@ -35,9 +35,6 @@ EXAMPLES = "ollama/snowflake-arctic-embed2, openai/text-embedding-3-small or loc
 class LocalEmbedder:
     """A sentence-transformers model.
 
-    Args:
-        model: A folder, an installed package that carries a model, or a name that sentence-transformers knows.
-
     Raises:
         UsageError: sentence-transformers is not installed, or a folder holds no model.
     """
@@ -134,14 +131,7 @@ def make_embedder(name: str, background: BackgroundModels, *, api_base: str | No
 
 
 class LitellmEmbedder:
-    """An embedder of any provider that litellm knows. Keys come from the environment alone.
-
-    Args:
-        name: Provider and model, such as ``ollama/snowflake-arctic-embed2`` or ``openai/text-embedding-3-small``.
-        background: Where requests run.
-        api_base: Address of the server, None for the provider's own.
-        options: Patience and retries.
-    """
+    """An embedder of any provider that litellm knows. Keys come from the environment alone."""
 
     def __init__(
         self,

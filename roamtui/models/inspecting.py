@@ -122,14 +122,7 @@ async def inspect_model(
     options: ModelOptions | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> ModelReport:
-    """Return a report on any model: what litellm knows of it, or why its name leads nowhere.
-
-    Args:
-        name: As for `make_model`.
-        api_base: Address of the server, None for the provider's own.
-        options: How it is asked.
-        environ: Where keys are looked up, None for this program's environment.
-    """
+    """Return a report on any model: what litellm knows of it, or why its name leads nowhere."""
     try:
         model = make_model(name, api_base=api_base, options=options, environ=environ)
     except UsageError as error:

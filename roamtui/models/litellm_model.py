@@ -14,15 +14,7 @@ from roamtui.models.worker.process import WorkerProcess
 
 
 class LitellmModel:
-    """A model of any provider that litellm knows. Keys come from the environment alone.
-
-    Args:
-        name: Provider and model, such as ``openai/gpt-4.1-mini`` or ``ollama_chat/llama3.1``.
-        api_base: Address of the server, None for the provider's own.
-        options: Sizes, patience and retries.
-        environ: Environment of the process, None for this program's own.
-        worker: A process to share with other models, which is then theirs to close; None for one of its own.
-    """
+    """A model of any provider that litellm knows. Keys come from the environment alone."""
 
     def __init__(
         self,

@@ -45,11 +45,7 @@ class ModelOptions:
     """Whether the person set one, so that a price that nobody knows is worth a word."""
 
     def wait_for_first_token(self, *, is_local: bool) -> float:
-        """Return the patience until the first word of a server, in seconds.
-
-        Args:
-            is_local: Whether it is this machine or one of the same private network.
-        """
+        """Return the patience until the first word of a server, in seconds."""
         if self.first_token_seconds is not None:
             return self.first_token_seconds
         return _FIRST_TOKEN_SECONDS_LOCAL if is_local else _FIRST_TOKEN_SECONDS

@@ -49,13 +49,7 @@ async def read_reply(model: Model, system: str, question: str) -> str:
 
 
 class ModelReranker:
-    """Asks a model once for each search.
-
-    Args:
-        model: Who judges; whoever gives it closes it.
-        background: Where requests run.
-        best_count: How many sections it is to name; None lets it score all.
-    """
+    """Asks a model once for each search."""
 
     def __init__(self, model: Model, background: BackgroundModels, *, best_count: int | None = None) -> None:
         self._model = model
@@ -151,12 +145,7 @@ def _read_score(value: object) -> float | None:
 
 
 class ModelRewriter:
-    """Asks a model once for each follow-up.
-
-    Args:
-        model: Who rewrites; whoever gives it closes it.
-        background: Where requests run.
-    """
+    """Asks a model once for each follow-up."""
 
     def __init__(self, model: Model, background: BackgroundModels) -> None:
         self._model = model

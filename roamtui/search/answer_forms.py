@@ -118,9 +118,6 @@ _FORMS = tuple(
 def find_answer_form(question: str) -> re.Pattern[str] | None:
     """Return what a sentence should hold that answers a question for a number, an age, a time or a price.
 
-    Args:
-        question: A person's words.
-
     Returns:
         A pattern to search sentences for; None where the question asks for nothing of the kind.
     """

@@ -87,11 +87,7 @@ class Indexing(Protocol):
     """A searcher whose index can be made before it is asked."""
 
     def prepare(self, tell: Progress | None = None) -> object:
-        """Bring the index up to date; called in a thread.
-
-        Args:
-            tell: Is told how many sections are written, and of how many.
-        """
+        """Bring the index up to date; called in a thread."""
         ...
 
 
@@ -136,10 +132,6 @@ class Rewriter(Protocol):
 
     def rewrite(self, query: str, earlier: Sequence[str]) -> str:
         """Return a query that can be understood without what was said before.
-
-        Args:
-            query: As it was asked.
-            earlier: What was said before by either side, oldest first.
 
         Raises:
             RoamtuiError: It gave no usable answer; the message is for the person.

@@ -22,14 +22,7 @@ _JUDGED_LENGTH = 800
 def make_searcher(
     library: Library, options: RetrievalOptions, parts: SearchParts | None = None, place: IndexPlace | None = None
 ) -> Searcher | None:
-    """Return what searches `library` as the options say, None where search is off.
-
-    Args:
-        library: What is searched; nothing is read of it before the first search.
-        options: Mode, weights and limits.
-        parts: What the mode works with; search by words alone needs nothing.
-        place: Where the index of a large library is kept; None for memory alone.
-    """
+    """Return what searches `library` as the options say, None where search is off."""
     if options.mode is SearchMode.OFF:
         return None
     parts = parts or SearchParts()
@@ -56,13 +49,7 @@ def _make_own_searcher(
 
 
 class LimitedSearcher:
-    """Gives what another searcher finds, within the limits that a person set.
-
-    Args:
-        searcher: Finds.
-        library: What it searches.
-        options: The limits.
-    """
+    """Gives what another searcher finds, within the limits that a person set."""
 
     def __init__(self, searcher: Searcher, library: Library, options: RetrievalOptions) -> None:
         self._searcher = searcher
@@ -93,14 +80,7 @@ class LimitedSearcher:
 
 
 class AssistedSearcher:
-    """Gives what another searcher finds, as a model asks for it and orders it; where it fails, as it was.
-
-    Args:
-        searcher: Finds.
-        library: What it searches.
-        options: Whether and how many sections the model orders.
-        parts: The model's two parts, and whom to tell where one failed.
-    """
+    """Gives what another searcher finds, as a model asks for it and orders it; where it fails, as it was."""
 
     def __init__(self, searcher: Searcher, library: Library, options: RetrievalOptions, parts: SearchParts) -> None:
         self._searcher = searcher

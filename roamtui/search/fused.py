@@ -42,14 +42,7 @@ class RankedList:
 
 
 class FusedSearcher:
-    """Finds sections of one library by words and by vectors at once. May be asked from any thread.
-
-    Args:
-        library: What is searched; it is embedded at the first search.
-        keyword: Searches the same library by words.
-        options: What is weighed.
-        parts: What it works with; vectors need an embedder.
-    """
+    """Finds sections of one library by words and by vectors at once. May be asked from any thread."""
 
     def __init__(
         self, library: Library, keyword: KeywordSearcher, options: RetrievalOptions, parts: SearchParts
@@ -179,12 +172,7 @@ class FusedSearcher:
 
 
 def fuse_lists(lists: Iterable[RankedList], k: int) -> dict[str, float]:
-    """Return the sum of weighted reciprocal ranks of each section, the highest first, ties as the lists have them.
-
-    Args:
-        lists: Ranked lists, of which those that come first decide ties.
-        k: The constant that keeps the first places from deciding alone, 60 as a rule.
-    """
+    """Return the sum of weighted reciprocal ranks of each section, the highest first, ties as the lists have them."""
     scores: dict[str, float] = defaultdict(float)
     for ranked in lists:
         if ranked.weight > 0:
@@ -269,12 +257,6 @@ def find_neighbours(
     """Return the neighbours of what was found that were not found themselves, with their scores, the best first.
 
     Each step takes a share of the score before it; of several ways to a neighbour the best one counts.
-
-    Args:
-        library: Where the sections stand.
-        scores: What was found.
-        rules: Shares and limits.
-        within: Ids of the only sections that may join, None for all.
     """
     joined: dict[str, Neighbour] = {}
     edge = dict(scores)

@@ -35,12 +35,6 @@ class SectionIndex:
     ) -> None:
         """Bring the store up to date with `library`.
 
-        Args:
-            library: What is searched.
-            store: Holds the words; None for a new one in memory.
-            before: Index of an earlier value of the library, whose documents need not be looked at again.
-            tell: Is told how many sections are written, and of how many.
-
         Raises:
             IndexLostError: The store's file cannot be used.
         """
@@ -138,15 +132,7 @@ class SectionIndex:
         *,
         rows: tuple[int, int] | None = None,
     ) -> list[tuple[int, float]]:
-        """Return up to `limit` nodes that satisfy an FTS5 expression with their scores, the best first.
-
-        Args:
-            expression: As `parse_query` makes it.
-            weights: Of title, titles above, text, identifiers, and parts of words in camel case.
-            within: Numbers of the nodes to search.
-            limit: How many at most.
-            rows: First and last row of the store to look at; None for all.
-        """
+        """Return up to `limit` nodes that satisfy an FTS5 expression with their scores, the best first."""
         if not expression or not within:
             return []
         first, last = self.find_rows(within)

@@ -74,11 +74,7 @@ class KeywordSearcher:
         self._library = library
 
     def prepare(self, tell: Callable[[int, int], None] | None = None) -> SectionIndex:
-        """Return the index, brought up to date now rather than by the first search.
-
-        Args:
-            tell: Is told how many sections are written, and of how many.
-        """
+        """Return the index, brought up to date now rather than by the first search."""
         with self._lock:
             return self._catch_up(tell).index
 

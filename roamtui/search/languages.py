@@ -140,11 +140,7 @@ _ENDINGS = {
 
 
 def find_language(words: Collection[str]) -> Language:
-    """Return the language of a question; English where it is not clearly another.
-
-    Args:
-        words: Of the question.
-    """
+    """Return the language of a question; English where it is not clearly another."""
     words = frozenset(word for word in words if len(word) > 1)
     best = max(_ASKING, key=lambda language: len(words & _WORDS[language]))
     found, english = words & _WORDS[best], (words & STOP_WORDS) - _WORDS[best]

@@ -125,12 +125,7 @@ def make_start(query: Query) -> str:
 
 
 def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Query:
-    """Return a query that other spellings satisfy too.
-
-    Args:
-        query: As typed.
-        corrections: What words of the query may have meant, by word.
-    """
+    """Return a query that other spellings satisfy too."""
     if not corrections:
         return query
     added = dict.fromkeys(found for similar in corrections.values() for found in similar)

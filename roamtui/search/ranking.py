@@ -76,13 +76,6 @@ def rank_by_text(
     """Return the numbers of the sections that match a query with their scores, the best first, ties in document order.
 
     What stands in double quotes must occur, unless it occurs nowhere.
-
-    Args:
-        index: What is searched.
-        query: What is looked for.
-        options: What is weighed, and how many are found at most.
-        within: Numbers of the sections to search.
-        topics: Sections that the conversation is about, with their strengths.
     """
     scores = _score_words(index, query, options, within)
     for topic in topics:

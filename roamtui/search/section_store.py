@@ -128,15 +128,7 @@ class SectionStore:
         accepts: Callable[[int], bool],
         limit: int,
     ) -> list[tuple[int, float]]:
-        """Return up to `limit` rows that satisfy an FTS5 expression with their scores, the best first.
-
-        Args:
-            expression: As `parse_query` makes it.
-            weights: Of title, titles above, text, identifiers, and parts of words in camel case.
-            bounds: First and last row.
-            accepts: Says which rows between them count.
-            limit: How many at most.
-        """
+        """Return up to `limit` rows that satisfy an FTS5 expression with their scores, the best first."""
         rank = f"bm25({', '.join(str(float(weight)) for weight in weights)})"
         found: list[tuple[int, float]] = []
         with self._lock, self._failing():

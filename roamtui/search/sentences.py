@@ -295,12 +295,7 @@ def _count_words(text: str, sentence: Sentence) -> int:
 
 
 def make_snippet(text: str, terms: Sequence[str]) -> str:
-    """Return the best sentence of a section's own text, else its first, on one line that is safe to display.
-
-    Args:
-        text: Markdown.
-        terms: As `roamtui.search.terms.query_terms` gives them.
-    """
+    """Return the best sentence of a section's own text, else its first, on one line that is safe to display."""
     text = narrow_text(text, terms)
     best = best_sentences(text, terms, limit=1)
     sentence = best[0] if best else find_opening(text)

@@ -18,11 +18,7 @@ CREATE TABLE IF NOT EXISTS summaries(
 
 
 class SummaryFile:
-    """Keeps summaries by the digest of what they are of and the model that wrote them.
-
-    Args:
-        path: The file, which need not be there yet.
-    """
+    """Keeps summaries by the digest of what they are of and the model that wrote them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

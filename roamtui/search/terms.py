@@ -220,13 +220,7 @@ def _find_stems_folded(text: str, words: dict[str, str]) -> Iterator[tuple[int, 
 
 
 def find_forms(text: str, terms: Iterable[str], language: Language) -> dict[str, str]:
-    """Return the words of a text that are other forms of a term, each with its term; none in English.
-
-    Args:
-        text: Any text.
-        terms: As `roamtui.search.terms.query_terms` gives them.
-        language: Of the question.
-    """
+    """Return the words of a text that are other forms of a term, each with its term; none in English."""
     if language is Language.ENGLISH:
         return {}
     roots = {find_root(term, language): term for term in terms if term.isalpha() and not is_unspaced(term)}

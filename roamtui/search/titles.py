@@ -42,13 +42,7 @@ class TitleWords:
         return corrections
 
     def rank(self, words: Iterable[str], corrections: dict[str, dict[str, float]], within: range) -> list[int]:
-        """Return the nodes whose titles are most like the corrected words, the best first, ties in document order.
-
-        Args:
-            words: All words of the query.
-            corrections: As `correct` gives them.
-            within: Numbers of the nodes to look at.
-        """
+        """Return the nodes whose titles are most like the corrected words, the best first, ties in document order."""
         words = list(words)
         scores: dict[int, float] = defaultdict(float)
         for similar in corrections.values():

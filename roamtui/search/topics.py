@@ -75,10 +75,6 @@ class TopicTitles:
         """Return the sections that earlier turns named, with their strengths from 0 to 1.
 
         The last named is the strongest. What the query itself names weakens all of them: it may be about something new.
-
-        Args:
-            query: What is looked for now.
-            earlier: What was said before by either side, oldest first.
         """
         strengths: dict[int, float] = {}
         for age, turn in enumerate(reversed(earlier[-_TURNS_MAX:])):

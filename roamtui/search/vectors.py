@@ -40,9 +40,6 @@ class VectorStore:
     """Keeps vectors between runs, for all libraries and models. To be used from one thread at a time.
 
     Where the file cannot be used, vectors live as long as the store, and `problem` says so.
-
-    Args:
-        folder: Where the file lies; None keeps nothing.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -127,13 +124,6 @@ class VectorIndex:
 
     Making one embeds what the store does not know, which may take minutes; it can be broken off and taken up again.
 
-    Args:
-        library: What is searched.
-        embedder: Makes vectors.
-        store: Holds vectors of earlier runs and gets new ones after each batch.
-        chunking: Characters of a chunk at most, and how many it repeats of the one before.
-        tell: Is told of progress, while anything has to be embedded.
-
     Raises:
         RoamtuiError: The embedder failed.
     """
@@ -158,11 +148,6 @@ class VectorIndex:
 
     def rank(self, query: str, *, limit: int, within: Collection[str] | None = None) -> list[tuple[str, float]]:
         """Return up to `limit` sections with the cosine of their most similar chunk, the best first.
-
-        Args:
-            query: What is looked for.
-            limit: How many at most.
-            within: Ids of the sections to look at, None for all.
 
         Raises:
             RoamtuiError: The embedder failed.
@@ -203,12 +188,6 @@ def embed_missing(
     missing: Mapping[bytes, str], embedder: Embedder, store: VectorStore, tell: Progress | None
 ) -> dict[bytes, bytes]:
     """Return the vectors of texts by their digests; each batch that is embedded is kept at once.
-
-    Args:
-        missing: Texts by digest, which the store does not know.
-        embedder: Makes vectors.
-        store: Keeps them.
-        tell: Is told of progress.
 
     Raises:
         RoamtuiError: The embedder failed.

@@ -37,10 +37,6 @@ _DRIVE = re.compile(r"^[A-Za-z]:")
 def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
     """Return what a zip archive holds for readers.
 
-    Args:
-        path: Of the archive.
-        kept_dir: Where texts are kept that took long to convert; None for nowhere.
-
     Raises:
         SourceError: It cannot be read, is too large, or holds no document.
     """

@@ -46,10 +46,6 @@ _NAMES = frozenset(
 def decode_text(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     """Return the text of `data` and notes on what was replaced in it.
 
-    Args:
-        data: A whole file.
-        name: What to call it in an error.
-
     Raises:
         SourceError: It is not text.
     """

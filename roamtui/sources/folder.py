@@ -69,10 +69,6 @@ def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
 
     Links to files inside are followed, links to folders are not: what they lead to is listed where it lies.
 
-    Args:
-        folder: On this machine.
-        kept_dir: Where texts are kept that took long to convert; None for nowhere.
-
     Raises:
         SourceError: It cannot be listed, or holds no document.
     """

@@ -53,13 +53,7 @@ def _is_about_end(found: re.Match[str], path: str) -> bool:
 
 
 def read_rules(folder: Path, depth: int, above: IgnoreRules | None) -> IgnoreRules | None:
-    """Return the rules that hold in a folder: its own over those above.
-
-    Args:
-        folder: Where a ``.gitignore`` may lie; one that cannot be read counts for nothing.
-        depth: Number of names from the top down to it.
-        above: Rules of the folders above.
-    """
+    """Return the rules that hold in a folder: its own over those above."""
     path = folder / _FILE_NAME
     try:
         if not path.is_file() or path.stat().st_size > _BYTES_MAX:

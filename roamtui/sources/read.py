@@ -64,11 +64,6 @@ def read_standard_input(*, kept_dir: Path | None = None) -> RawText:
 def read_file(path: Path, *, kept_dir: Path | None = None, report: PageReport | None = None) -> RawText:
     """Return the text of one file.
 
-    Args:
-        path: Of the file.
-        kept_dir: As for `read_source`.
-        report: Likewise.
-
     Raises:
         SourceError: It is missing, a folder, unreadable or no text.
     """
@@ -94,14 +89,6 @@ def make_raw_text(
     report: PageReport | None = None,
 ) -> RawText:
     """Return the text of a document, converted where its format is another; called in a thread where anyone waits.
-
-    Args:
-        data: The document.
-        source: What identifies it on this machine.
-        name: A short name for people; its ending says what it may be.
-        media_type: What it was sent as, None where that is not known.
-        kept_dir: As for `read_source`.
-        report: Likewise.
 
     Raises:
         SourceError: It is no text and cannot be converted.

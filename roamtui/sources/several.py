@@ -18,10 +18,6 @@ _NAMED_MAX = 3
 def list_source(path: Path, *, kept_dir: Path | None = None) -> Listing:
     """Return what a folder or a zip archive holds.
 
-    Args:
-        path: Of the folder or the archive.
-        kept_dir: Where texts are kept that took long to convert; None for nowhere.
-
     Raises:
         SourceError: It cannot be read, or holds no document.
     """
@@ -31,10 +27,6 @@ def list_source(path: Path, *, kept_dir: Path | None = None) -> Listing:
 
 def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> Listing:
     """Return several sources as one, below the folder that holds them all, in the order given.
-
-    Args:
-        paths: Of files, folders and archives.
-        kept_dir: As for `list_source`.
 
     Raises:
         SourceError: One of them is missing, or holds no document.

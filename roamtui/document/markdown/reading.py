@@ -288,12 +288,7 @@ class _Reading:
                 self._words.add_text(token.content)
 
     def _take_alert(self, children: list[Token], first_end: int) -> list[Token]:
-        """Make an alert of the quote that begins with these inline tokens if it is one; return what is its text.
-
-        Args:
-            children: The tokens.
-            first_end: Offset after the line that says the kind.
-        """
+        """Make an alert of the quote that begins with these inline tokens if it is one; return what is its text."""
         found = _ALERT.fullmatch(children[0].content) if children and children[0].type == "text" else None
         after = next((n for n, child in enumerate(children) if child.type in ("softbreak", "hardbreak")), len(children))
         if found is None or (after > 1 and found[2] is None):

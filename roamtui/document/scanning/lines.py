@@ -126,13 +126,7 @@ def find_plain_after_blank(text: str, start: int) -> int:
 
 
 def find_fence_end(text: str, start: int, marker: str) -> int:
-    """Return the end of the line that closes a fence, without its line end; the length of `text` if none does.
-
-    Args:
-        text: The text.
-        start: Offset after the marker that opens the fence.
-        marker: That marker.
-    """
+    """Return the end of the line that closes a fence, without its line end; the length of `text` if none does."""
     first = text.find(marker, start)
     if first < 0:
         return len(text)
@@ -150,13 +144,7 @@ def make_closing(marker: str) -> re.Pattern[str]:
 
 
 def has_interruption(text: str, start: int, stop: int) -> bool:
-    """Tell whether a range holds a candidate other than HTML that may not interrupt a paragraph.
-
-    Args:
-        text: The text.
-        start: Offset of the line end before the first line.
-        stop: Where a line begins, or the end.
-    """
+    """Tell whether a range holds a candidate other than HTML that may not interrupt a paragraph."""
     for candidate in CANDIDATE.finditer(text, start, stop):
         if candidate.lastindex != HTML:
             return True

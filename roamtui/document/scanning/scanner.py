@@ -68,12 +68,6 @@ class HeadingScanner:
     """One walk over one text."""
 
     def __init__(self, text: str, start: int = 0) -> None:
-        r"""Make a scanner.
-
-        Args:
-            text: Markdown without NUL, with ``\n`` as its only line end.
-            start: Where to begin: the start of a line.
-        """
         self._text = text
         self._found = FoundHeadings()
         self._at = self._base = start

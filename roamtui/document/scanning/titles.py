@@ -49,11 +49,6 @@ class TitleReader:
     """Reads titles of one document, each distinct content once."""
 
     def __init__(self, env: dict[str, Any]) -> None:
-        """Make a reader.
-
-        Args:
-            env: markdown-it-py's environment, with the document's link definitions under `references`.
-        """
         self._env = env
         self._known: dict[str, str] = {}
 
@@ -146,13 +141,6 @@ class LazyReferences(Mapping[str, Any]):
     """
 
     def __init__(self, text: str, start: int, headings: array[int]) -> None:
-        """Make the definitions of a text.
-
-        Args:
-            text: Markdown without NUL.
-            start: Where it begins.
-            headings: Offset of each heading, rising.
-        """
         self._text = text
         self._start = start
         self._headings = headings

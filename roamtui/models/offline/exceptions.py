@@ -52,15 +52,7 @@ def is_about_exceptions(title: str) -> bool:
 def find_exception(
     section: Given, quote: str, given: Sequence[Given], terms: Sequence[str], told: Sequence[str]
 ) -> NearException | None:
-    """Return what limits a passage: under a heading of its own below or beside it, else in the sentences after it.
-
-    Args:
-        section: Holds the passage.
-        quote: The passage, one sentence.
-        given: All sections that can be quoted.
-        terms: Of the question.
-        told: Sentences that are quoted anyway.
-    """
+    """Return what limits a passage: under a heading of its own below or beside it, else in the sentences after it."""
     parts = _list_parts(section.text)
     place = next((index for index, part in enumerate(parts) if quote in part.sentences), None)
     below = [(section, part) for part in _list_near(parts, place)] if place is not None else []

@@ -105,11 +105,6 @@ def choose_links(links: Sequence[tuple[str, str]], question: str, closed: Collec
     """Return the ids of up to three links to open, those that say most of what is asked for first.
 
     Of a short list whose lines say none of it, these are the first ones: what is asked for may stand on any page.
-
-    Args:
-        links: Id and words of each, as the outline has them.
-        question: A person's words.
-        closed: Ids that were opened or tried already.
     """
     terms = query_terms(question)
     others = [synonym for synonym in find_synonyms(terms) if synonym not in terms]

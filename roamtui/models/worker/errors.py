@@ -204,13 +204,7 @@ def explain_failed_import(error: BaseException) -> Fault:
 
 
 def explain_error(error: BaseException, target: Target, environ: Mapping[str, str]) -> Fault:
-    """Return what `error`, raised while `target` was asked, means to a person.
-
-    Args:
-        error: Anything that litellm or `stream_completion` raises.
-        target: Who was asked.
-        environ: Where secrets are, which must not be in the sentence.
-    """
+    """Return what `error`, raised while `target` was asked, means to a person."""
     chain = tuple(walk_causes(error))
     text = " ".join(str(part) for part in chain)
     case = _Case(chain=chain, text=text, target=target, environ=environ)

@@ -171,12 +171,7 @@ class WorkerLink:
 
 
 class WorkerProcess:
-    """Runs at most one model process at a time, and starts another when a job comes after one has ended.
-
-    Args:
-        environ: The process's environment, where keys are looked up; None for this program's own.
-        command: Arguments of Python that start the process.
-    """
+    """Runs at most one model process at a time, and starts another when a job comes after one has ended."""
 
     def __init__(self, environ: Mapping[str, str] | None = None, *, command: tuple[str, ...] = WORKER_COMMAND) -> None:
         self._environ = environ

@@ -87,12 +87,6 @@ class Target:
 def find_target(litellm: Any, model: str, api_base: str | None, environ: Mapping[str, str]) -> Target:  # noqa: ANN401
     """Return where `model` leads.
 
-    Args:
-        litellm: The module; it is imported in one place only.
-        model: A name as the person gave it.
-        api_base: The server to ask, None for the environment's choice or the provider's own.
-        environ: Where keys and servers are looked up.
-
     Raises:
         UnknownProviderError: It leads nowhere.
     """

@@ -210,12 +210,7 @@ def quote(values: Iterable[str]) -> str:
 
 
 def tidy_table(table: Any, indexes: Iterable[tuple[str, Any]]) -> None:  # noqa: ANN401 - LanceDB's own
-    """Make the indexes that are missing, and bring them up to date where much is not in them.
-
-    Args:
-        table: A table; nothing is done for an empty one.
-        indexes: Columns and how each is indexed.
-    """
+    """Make the indexes that are missing, and bring them up to date where much is not in them."""
     count = table.count_rows()
     if not count:
         return

@@ -49,13 +49,7 @@ _ITERATIONS = 10
 
 
 class LanceSearcher:
-    """Finds sections by words, by vectors or by LanceDB's hybrid query. May be asked from any thread.
-
-    Args:
-        library: What is searched; the first search brings the database up to date with it.
-        options: Name the database, the mode and the size of chunks.
-        parts: What the mode works with; vectors need an embedder.
-    """
+    """Finds sections by words, by vectors or by LanceDB's hybrid query. May be asked from any thread."""
 
     def __init__(self, library: Library, options: RetrievalOptions, parts: SearchParts) -> None:
         self._library = library
@@ -69,11 +63,7 @@ class LanceSearcher:
         self._library = library
 
     def prepare(self, tell: Progress | None = None) -> Passages:
-        """Return what is searched, brought up to date now rather than by the first search.
-
-        Args:
-            tell: Is told how many sections are written, and of how many.
-        """
+        """Return what is searched, brought up to date now rather than by the first search."""
         with self._lock:
             if self._passages is None or self._passages.library is not self._library:
                 self._passages = self._open(tell)
@@ -223,14 +213,7 @@ class Passages:
     def find(
         self, text: str, vector: NDArray[np.float32] | None, *, limit: int, within: str | None = None
     ) -> list[Found]:
-        """Return up to `limit` sections, the best first: by words, by a vector, or by LanceDB's hybrid query of both.
-
-        Args:
-            text: Words; empty for none.
-            vector: What is like the sections that are looked for; None for words alone.
-            limit: How many at most.
-            within: Id of the section whose subtree is searched; None for everything.
-        """
+        """Return up to `limit` sections, the best first: by words, by a vector, or by a hybrid query of both."""
         if self._table is None:
             return []
         size = max(_ROWS_MIN, limit * _ROWS_EACH)

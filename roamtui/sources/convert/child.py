@@ -36,13 +36,6 @@ def convert_in_child(
 ) -> Converted:
     """Return a file as Markdown, converted in another process, which ends with this call however that ends.
 
-    Args:
-        wanted: The format of the file.
-        data: The file.
-        name: What to call it in an error.
-        report: Told how far it is, and asked that way whether to go on.
-        seconds_max: How long it may take.
-
     Raises:
         SourceError: It cannot be converted, took too long or too much memory, or the converters are not installed.
     """
@@ -121,9 +114,6 @@ def main(arguments: Sequence[str]) -> None:
     """Convert what stands on standard input and write it, or one sentence on why not, as JSON on the last line.
 
     Each line before it is an array: how many pages of how many were read.
-
-    Args:
-        arguments: Name of the format, and of the file.
     """
     wanted, name = Format[arguments[0]], arguments[1]
     data = sys.stdin.buffer.read()

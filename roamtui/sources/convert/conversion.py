@@ -31,13 +31,6 @@ def convert(
 
     Takes from milliseconds to minutes; called in a thread where anyone waits.
 
-    Args:
-        data: The file.
-        name: What to call it in an error; its ending says what it may be.
-        media_type: What it was sent as.
-        kept_dir: Where texts are kept that took long to make; None for nowhere.
-        report: Told how far it is, where another process converts.
-
     Raises:
         SourceError: It is broken, protected, empty or too large, or a part of the program is not installed.
     """
@@ -79,10 +72,6 @@ def _convert_slowly(
 
 def get_converter(wanted: Format, report: PageReport | None = None) -> Callable[[bytes, str], Converted]:
     """Return the function that converts from a format, of the bytes and the name of a file.
-
-    Args:
-        wanted: The format.
-        report: Told how far it is, by what reads one part after the other.
 
     Raises:
         ImportError: A part of the program is not installed.

@@ -56,10 +56,6 @@ _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!
 def convert_docx(data: bytes, name: str) -> Converted:
     """Return a Word document as Markdown.
 
-    Args:
-        data: The file.
-        name: What to call it in an error.
-
     Raises:
         SourceError: It is damaged, protected, too large, or holds no text.
         ImportError: The converters are not installed.

@@ -66,11 +66,6 @@ class _Book:
 def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) -> Converted:
     """Return a book as Markdown.
 
-    Args:
-        data: The file.
-        name: What to call it in an error.
-        report: Told how many chapters were read.
-
     Raises:
         SourceError: It is damaged, protected, too large, or holds no text.
     """
@@ -204,13 +199,7 @@ class _Entry:
 
 
 def read_navigation(source: str, part_name: str, *, is_ncx: bool) -> list[NavigationPoint]:
-    """Return the table of contents in order; an entry that leads nowhere leads where the next one does.
-
-    Args:
-        source: A navigation document of EPUB 3, or the NCX of EPUB 2.
-        part_name: Its name in the book, which addresses in it are relative to.
-        is_ncx: Which of the two it is.
-    """
+    """Return the table of contents in order; an entry that leads nowhere leads where the next one does."""
     found = _read_ncx(source) if is_ncx else _read_lists(source)
     entries = [entry for _, entry in zip(range(_POINTS_MAX), found, strict=False)]
     points: list[NavigationPoint] = []
@@ -337,12 +326,7 @@ class Leveller:
         """What is added to the levels of headings that no entry leads to."""
 
     def level_chapter(self, text: str, points: list[NavigationPoint]) -> str:
-        """Return a chapter with its headings' levels as in the book, and a heading where an entry finds none.
-
-        Args:
-            text: Markdown, with numbers of entries in it.
-            points: The entries that lead to this chapter.
-        """
+        """Return a chapter with its headings' levels as in the book, and a heading where an entry finds none."""
         blocks = _split_blocks(text)
         _place_chapter_points(blocks, points)
         out: list[str] = []

@@ -57,11 +57,6 @@ def find_format(data: bytes, name: str, media_type: str | None = None) -> Format
     """Return the format that a file has to be converted from, None for text and for what is not known.
 
     What its first bytes say counts before its name and its media type, which are often wrong.
-
-    Args:
-        data: The file.
-        name: Its name.
-        media_type: What it was sent as, with or without parameters.
     """
     suffix = PurePosixPath(name).suffix.lower()
     told = _BY_MEDIA_TYPE.get((media_type or "").partition(";")[0].strip().lower()) or _BY_SUFFIX.get(suffix)

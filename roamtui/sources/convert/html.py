@@ -46,10 +46,6 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedPage:
 
     Its headings are the page's, of the same levels; code blocks keep their language, tables and lists their form,
     images their words. What stands around the text, and what a reader does not see, is left out.
-
-    Args:
-        html: Any HTML, however broken; the time that it takes grows with its length alone.
-        base_url: Address of the page, to make links absolute; without it they stay as they are.
     """
     page = clean_page(html, base_url)
     text = write_markdown(page.body)

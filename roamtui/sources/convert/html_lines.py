@@ -200,12 +200,7 @@ class LineWriter:
 
 
 def resolve_link(address: str, base_url: str | None) -> str:
-    """Return an address as it can stand in Markdown, absolute where the page's is known; empty for a bad one.
-
-    Args:
-        address: As it stands in a page.
-        base_url: Address of the page.
-    """
+    """Return an address as it can stand in Markdown, absolute where the page's is known; empty for a bad one."""
     address = address.strip(_STRIPPED).replace("\t", "").replace("\n", "").replace("\r", "")
     if not address or len(address) > _LENGTH_MAX:
         return ""

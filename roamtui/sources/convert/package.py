@@ -26,10 +26,6 @@ class Package:
     def __init__(self, data: bytes, name: str) -> None:
         """Open an archive.
 
-        Args:
-            data: The file.
-            name: What to call it in an error.
-
         Raises:
             SourceError: It is no archive, a damaged one, or has too many parts.
         """

@@ -182,11 +182,7 @@ def convert_rst_file(data: bytes, name: str) -> Converted:
 
 
 def convert_rst(text: str) -> str:
-    """Return reStructuredText as Markdown.
-
-    Args:
-        text: With any line ends.
-    """
+    """Return reStructuredText as Markdown."""
     normal = text.replace("\r\n", "\n").replace("\r", "\n").replace(_EMPTY, "")
     lines = [line.expandtabs(_TAB_LENGTH).rstrip() for line in normal.split("\n")]
     return _JOINED.sub("\n\n", "\n".join(_Writer().convert(lines))).replace(_EMPTY, "").strip("\n") + "\n"

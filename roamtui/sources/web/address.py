@@ -70,10 +70,6 @@ def resolve_link(base: str, link: str) -> str | None:
     """Return the address that a link on a page leads to, None where it is none that can be fetched.
 
     A link that is a fragment alone leads to the page itself.
-
-    Args:
-        base: Address of the page.
-        link: As it stands on the page: absolute, relative or with any scheme.
     """
     link = link.strip().translate(_REMOVED_IN_LINKS)
     scheme = _SCHEME.match(link)

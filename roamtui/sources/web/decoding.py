@@ -20,11 +20,6 @@ class BodyReader:
     def __init__(self, encoding: str, bytes_max: int, url: str) -> None:
         """Begin a body.
 
-        Args:
-            encoding: The header Content-Encoding, empty for none.
-            bytes_max: How long it may get, as it comes and decompressed.
-            url: Where it comes from, for sentences.
-
         Raises:
             FetchError: It is encoded in a way that was not asked for.
         """

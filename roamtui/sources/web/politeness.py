@@ -161,12 +161,7 @@ class PoliteExchange:
 
 
 def find_retry_seconds(reply: Reply, *, now: float) -> float | None:
-    """Return how long a busy site wants to be left alone, None where it does not say.
-
-    Args:
-        reply: Its answer.
-        now: Seconds since 1970.
-    """
+    """Return how long a busy site wants to be left alone, None where it does not say."""
     text = reply.headers.get("retry-after", "").strip()
     seconds = read_seconds(text)
     if seconds is not None or not text:
