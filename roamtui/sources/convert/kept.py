@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _BYTES_MAX = 200_000_000
 """Of all files together; the least recently used go first."""
 _DIGEST_SIZE = 16
-_VERSION = 4
+_VERSION = 5
 """Raised when a converter makes another text of the same file."""
 
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from roamtui.sources.convert.pdf.mending import HYPHEN
 from roamtui.sources.convert.pdf.outline import CONTINUED, Heading, PageText, join_rows, read_item, read_part
 from roamtui.sources.convert.pdf.rows import Row
 
@@ -215,6 +216,9 @@ def _count_title_rows(pages: Sequence[PageText], each: _Found) -> int:
             and row.text.isupper() == first.text.isupper()
         )
         is_close = 0 < row.top - above.top < 1.6 * above.size
+        if is_close and above.text[-1] == HYPHEN:
+            count += 1
+            continue
         if not is_alike or not is_close or read_item(row.text) or read_part(row.text) or row.x0 < first.x0 - 2:
             break
         count += 1

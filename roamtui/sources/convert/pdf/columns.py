@@ -16,11 +16,11 @@ from roamtui.sources.convert.pdf.rows import (
     has_right_to_left,
     make_right_to_left_row,
     make_row,
-    order_right_to_left,
+    make_upright_row,
     set_apart_odd,
 )
 
-_PROSE_WORDS_MIN = 4
+_PROSE_WORDS_MIN = 2
 _VOTES_MIN = 6
 _NEAR = 4.0
 """Points: cells that begin so close are one column's."""
@@ -37,10 +37,10 @@ def read_rows(page: PdfPage) -> list[Row]:
     is_right_to_left = has_right_to_left(words)
     rows = []
     for group in _order(words, 0):
-        ordered = order_right_to_left(group) if is_right_to_left else None
-        rows.append(make_right_to_left_row(ordered) if ordered else make_row(group))
+        row = make_right_to_left_row(group) if is_right_to_left else None
+        rows.append(row or make_row(group))
     if upright:
-        rows.append(make_right_to_left_row(sorted(upright, key=lambda word: word.first)))
+        rows.append(make_upright_row(upright))
     for row in rows:
         font = page.read_font(row.first)
         if row.last == row.first or font is page.read_font(row.last):

@@ -166,9 +166,13 @@ def _find_outline(pages: list[PageText], bookmarks: list[Bookmark], printed: Pri
             for mark in bookmarks
             if mark.page < len(pages)
         ]
-    headings = merge_headings(Anchors(pages, contents_pages).place(entries), ())
-    has_skeleton = bool(headings)
+    placed = Anchors(pages, contents_pages).place(entries)
+    has_skeleton = bool(placed)
+    doubtful = [heading for heading in placed if not heading.count and read_item(heading.title)]
+    headings = merge_headings([heading for heading in placed if heading not in doubtful], ())
     items = find_items(pages, contents_pages, headings)
+    found = {read_item(heading.title) for heading in items}
+    items += [heading for heading in doubtful if read_item(heading.title) not in found]
     headings = merge_headings(headings, items)
     last_item = max((heading.page for heading in headings if read_item(heading.title)), default=None)
     if last_item is not None:

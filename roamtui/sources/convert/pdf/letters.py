@@ -14,7 +14,7 @@ from statistics import median
 from roamtui.sources.convert.pdf.outline import CONTINUED, Heading, PageText, join_rows
 from roamtui.sources.convert.pdf.rows import Row
 
-_LONG, _LONG_UNLISTED = 6_000, 1_500
+_LONG, _LONG_UNLISTED = 8_000, 1_500
 """Characters: shorter sections need no headings inside; in a file that lists its sections, and in another."""
 _LONG_SHARE = 0.1
 """Of a file that lists none: a short one is divided more finely."""
@@ -52,14 +52,18 @@ _UNITS = re.compile(
     r"|\(.*\)|see (?:the )?(?:accompanying )?notes.*|the accompanying notes.*|page",
     re.IGNORECASE,
 )
-_CAPTION = re.compile(r"(?:figure|fig\.|table|chart|source|note:|abbildung|tabelle)\s*[\dA-Z]?", re.IGNORECASE)
+_CAPTION = re.compile(
+    r"(table|tabelle)\b|fig(?:ure|\.)|chart|source|note:|abbildung|(?:box|example)\s\d", re.IGNORECASE
+)
 _MONOSPACED = re.compile(r"cour|mono|consol|typewriter|cmtt|code|menlo|fixed", re.IGNORECASE)
-_NO_START = re.compile(r"[□■○◆](?!\s*[\u1100-\ud7ff])|[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.")
+_NO_START = re.compile(
+    r"[□■○◆](?!\s*[\u1100-\ud7ff])|[a-z|=<>;,.:)\]}+*/•▪●◦‣⁃➢✓–—-]|\d+\s+\d+\s|.*https?:|www\.|\S*\w[(._]\w\S*$"
+)
 """How no title begins."""
 _CAPTION_STYLE = (0.0,)
 """Weaker than all others."""
 _TOP_ROWS = 3
-_TABLE_NEAR = 12
+_TABLE_NEAR = 20
 """Rows: the heads of a table may be many."""
 _MARKS = re.compile(r"[\W\d_]+")
 
@@ -107,6 +111,13 @@ class _Title:
     heading: Heading
     style: tuple[float, ...]
     """The more it is, the higher the heading stands."""
+    is_row: bool = False
+    """Whether cells stand below cells: no heading, but what shows how common the style is."""
+
+    @property
+    def look(self) -> tuple[float, ...]:
+        """Its style wherever it stands: the middle one of three columns is no stronger."""
+        return (*self.style[:3], *self.style[4:])
 
 
 class LetterHeadings:
@@ -174,6 +185,8 @@ class LetterHeadings:
     def looks_like_title(self, page: PageText, index: int) -> float:
         """Return how much a row of a page is set like a title: by its letters, or by the blank around it."""
         row = page.rows[index]
+        if _NO_START.match(row.text):
+            return 0.0
         if self._is_strong(row):
             return 2.0
         above = page.rows[index - 1] if index else None
@@ -193,13 +206,14 @@ class LetterHeadings:
     ) -> Iterator[Heading]:
         """Yield the titles that divide a part: those of the strongest style, then others where that left long parts."""
         length = self._measure(start, end)
-        counts = Counter(title.style for title in titles)
-        sparse = [style for style, count in counts.items() if count <= _FEW or count * _LENGTH_EACH_MIN <= length]
-        if not sparse:
+        counts = Counter(title.look for title in titles)
+        sparse = {look for look, count in counts.items() if count <= _FEW or count * _LENGTH_EACH_MIN <= length}
+        titles = [title for title in titles if title.look in sparse and not title.is_row]
+        best = max((title.style for title in titles), default=None)
+        if best is None:
             return
-        best = max(sparse)
         chosen = [title for title in titles if title.style == best]
-        weaker = [title for title in titles if title.style < best and title.style in sparse]
+        weaker = [title for title in titles if title.style < best]
         starts = [start, *((title.heading.page, title.heading.row + title.heading.count) for title in chosen)]
         ends = [*(title.heading.place for title in chosen), end]
         places = [title.heading.place for title in weaker]
@@ -226,15 +240,26 @@ class LetterHeadings:
         index = low
         while index < high:
             caption = _CAPTION.match(rows[index].text)
-            count = self._count_alike(rows, index, high) if caption else self._count_title(page, index, high)
-            heads_table = (
-                caption and index < _TOP_ROWS and not self._tables[page].isdisjoint(range(index, index + _TABLE_NEAR))
-            )
-            title = join_rows(rows[index : index + count])
-            if count and (not caption or (heads_table and count <= _ROWS_MAX and not CONTINUED.search(title))):
+            count = self._count_caption(page, index, high) if caption else self._count_title(page, index, high)
+            if count and (not caption or (caption[1] and self._heads_table(page, index, count))):
+                title = join_rows(rows[index : index + count])
                 heading = Heading(page=page, row=index, count=count, level=0, title=title)
-                yield _Title(heading, _CAPTION_STYLE if caption else self._style(page, rows[index]))
+                is_row = not caption and all(len(row.cells) > 1 for row in rows[index : index + 2])
+                yield _Title(heading, _CAPTION_STYLE if caption else self._style(page, rows[index]), is_row)
             index += max(1, count)
+
+    def _count_caption(self, page: int, index: int, high: int) -> int:
+        """Return how many rows from one on are a caption, those of its table left out."""
+        rows, table = self._pages[page].rows, self._tables[page]
+        cells = (row for row in range(index + 1, high) if row in table and len(rows[row].cells) > 1)
+        return self._count_alike(rows, index, next(cells, high))
+
+    def _heads_table(self, page: int, index: int, count: int) -> bool:
+        """Return whether a caption at the top of a page names a table that begins there."""
+        rows = self._pages[page].rows[index : index + count + 1]
+        is_near = not self._tables[page].isdisjoint(range(index, index + _TABLE_NEAR))
+        is_continued = any(CONTINUED.search(row.text) for row in rows)
+        return index < _TOP_ROWS and is_near and count <= _ROWS_MAX and not is_continued
 
     def _count_alike(self, rows: Sequence[Row], index: int, high: int) -> int:
         """Return how many rows from one on look the same and stand close."""
@@ -248,9 +273,11 @@ class LetterHeadings:
         rows, in_table = self._pages[page].rows, self._tables[page]
         row = rows[index]
         after = rows[min(index + 1, len(rows) - 1)]
-        usual = after.size if len(row.text) < _PROSE_MIN < len(after.text) else math.inf
+        is_above_prose = len(row.text) < _PROSE_MIN < len(after.text) and index + 1 not in in_table
+        usual = after.size if is_above_prose else math.inf
         is_small = row.size < _SMALLEST * min(self._body.size, usual)
-        if is_small or index in in_table or (page, index) in self._skipped or not self._may_be_title(row):
+        is_label = after.top > row.top and after.x1 < row.x0 and len(after.text) > _PROSE_MIN
+        if is_small or is_label or index in in_table or (page, index) in self._skipped or not self._may_be_title(row):
             return 0
         is_strong = self._is_strong(row)
         if not is_strong and not self._is_set_apart(rows, index):
@@ -258,8 +285,8 @@ class LetterHeadings:
         count = self._count_alike(rows, index, high)
         if count > _ROWS_MAX:
             return 0
-        above_table = len(row.cells) > 1 and index + count in in_table
-        return 0 if above_table or not self._reads_like_title(rows[index : index + count]) else count
+        heads_table = index + count - 1 in in_table or (len(row.cells) > 1 and index + count in in_table)
+        return 0 if heads_table or not self._reads_like_title(rows[index : index + count]) else count
 
     def _reads_like_title(self, rows: Sequence[Row]) -> bool:
         """Return whether the words of rows that look like a title may be one."""
@@ -269,7 +296,7 @@ class LetterHeadings:
             return False
         if text[-1] in ".:" and not is_bold:
             return False
-        no_titles = _DATE.fullmatch(text) or _UNITS.fullmatch(text) or CONTINUED.search(text)
+        no_titles = _NO_START.match(text) or _DATE.fullmatch(text) or _UNITS.fullmatch(text) or CONTINUED.search(text)
         return no_titles is None
 
     def _may_be_title(self, row: Row) -> bool:

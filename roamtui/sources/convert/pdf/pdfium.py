@@ -34,6 +34,7 @@ _LIGATURES = str.maketrans(
     | {"\uf0b7": "\u2022", "\uf0a7": "\u25aa"}
 )
 """Letters drawn as one; the first are where TeX's fonts have them. Soft hyphens become one, and bullets of Symbol."""
+_LAM_ALEF = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
 _LINKS_MAX = 400
@@ -194,16 +195,22 @@ class PdfPage:
         """Return the words in the order in which the page draws them."""
         text = self._read_text()
         turn = self._find_turn(len(text))
+        left, right, top, bottom = self._read_visible(turn)
         words = []
         for match in _WORD.finditer(text):
             first, end = match.span()
             box = self._read_box((first, end - 1) if end - first > 1 else (first,), turn)
-            if box is not None:
-                x0, x1, top, bottom = box
-                words.append(Word(match[0].translate(_LIGATURES), x0, x1, top, bottom, first, end - 1))
+            if box and box[1] > left and box[0] < right and box[3] > top and box[2] < bottom:
+                words.append(Word(match[0].translate(_LIGATURES), *box, first, end - 1))
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._even_out(words, turn)
         return words
+
+    def _read_visible(self, turn: int) -> tuple[float, float, float, float]:
+        """Return left, right, top and bottom of what a reader shows of the page."""
+        box = self._box
+        pdfium.FPDF_GetPageBoundingBox(self._page, box)
+        return _turn_box(box.left, box.right, box.bottom, box.top, turn)
 
     def _read_box(self, indexes: Iterable[int], turn: int) -> tuple[float, float, float, float] | None:
         """Return left, right, top and bottom of what encloses characters, None where they have no place."""
@@ -216,15 +223,7 @@ class PdfPage:
                 low, high = min(low, box.bottom), max(high, box.top)
         if x0 > x1:
             return None
-        match turn:
-            case 0:
-                return x0, x1, -high, -low
-            case 1:
-                return -high, -low, -x1, -x0
-            case 2:
-                return -x1, -x0, low, high
-            case _:
-                return low, high, x0, x1
+        return _turn_box(x0, x1, low, high, turn)
 
     def _even_out(self, words: list[Word], turn: int) -> None:
         """Give words the height of a row: pictures of letters have boxes as low as the letters are."""
@@ -280,7 +279,12 @@ class PdfPage:
         if len(text) != count:
             codes = (pdfium.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
-        return text
+        return _LAM_ALEF.sub(self._order_ligature, text)
+
+    def _order_ligature(self, letters: re.Match[str]) -> str:
+        """Return two letters in their order: where they are drawn as one, pdfium turned them round."""
+        one, two = (self._read_box((index,), 0) for index in (letters.start(), letters.start() + 1))
+        return letters[0][::-1] if one == two else letters[0]
 
     def _find_turn(self, count: int) -> int:
         """Return by how many quarters the text of the page is turned: most of a few characters decide."""
@@ -289,6 +293,19 @@ class PdfPage:
         ]
         turn = max(range(4), key=angles.count)
         return turn if angles.count(turn) > len(angles) // 2 else 0
+
+
+def _turn_box(x0: float, x1: float, low: float, high: float, turn: int) -> tuple[float, float, float, float]:
+    """Return left, right, top and bottom of a box of the page for a reader who turned it by quarters."""
+    match turn:
+        case 0:
+            return x0, x1, -high, -low
+        case 1:
+            return -high, -low, -x1, -x0
+        case 2:
+            return -x1, -x0, low, high
+        case _:
+            return low, high, x0, x1
 
 
 def _read_utf16(read: object) -> str:

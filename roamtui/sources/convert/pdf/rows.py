@@ -149,28 +149,39 @@ def _join_marks(cells: list[Cell]) -> list[Cell]:
     return joined
 
 
-def order_right_to_left(words: Sequence[Word]) -> list[Word] | None:
-    """Return the words of a row that is read from the right in their order, None for another row."""
+def make_right_to_left_row(words: Sequence[Word]) -> Row | None:
+    """Return words from left to right as a row that is read from the right, None if most of them are not read so."""
     right = sum(1 for word in words if _RIGHT_TO_LEFT.search(word.text))
     left = sum(1 for word in words if _LEFT_TO_RIGHT.search(word.text))
     if right <= left:
         return None
-    ordered: list[Word] = []
-    run: list[Word] = []
-    for word in reversed(words):
+    size = median([word.bottom - word.top for word in words])
+    cells = [[words[-1]]]
+    for after, word in zip(words[::-1], words[-2::-1], strict=False):
+        if after.x0 - word.x1 > _CELL_GAP * size:
+            cells.append([])
+        cells[-1].append(word)
+    return _enclose([Cell(_order(cell), cell[-1].x0, cell[0].x1) for cell in cells], words, size)
+
+
+def _order(words: Iterable[Word]) -> str:
+    """Return the text of words from right to left; those that are read from the left keep their order."""
+    ordered: list[str] = []
+    run: list[str] = []
+    for word in words:
         if _LEFT_TO_RIGHT.search(word.text) and not _RIGHT_TO_LEFT.search(word.text):
-            run.append(word)
+            run.append(word.text)
         else:
-            ordered += [*reversed(run), word]
+            ordered += [*reversed(run), word.text]
             run = []
-    return [*ordered, *reversed(run)]
+    return " ".join([*ordered, *reversed(run)])
 
 
-def make_right_to_left_row(words: Sequence[Word]) -> Row:
-    """Return the words of a row, in the order of reading, as a row of one cell."""
-    text = " ".join(word.text for word in words)
-    cell = Cell(text, min(word.x0 for word in words), max(word.x1 for word in words))
-    return _enclose([cell], words, median([word.bottom - word.top for word in words]))
+def make_upright_row(words: Iterable[Word]) -> Row:
+    """Return words that stand upright, as a row of one cell."""
+    drawn = sorted(words, key=lambda word: word.first)
+    cell = Cell(" ".join(word.text for word in drawn), min(map(_left, drawn)), max(word.x1 for word in drawn))
+    return _enclose([cell], drawn, median([word.bottom - word.top for word in drawn]))
 
 
 def has_right_to_left(words: Iterable[Word]) -> bool:

@@ -23,7 +23,7 @@ _UNITS_LENGTH_MAX = 200
 _BETWEEN_MAX = 4
 """Rows without a figure that may follow each other inside a table."""
 _ROWS_MIN = 2
-_HEADS_MAX = 6
+_HEADS_MAX = 10
 _PROSE_LENGTH = 110
 _SENTENCE_LENGTH = 60
 _LABEL_NEAR = 40.0
@@ -63,9 +63,10 @@ def find_tables(rows: Sequence[Row]) -> list[Table]:
         end, count = _find_end(rows, index, edge)
         if count >= _ROWS_MIN:
             floor = tables[-1].end if tables else 0
-            start = _find_heads(rows, index, end, floor)
-            heads = index - start
-            while index + 1 < end and heads + 1 < end - start and _is_head(rows[index], edge):
+            start, heads = _find_heads(rows, index, end, floor)
+            while (
+                start + heads == index and index + 1 < end and heads + 1 < end - start and _is_head(rows[index], edge)
+            ):
                 index += 1
                 heads += 1
             tables.append(Table(start, end, heads))
@@ -117,20 +118,22 @@ def _find_end(rows: Sequence[Row], start: int, edge: float) -> tuple[int, int]:
     return end, count
 
 
-def _find_heads(rows: Sequence[Row], first: int, end: int, floor: int) -> int:
-    """Return where the heads above a table begin."""
+def _find_heads(rows: Sequence[Row], first: int, end: int, floor: int) -> tuple[int, int]:
+    """Return where the heads above a table begin, and how many they are; titles of its parts may follow them."""
     lefts = [cell.x0 for row in rows[first:end] if _is_data(row) for cell in row.cells[1:]]
     left = min(lefts)
-    start = first
-    while start > floor and first - start < _HEADS_MAX:
-        row = rows[start - 1]
-        if row.top > rows[start].top or _is_prose(row):
+    start = heads_end = first
+    for index in range(first - 1, max(floor, first - _HEADS_MAX) - 1, -1):
+        row = rows[index]
+        if row.top > rows[index + 1].top or _is_prose(row):
             break
         is_over = row.cells[-1].x0 >= left - _LABEL_NEAR and row.text[-1] not in ":."
-        if not is_over and not _UNITS.fullmatch(row.text[:_UNITS_LENGTH_MAX]):
+        if is_over or _UNITS.fullmatch(row.text[:_UNITS_LENGTH_MAX]):
+            heads_end = heads_end if start < first else index + 1
+            start = index
+        elif start < first or len(row.cells) > 1:
             break
-        start -= 1
-    return start
+    return (start, heads_end - start) if start < first else (first, 0)
 
 
 def write_table(rows: Sequence[Row], heads: int) -> str:

@@ -80,6 +80,13 @@ def test_an_item_that_the_contents_page_leaves_out_is_found_in_its_place() -> No
     assert titles.index("Item 7A. Market Risk") == titles.index("ITEM 8. FINANCIAL STATEMENTS") - 1
 
 
+def test_an_item_stands_where_its_title_is_whatever_the_contents_page_says() -> None:
+    pages = _filing(has_contents=True)
+    pages[0] = [PdfLine(text="6", top=line.top, x=line.x) if line.text == "3" else line for line in pages[0]]
+    converted = convert_pdf(make_pdf(pages), "a.pdf")
+    assert converted.page_starts[2] <= converted.text.index("# ITEM 1A.") < converted.page_starts[3]
+
+
 def test_statements_and_notes_stand_below_the_item_that_holds_them() -> None:
     pages = _filing(has_contents=True)
     table = ["Sales | 12 | 11", "Costs | 3 | 2", "Income | 9 | 9"]
@@ -112,6 +119,14 @@ def test_what_is_no_title_in_bold_letters() -> None:
         (1, "Boats"),
         (1, "Hulls"),
     ]
+
+
+def test_heads_of_tables_and_boxes_are_no_titles_and_captions_of_tables_are() -> None:
+    words = lay_cells("* Register | Value", "USER | The user of the thread", "OTHER | The other user")
+    figures = lay_cells("* Table 2. Boats by year", "* Item | 2022 | 2021", "* Wood", "Oak | 5 | 6", "Ash | 7 | 8")
+    prose = lay_out(*_PROSE, "", "* Box 3. A story", *_PROSE, first_top=600)
+    pages = [lay_out("# Boats", *_PROSE, *_PROSE), [*words, *prose], [*figures, *prose]]
+    assert [title for _, title in _outline(pages)] == ["Boats", "Table 2. Boats by year"]
 
 
 def test_a_label_that_stands_in_many_places_is_no_title() -> None:

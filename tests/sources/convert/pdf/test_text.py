@@ -9,7 +9,7 @@ import pytest
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.mending import Mender
 from roamtui.sources.convert.pdf.pdfium import Word
-from roamtui.sources.convert.pdf.rows import Row, group_words, make_row, order_right_to_left, set_apart_odd
+from roamtui.sources.convert.pdf.rows import Row, group_words, make_right_to_left_row, make_row, set_apart_odd
 from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_cells, make_pdf
 
 
@@ -45,11 +45,11 @@ def test_a_raised_word_is_in_its_row_and_a_large_first_letter_in_its_word() -> N
 
 
 def test_rows_of_another_alphabet_are_read_from_the_right() -> None:
-    words = [_place(text, x=30 * index) for index, text in enumerate(["ג", "two", "words", "ב", "א"])]
-    ordered = order_right_to_left(words)
-    assert ordered is not None
-    assert [word.text for word in ordered] == ["א", "ב", "two", "words", "ג"]
-    assert order_right_to_left(words[1:3]) is None
+    words = [_place(text, x=x) for text, x in (("ד", 0), ("ג", 60), ("two", 68), ("words", 86), ("ב", 114), ("א", 122))]
+    row = make_right_to_left_row(words)
+    assert row is not None
+    assert [cell.text for cell in row.cells] == ["א ב two words ג", "ד"]
+    assert make_right_to_left_row(words[2:4]) is None
 
 
 def _lines(x: float, name: str) -> list[PdfLine]:
@@ -109,16 +109,38 @@ def test_what_fits_no_columns_is_lines_with_bars() -> None:
     assert "ab | a wide label | 12" in _text(lines)
 
 
+def _convert_page(stream: str, *, font: str = "", page: str = "", more: str = "<< >>") -> str:
+    """Return the text of one page that a stream draws, with more entries of its font and of itself."""
+    packed = zlib.compress(stream.encode("latin-1")).decode("latin-1")
+    used = "/Resources << /Font << /F1 3 0 R >> >>"
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Count 1 /Kids [7 0 R] >>",
+        f"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding {font} >>",
+        more,
+        "<< >>",
+        f"<< /Length {len(packed)} /Filter /FlateDecode >>\nstream\n{packed}\nendstream",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 6 0 R {page} {used} >>",
+    ]
+    return convert_pdf(assemble(objects), "a.pdf").text
+
+
 @pytest.mark.parametrize("matrix", ["0 1 -1 0 300 72", "-1 0 0 -1 500 700", "0 -1 1 0 300 700"])
 def test_a_turned_page_is_read_as_it_was_written(matrix: str) -> None:
-    stream = zlib.compress(f"BT /F1 11 Tf {matrix} Tm (first line here) Tj 0 -20 Td (second one) Tj ET".encode())
-    font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
-    page = (
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 6 0 R /Resources << /Font << /F1 3 0 R >> >> >>"
-    )
-    content = f"<< /Length {len(stream)} /Filter /FlateDecode >>\nstream\n{stream.decode('latin-1')}\nendstream"
-    objects = ["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [7 0 R] >>", font, "<< >>", "<< >>"]
-    assert convert_pdf(assemble([*objects, content, page]), "a.pdf").text.endswith("first line here\nsecond one")
+    text = _convert_page(f"BT /F1 11 Tf {matrix} Tm (first line here) Tj 0 -20 Td (second one) Tj ET")
+    assert text.endswith("first line here\nsecond one")
+
+
+def test_what_no_reader_shows_is_left_out() -> None:
+    stream = "BT /F1 11 Tf 1 0 0 1 20 700 Tm (14) Tj 80 0 Td (seen by all) Tj ET"
+    assert _convert_page(stream, page="/CropBox [60 0 612 792]") == "# Page 1: seen by all\n\nseen by all"
+
+
+def test_letters_drawn_as_one_keep_their_order_from_the_right() -> None:
+    names = "begincmap 2 beginbfchar <41> <06440623> <42> <0643> endbfchar endcmap"
+    more = f"<< /Length {len(names)} >>\nstream\n{names}\nendstream"
+    text = _convert_page("BT /F1 11 Tf 1 0 0 1 90 700 Tm (BAB BBB) Tj ET", font="/ToUnicode 4 0 R", more=more)
+    assert "كلأك" in text
 
 
 def _mend(text: str, others: str) -> str:
