@@ -46,17 +46,17 @@ def open_agent(
     first: ConversationState,
     loader: Loader | None,
     settings: Settings,
-    conversation: ConversationArguments,
+    conversation: ConversationArguments | None = None,
     tell: Callable[[str], None] = warn,
     progress: EmbeddingProgress | None = None,
 ) -> Agent:
-    """Return what answers questions about a document, in a conversation that is saved.
+    """Return what answers questions about a document.
 
     Args:
         first: The conversation where it is a new one.
         loader: Loads what of the library is not there yet.
         settings: Which model answers, what it may cost, and how is searched.
-        conversation: Which one goes on, and where a trace of it is written.
+        conversation: Which one goes on, and where a trace of it is written; None where nothing is to be saved.
         tell: Is told in a sentence what a person should know, such as what search does without.
         progress: Is told while search embeds sections.
 
@@ -67,7 +67,10 @@ def open_agent(
     model = open_model(settings)
     for note in (*check_recording(model, first.library), *check_preferences()):
         tell(note)
-    session = open_session(first, open_store(tell), conversation, loader)
+    if conversation is None:
+        session = Session(first, loader=loader)
+    else:
+        session = open_session(first, open_store(tell), conversation, loader)
     searcher = prepare_search(settings, tell, progress)(session.state.library)
     options = AgentOptions(
         cost_usd_max=settings.max_cost_usd,
@@ -75,7 +78,7 @@ def open_agent(
         outline_tokens=settings.outline_tokens or OUTLINE_TOKENS,
         read_preferences=read_preferences,
     )
-    if conversation.trace is None:
+    if conversation is None or conversation.trace is None:
         return Agent(session, model, searcher, options)
     writer = TraceWriter(Path(conversation.trace), os.environ)
     return TracedAgent(session, model, searcher, options, writer=writer)

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from roamtui.arguments import FILES_HELP, SEARCH, SOURCE_HELP, ConversationArguments, WebArguments
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
-from roamtui.errors import UsageError
+from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
 from roamtui.headless.output import warn, write_notes
 from roamtui.libraries import attach_remote_summaries, open_library, open_pages, open_partly
@@ -287,6 +287,43 @@ class ConversationsCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecordCommand:
+    """Ask questions in the app and make a picture that moves of it, for a README or a talk. Nothing else is saved."""
+
+    source: str = option(..., SOURCE_HELP, name="SOURCE")
+    questions: tuple[str, ...] = option(..., "asked one after the other", name="QUESTION", many="+")
+    file: Path = option(..., "an animated .svg, or a .cast for asciinema", name="-o", kind=Path, metavar="FILE")
+    web: WebArguments = part(WebArguments)
+    given: Mapping[str, Any] = settings_given("model", "api_base", "max_cost_usd", SEARCH)
+
+    def run(self) -> int:
+        import asyncio
+
+        os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"  # read when Textual is imported: the same picture everywhere
+        from roamtui.app import open_agent
+        from roamtui.conversation.state import begin_conversation
+        from roamtui.tui.context import AppContext, TuiOptions
+        from roamtui.tui.recording import FORMS, record
+
+        if self.file.suffix not in FORMS:
+            raise UsageError(f"-o takes a file whose name ends with {' or '.join(FORMS)}.")
+        settings = _load_settings(self.given)
+        library, loader = open_partly((self.source,), is_whole=True, web=self.web)
+        write_notes(library.notes)
+        first = begin_conversation(library, settings.keep_options())
+        agent = open_agent(first, loader, settings)
+        context = AppContext(agent=agent, options=TuiOptions(theme=settings.theme))
+        questions = [_read_words(question) for question in self.questions]
+        text, is_answered = asyncio.run(record(context, questions, self.file.suffix))
+        try:
+            self.file.write_text(text, "utf-8")
+        except OSError as error:
+            raise RoamtuiError(f"{self.file} cannot be written: {error.strerror}.") from None
+        warn(f"Wrote {self.file}." if is_answered else f"Wrote {self.file}, where a question has no answer.")
+        return 0 if is_answered else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CacheCommand:
     """Say how much is kept that can be had again, such as pages of the web, or drop it."""
 
@@ -449,6 +486,7 @@ COMMANDS: Mapping[str, type[Command]] = {
     "search": SearchCommand,
     "index": IndexCommand,
     "conversations": ConversationsCommand,
+    "record": RecordCommand,
     "cache": CacheCommand,
     "preferences": PreferencesCommand,
     "doctor": DoctorCommand,

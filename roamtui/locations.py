@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from hashlib import blake2b
 from pathlib import Path
 from typing import Literal
@@ -80,3 +81,13 @@ def find_resource_dir(name: Literal["themes", "examples"]) -> Path:
         if folder.is_dir():
             return folder
     raise RoamtuiError(f'The folder "{name}" is missing from this installation of roamtui. Install it again.')
+
+
+def shorten_path(path: str) -> str:
+    """Return a path as a person would type it here: below the folder they are in, or with their home as ``~``."""
+    for folder, short in ((str(Path.cwd()), "."), (str(Path.home()), "~")):
+        if path == folder:
+            return short
+        if path.startswith(folder + os.sep):
+            return path.removeprefix(folder + os.sep) if short == "." else short + path.removeprefix(folder)
+    return path

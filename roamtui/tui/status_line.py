@@ -19,6 +19,7 @@ from roamtui.conversation.state import ConversationState, sum_usage
 from roamtui.conversation.transcript import Usage
 from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.document.tokens import format_tokens
+from roamtui.locations import shorten_path
 from roamtui.tui.actions import Action, Scope, show_key
 from roamtui.tui.chat.content_view import ContentView
 from roamtui.tui.keys import Keys
@@ -239,11 +240,11 @@ class HeaderLine(Widget):
     def __init__(self, title: str, source: str) -> None:
         super().__init__(id="header-line")
         self._document_title = strip_anchor(plain_line(title))
-        self._source = plain_line(source)
+        self._source = plain_line(shorten_path(source))
 
     def show(self, title: str, source: str) -> None:
         """Show another title and source."""
-        self._document_title, self._source = strip_anchor(plain_line(title)), plain_line(source)
+        self._document_title, self._source = strip_anchor(plain_line(title)), plain_line(shorten_path(source))
         self.refresh()
 
     @override

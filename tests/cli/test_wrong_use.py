@@ -63,6 +63,7 @@ def test_what_is_no_text_is_refused(run: RunCommand, tmp_path: Path, content: by
         ["search", "x.md", "q", "--mode", "psychic"],
         ["search", "x.md", "q", "--mode", "off"],
         ["search", "x.md", "q", "--limit", "-3"],
+        ["record", "x.md", "q", "-o", "x.png"],
         ["ask", "x.md", "q", "--keep-open", "sometimes"],
         ["ask", "x.md", "q", "--continue", "--conversation", "abc"],
         ["conversations", "show"],

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui.document.plain import plain_line
-from roamtui.locations import find_resource_dir
+from roamtui.locations import find_resource_dir, shorten_path
 
 if TYPE_CHECKING:
     from roamtui.conversation.store import ConversationSummary
@@ -107,7 +107,7 @@ def _list_conversations(summaries: Sequence[ConversationSummary]) -> Iterator[St
         yield StartOffer(
             group=OfferGroup.CONVERSATION,
             name=plain_line(summary.title) or "(no question yet)",
-            note=f"{count} · {_shorten(summary.source)}",
+            note=f"{count} · {plain_line(shorten_path(summary.source))}",
             source=summary.source,
             conversation_id=summary.id,
         )
@@ -118,7 +118,7 @@ def _list_sources(summaries: Sequence[ConversationSummary]) -> Iterator[StartOff
     for source in sources[:_SOURCES_SHOWN]:
         is_address = "://" in source
         name = source.partition("://")[2].rstrip("/") if is_address else Path(source).name
-        note = "a site" if is_address else _shorten(str(Path(source).parent))
+        note = "a site" if is_address else plain_line(shorten_path(str(Path(source).parent)))
         yield StartOffer(group=OfferGroup.SOURCE, name=plain_line(name), note=note, source=source)
 
 
@@ -130,9 +130,3 @@ def _list_examples() -> Iterator[StartOffer]:
     ):
         if (folder / file).is_file():
             yield StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=str(folder / file))
-
-
-def _shorten(source: str) -> str:
-    """Return a path with the person's home as ``~``; of an address nothing but itself."""
-    home = str(Path.home())
-    return plain_line(f"~{source.removeprefix(home)}" if source.startswith(home) else source)
