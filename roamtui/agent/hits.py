@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.page_footers import blank_footers
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.annotation import find_link_target, list_heading_ends
+from roamtui.outline.annotation import list_heading_ends, list_references
 from roamtui.outline.labels import describe_size, escape, name_node, name_pages, name_shown
 from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import find_canonical
@@ -36,9 +37,13 @@ _LIMITING = re.compile(
     r"|unless|warnings?|ausnahmen?|grenzen|einschränkungen)\b"
 )
 """Titles of sections that limit what stands beside them: an answer without them is wrong."""
+_CONDITION = re.compile(
+    r"(?i)\b(?:except|limited|notwithstanding|other than|subject to|unless|vorbehaltlich)\b[^,;\n]{0,80}\Z"
+)
+"""What stands before a reference to what limits a rule."""
 _LIMITED_MAX = 3
 """Hits, the best, whose limits come with them."""
-_LIMIT_TOKENS = 90
+_LIMIT_TOKENS = 120
 _SIBLINGS_MAX = 12
 _SHOWN_MARK = "excerpt above"
 _OPEN_MARK = "open: its text stands above"
@@ -98,7 +103,7 @@ def describe_hits(state: ConversationState, hits: Sequence[Hit], query: str) -> 
     excerpts: list[Span] = []
     shown = _list_shown(state)
     groups: dict[str, list[_Found]] = {}
-    chosen = _choose_spans(library, _add_limits(library, _join_small(library, hits)), query_terms(query))
+    chosen = _choose_spans(library, _join_small(library, hits), query_terms(query))
     for one in chosen:
         groups.setdefault(_find_file(library, one.section_id), []).append(one)
     for file_id, members in groups.items():
@@ -155,24 +160,17 @@ def _join_small(library: Library, hits: Sequence[Hit]) -> list[_Found]:
     return list(found.values())
 
 
-def _add_limits(library: Library, found: list[_Found]) -> list[_Found]:
-    """Return hits, the best of them followed by the small sections below or beside them that limit what they say."""
-    added: dict[str, _Found] = {}
-    for rank, one in enumerate(found):
-        added.setdefault(one.section_id, one)
-        for node_id in _list_limits(library, one.source_id) if rank < _LIMITED_MAX else ():
-            if node_id != one.source_id:
-                added.setdefault(node_id, _Found(node_id, node_id, is_limit=True))
-    return list(added.values())
-
-
-def _list_limits(library: Library, section_id: str) -> Iterator[str]:
+def _list_limits(library: Library, section_id: str, spans: Sequence[Span]) -> Iterator[str]:
+    """Yield the small sections that limit what an excerpt says: those that it refers to, those below and beside it."""
+    for span in spans:
+        text = library.text_at(span)
+        for end, target in list_references(library, span):
+            if _CONDITION.search(text, max(0, end - 150), end) or _LIMITING.search(library.title_of(target)):
+                yield target
     parent = library.parent(section_id)
     beside = library.children(parent) if parent is not None else ()
     near = (*library.children(section_id)[:_SIBLINGS_MAX], *(beside if len(beside) <= _SIBLINGS_MAX else ()))
-    for node_id in near:
-        if library.node(node_id).tokens <= _LIMIT_TOKENS and _LIMITING.search(library.title_of(node_id)):
-            yield node_id
+    yield from (node_id for node_id in near if _LIMITING.search(library.title_of(node_id)))
 
 
 def _find_file(library: Library, section_id: str) -> str:
@@ -216,7 +214,9 @@ def _choose_spans(library: Library, found: Sequence[_Found], terms: Sequence[str
     """
     chosen: dict[_Found, tuple[Span, ...]] = {}
     left, rank = _ROOM_TOKENS, 0
-    for one in found:
+    waiting = deque(found)
+    while waiting:
+        one = waiting.popleft()
         tokens_max = _EXCERPT_TOKENS[min(rank, len(_EXCERPT_TOKENS) - 1)]
         whole_max = min(_WHOLE_TOKENS[min(rank, len(_WHOLE_TOKENS) - 1)], left)
         rank += not one.is_limit
@@ -232,6 +232,10 @@ def _choose_spans(library: Library, found: Sequence[_Found], terms: Sequence[str
         if not spans or any(_subtract(span, given) for span in spans):
             chosen[one] = spans
             left -= sum(estimate_tokens(text[start:end]) for start, end in bounds)
+            if not one.is_limit and rank <= _LIMITED_MAX:
+                limits = dict.fromkeys(_list_limits(library, one.source_id, spans))
+                small = (node_id for node_id in limits if library.node(node_id).tokens <= _LIMIT_TOKENS)
+                waiting.extendleft(_Found(node_id, node_id, is_limit=True) for node_id in reversed([*small]))
     return chosen
 
 
@@ -283,16 +287,12 @@ def _escape(line: str) -> str:
 
 
 def _add_ids(library: Library, span: Span) -> str:
-    """Return a text with a sign and an id behind headings and links to sections; no link has its address."""
-    text = _read(library, span)
+    """Return a text with a sign and an id behind headings and what leads to sections; no link has its address."""
+    marks = {offset: f"{_LINK_SIGN}{node_id}" for offset, node_id in list_references(library, span)}
+    marks |= {offset: f"{_LINK_SIGN}{node_id}" for offset, node_id in list_heading_ends(library, span)}
+    text, position = _read(library, span), 0
     parts: list[str] = []
-    position = 0
-
-    def shorten(match: re.Match[str]) -> str:
-        target = find_link_target(library, span.doc, span.start + position + match.start(), match["target"])
-        return match["words"] if target is None else f"{match['words']}{_LINK_SIGN}{target}"
-
-    for offset, section_id in [*list_heading_ends(library, span), (len(text), "")]:
-        parts += [_LINK.sub(shorten, text[position:offset]), f"{_LINK_SIGN}{section_id}" if section_id else ""]
+    for offset, mark in [*sorted(marks.items()), (len(text), "")]:
+        parts += [_LINK.sub(r"\g<words>", text[position:offset]), mark]
         position = offset
     return "".join(parts)

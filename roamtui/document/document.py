@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _LEVEL_ZERO = re.compile(rb"\0")
 """Of all rows only preambles need to be looked at, and these have that level."""
+_TITLE_NUMBER = re.compile(r"(?:(?:section|article|paragraph|clause)\s+)?(?P<number>\d+(?:\.\d+)*)\b", re.IGNORECASE)
 _PIECE_LENGTH = 1 << 20
 """Characters that are encoded at once."""
 _WIDE_MIN = 500
@@ -143,6 +145,17 @@ class Document:
     def page_at(self, offset: int) -> int | None:
         """Return the 1-based page of the character at `offset`, None where there are no pages."""
         return max(1, bisect_right(self.page_starts, offset)) if self.page_starts else None
+
+    @cached_property
+    def rows_by_number(self) -> dict[str, int]:
+        """The row of each number that a single title begins with: of "12.1" that of "Section 12.1 Term"."""
+        rows: dict[str, int] = {}
+        counts: Counter[str] = Counter()
+        for row, title in enumerate(self.columns.titles):
+            if match := _TITLE_NUMBER.match(title):
+                counts[match["number"]] += 1
+                rows[match["number"]] = row
+        return {number: row for number, row in rows.items() if counts[number] == 1}
 
     @cached_property
     def line_starts(self) -> array[int]:

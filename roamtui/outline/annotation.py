@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 
 from roamtui.document.library import Library
 from roamtui.document.link_targets import SectionLink, resolve_link
@@ -18,6 +19,11 @@ from roamtui.outline.structure import find_canonical
 _LINK = re.compile(
     r"(?<!!)\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"
     r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
+)
+_CITED = re.compile(
+    r"\b(?:[Ss]ection|SECTION|[Aa]rticle|ARTICLE|[Pp]aragraph|[Cc]lause)[Ss]?\s+(?P<number>\d+(?:\.\d+)*)(?!\w|\.\d)"
+    r"(?:\([^()\n]{1,6}\))*+(?!\s*(?:\([^()\n]{1,6}\)\s*)*of\s(?!this\b))"  # another text's
+    r"(?![^\[\]\n]*\])"  # the words of a link
 )
 _LONG_ADDRESS = re.compile(r"(?<=\]\()[^()\s]{121,}(?=[)\s])|(?<=<)https?://[^<>\s]{113,}(?=>)")
 _ADDRESS_KEPT = 60
@@ -39,10 +45,9 @@ def annotate(library: Library, span: Span, *, section_id: str | None = None) -> 
     """
     marks = {offset: f" [{node_id}]" for offset, node_id in list_heading_ends(library, span) if node_id != section_id}
     text = blank_footers(library.document(span.doc).text, span.start, span.end).rstrip("\r\n")
-    for match in _LINK.finditer(text):
-        target = find_link_target(library, span.doc, span.start + match.start(), match["target"])
-        if target is not None and target != section_id:
-            marks[match.end()] = f" [{target}]" + marks.get(match.end(), "")
+    for offset, target in list_references(library, span):
+        if target != section_id:
+            marks[offset] = f" [{target}]" + marks.get(offset, "")
     return _name_repeats(_shorten_addresses(_insert(text, marks)))
 
 
@@ -65,6 +70,28 @@ def list_heading_ends(library: Library, span: Span) -> list[tuple[int, str]]:
         if line_end is not None:
             ends.append((starts[row] + line_end.start() - span.start, find_canonical(library, document.ids[row])))
     return ends
+
+
+def list_references(library: Library, span: Span) -> Iterator[tuple[int, str]]:
+    """Yield where links and numbers of sections end within the text of a span, with the id of what they lead to.
+
+    Of a number ("Section 12.1") the first mention counts, unless the text stands in that section or holds it.
+    """
+    document = library.document(span.doc)
+    text = library.text_at(span)
+    for match in _LINK.finditer(text):
+        target = find_link_target(library, span.doc, span.start + match.start(), match["target"])
+        if target is not None:
+            yield match.end(), target
+    said: set[int] = set()
+    for match in _CITED.finditer(text):
+        row = document.rows_by_number.get(match["number"])
+        if row is None or row in said:
+            continue
+        said.add(row)
+        start, end = document.columns.starts[row], document.columns.starts[document.columns.ends[row]]
+        if end <= span.start or start >= span.end:
+            yield match.end(), document.ids[row]
 
 
 def find_link_target(library: Library, doc: str, offset: int, target: str) -> str | None:

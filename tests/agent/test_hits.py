@@ -91,6 +91,17 @@ def test_a_link_in_an_excerpt_has_the_id_that_it_leads_to() -> None:
     assert f"Red after the grace [{id_of(library, 'C')}] period." in _describe(library, "B", query="red").text
 
 
+def test_a_small_condition_that_an_excerpt_refers_to_follows_it() -> None:
+    text = "# A\n\n## 1. Fees\n\nRed is free, except as set forth in Section 4.2, and paid under Section 4.3."
+    library = make_library(
+        f"{text} {_FILLER}\n\n## 4. More\n\n### 4.2 Grace\n\nNot in May.\n\n### 4.3 Pay\n\nIn coins.\n"
+    )
+    grace, pay = id_of(library, "4.2 Grace"), id_of(library, "4.3 Pay")
+    lines = _lines(library, "1. Fees", query="red")
+    assert f"except as set forth in Section 4.2 [{grace}], and paid under Section 4.3 [{pay}]." in lines[1]
+    assert lines[-2:] == [f"- [{grace}] 4. More > 4.2 Grace", "    Not in May."]
+
+
 def test_a_table_comes_whole_or_as_a_row_with_its_head() -> None:
     rows = "".join(f"| item {n} | {n} euros |\n" for n in range(200))
     library = make_library(f"# A\n\n## B\n\n| What | Price |\n|---|---|\n{rows}\n")

@@ -183,6 +183,15 @@ def test_links_to_sections_carry_their_ids_and_long_addresses_are_short() -> Non
     assert "[out](other.md).\n" in block.text
 
 
+def test_numbers_of_other_sections_carry_their_ids_once() -> None:
+    rule = "In Section 1.1, Section 2.1(a), Section 2.1, Section 2.1 of the Act, Section 3."
+    more = "## 2. More\n\n### Section 2.1 Grace\n\nA day.\n\n## 3. Rest\n\nIt rests.\n\n## 3. Again\n\nIt rests.\n"
+    library = make_library(f"# A\n\n## 1. Fees\n\n### 1.1 Late\n\n{rule}\n\n{more}")
+    grace = find_id(library, "Section 2.1 Grace")
+    block = open_section(library, find_id(library, "1.1 Late"))
+    assert rule.replace("2.1(a)", f"2.1(a) [{grace}]") in block.text
+
+
 def test_a_paragraph_that_repeats_is_given_once() -> None:
     paragraph = "Words that stand here twice, as in pages that a scraper joined. " * 4
     library = make_library(f"# A\n\n{paragraph}\n\nBetween.\n\n{paragraph}\n")
