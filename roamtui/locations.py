@@ -26,6 +26,11 @@ def data_path() -> Path:
     return Path(platformdirs.user_data_dir(_APP, appauthor=False)) / "conversations.sqlite3"
 
 
+def places_path() -> Path:
+    """Return the file of where the person was reading in each document."""
+    return data_path().with_name("places.json")
+
+
 def cache_path() -> Path:
     """Return the folder for what can be made again."""
     return Path(platformdirs.user_cache_dir(_APP, appauthor=False))

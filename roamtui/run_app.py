@@ -29,7 +29,7 @@ from roamtui.libraries import (
     read_with_pages,
     shorten_notes,
 )
-from roamtui.locations import config_path, preferences_path, sites_path, themes_path
+from roamtui.locations import config_path, places_path, preferences_path, sites_path, themes_path
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, save_setting
 
@@ -166,6 +166,7 @@ def _make_first_options(settings: Settings) -> TuiOptions:
         theme=settings.theme,
         keys={action: (keys,) for action, keys in settings.keys.items()},
         themes_dirs=(themes_path(),),
+        places_path=places_path(),
     )
 
 

@@ -36,6 +36,8 @@ class TuiOptions:
     when a person chooses a model."""
     save_setting: Callable[[str, str], None] | None = None
     """Keeps a choice, by the name of its setting, for the next start; raises `RoamtuiError` where it cannot."""
+    places_path: Path | None = None
+    """File of where the person was reading in each document; None where that is not kept."""
     may_save_model: bool = False
     """Whether the model may be kept: not where its settings belong to another one."""
 

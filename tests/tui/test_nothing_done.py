@@ -40,7 +40,7 @@ async def test_in_the_outline(key: str, told: str) -> None:
     ],
 )
 async def test_in_the_reader(key: str, told: str) -> None:
-    async with make_app().run_test(size=(120, 30)) as pilot:
+    async with make_app(text="# Mill\n\nOld.\n\n## Loft\n\nRye is dried here.\n").run_test(size=(120, 30)) as pilot:
         await pilot.press("escape", "j", "enter", "3")
         main = app_of(pilot).main
         await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)

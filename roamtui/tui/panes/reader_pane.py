@@ -29,7 +29,7 @@ from roamtui.tui.commands import (
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane import Pane, PaneTitle
-from roamtui.tui.reader.messages import LinkClicked, PlaceChanged, SidewaysChanged
+from roamtui.tui.reader.messages import LinkClicked, PlaceChanged, ReadingPlace, SidewaysChanged
 from roamtui.tui.status_line import draw_hint
 
 if TYPE_CHECKING:
@@ -41,19 +41,26 @@ _BACK_MAX = 100
 
 
 class ReaderPane(Vertical):
-    """Shows a section's text."""
+    """Shows the text of a document from a section on."""
 
     BINDINGS = bind(Scope.READER)
     DEFAULT_CSS = """
     ReaderPane {
         background: $surface;
-        & Reader { height: 1fr; padding: 1 0 0 1; }
-        & #reader-empty { height: 1fr; padding: 1 1 0 1; color: $muted; }
+        & Reader { height: 1fr; padding: 1 2 0 2; }
+        & #reader-empty { height: 1fr; padding: 1 2 0 2; color: $muted; }
     }
     """
 
     class WentBack(Message):
         """A person has gone back to what they read before."""
+
+    class StepWanted(Message):
+        """A person wants to read the next section (1) or the one before (-1)."""
+
+        def __init__(self, direction: int) -> None:
+            super().__init__()
+            self.direction = direction
 
     class EditWanted(Message):
         """A person wants to edit the file at a section."""
@@ -68,7 +75,7 @@ class ReaderPane(Vertical):
         """Its first line."""
         self._search = FieldLine("search", enter="back to the text")
         self._library: Library | None = None
-        self._back: list[str] = []
+        self._back: list[ReadingPlace] = []
         self._match_count = 0
         read = draw_hint(keys.show_first("tree.read"), "on a line of the outline shows its text here")
         self._empty = Static(read, id="reader-empty")
@@ -92,10 +99,8 @@ class ReaderPane(Vertical):
 
     @property
     def section_id(self) -> str | None:
-        """The section that is shown; where all is shown, the one in view."""
-        if "reader" not in vars(self):
-            return None
-        return self.reader.section_in_view() if self.reader.shows_all else self.reader.section_id
+        """The section that is read."""
+        return self.reader.section_id if "reader" in vars(self) else None
 
     def show_section(
         self,
@@ -103,14 +108,18 @@ class ReaderPane(Vertical):
         section_id: str,
         *,
         highlight: Span | None = None,
-        start: int | None = None,
+        into: int = 0,
         with_way_back: bool = True,
     ) -> None:
-        """Show a section as `Reader` does, the one before it within reach of `back` unless it only passed by."""
-        shown = self.section_id
-        if with_way_back and shown is not None and shown != section_id:
-            self._back = [*self._back, shown][-_BACK_MAX:]
-        self._show(library, section_id, highlight, start)
+        """Show a section as `Reader` does, the place before it within reach of `back` unless it only passed by."""
+        place = self.reader.place
+        if with_way_back and place is not None and place.section_id != section_id:
+            self._back = [*self._back, place][-_BACK_MAX:]
+        self._library = library
+        self._empty.display = False
+        self.reader.display = True
+        self.reader.show_section(library, section_id, highlight=highlight, into=into)
+        self._show_place()
 
     def show_again(self, library: Library) -> None:
         """Show the same place of the document as it is now; nothing, where the section is gone."""
@@ -123,7 +132,7 @@ class ReaderPane(Vertical):
     def mark(self, pattern: str) -> None:
         """Mark what was searched for elsewhere, and go to the first place; an empty pattern marks nothing."""
         if not self._search.is_open:
-            self.reader.search_text(pattern)
+            self.reader.search_text(pattern, stays=True)
 
     def show_following(self, *, is_following: bool) -> None:
         """Say whether the reader follows the outline."""
@@ -141,13 +150,6 @@ class ReaderPane(Vertical):
         if had_focus:
             self.screen.set_focus(self.reader)
         return True
-
-    def _show(self, library: Library, section_id: str, highlight: Span | None = None, start: int | None = None) -> None:
-        self._library = library
-        self._empty.display = False
-        self.reader.display = True
-        self.reader.show_section(library, section_id, highlight=highlight, start=start)
-        self._show_place()
 
     def _show_place(self) -> None:
         if self._search.is_open and self._search.value:
@@ -204,9 +206,9 @@ class ReaderPane(Vertical):
     def action_back(self) -> None:
         """Go back to what was read before."""
         while self._back and self._library is not None:
-            section_id = self._back.pop()
+            section_id, into, _ = self._back.pop()
             if section_id in self._library:
-                self._show(self._library, section_id)
+                self.show_section(self._library, section_id, into=into, with_way_back=False)
                 self.post_message(self.WentBack())
                 return
         self.post_message(NothingDone("nothing was read before this"))
@@ -218,9 +220,8 @@ class ReaderPane(Vertical):
 
     def action_edit(self) -> None:
         """Open the file at this section."""
-        section_id = self.reader.section_in_view() or self.section_id
-        if section_id is not None:
-            self.post_message(self.EditWanted(section_id))
+        if self.section_id is not None:
+            self.post_message(self.EditWanted(self.section_id))
 
     def action_ask(self) -> None:
         """Ask about the section alone."""
@@ -271,6 +272,14 @@ class ReaderPane(Vertical):
     def action_page_up(self) -> None:
         """Scroll up by a page."""
         self.reader.page(-1)
+
+    def action_next_section(self) -> None:
+        """Read the next section."""
+        self.post_message(self.StepWanted(1))
+
+    def action_previous_section(self) -> None:
+        """Read the section before."""
+        self.post_message(self.StepWanted(-1))
 
     def action_top(self) -> None:
         """Go to the beginning."""

@@ -15,7 +15,7 @@ from roamtui.document.plain import plain_text
 from roamtui.tui.markdown.code_runs import colour_code
 from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
 from roamtui.tui.markdown.line import TAB_WIDTH, Line, Look, Role, Run, fold_runs
-from roamtui.tui.reader.section_view import Chunk
+from roamtui.tui.reader.document_view import Chunk
 
 _REFERENCE = re.compile(r"\](?!\()")
 """May refer to a link that is defined elsewhere; looking through the whole document for that is often not needed."""

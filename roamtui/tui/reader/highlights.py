@@ -22,7 +22,7 @@ from roamtui.tui.reader.text_search import fold_case
 _Shown = tuple[int, int, Overlay]
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Highlights:
     """A quote and a search, and where they show; worked out chunk by chunk."""
 

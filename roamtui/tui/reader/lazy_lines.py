@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from roamtui.tui.markdown.line import Line, measure_runs
 from roamtui.tui.reader.chunk_lines import ChunkLines, ChunkReader
-from roamtui.tui.reader.section_view import Chunk
+from roamtui.tui.reader.document_view import Chunk
 
 _KEPT_MAX = 64
 """Chunks whose lines are kept; others are laid out again when they come back into view."""

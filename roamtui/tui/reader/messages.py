@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from textual.message import Message
+
+
+class ReadingPlace(NamedTuple):
+    """Where a person is in a document."""
+
+    section_id: str
+    into: int
+    """Characters from the beginning of the section to what is at the top of the view; fewer than none above it."""
+    file_id: str
+    """The file of a folder that it is in, else the section itself."""
 
 
 @dataclass
@@ -21,6 +32,13 @@ class PlaceChanged(Message):
     section_id: str
     page: int | None = None
     """None in a document without pages."""
+
+
+@dataclass
+class EndPassed(Message):
+    """A person wants to scroll beyond the end of the document (1), or its beginning (-1)."""
+
+    direction: int
 
 
 class SidewaysChanged(Message):

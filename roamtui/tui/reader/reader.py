@@ -1,4 +1,4 @@
-"""`Reader`: the text of one section, rendered as it is scrolled through, with search, links and a marked quote.
+"""`Reader`: the text of a document from any section on, rendered as it is scrolled through.
 
 What is in view stays there while guesses about the height of what is above it are corrected.
 """
@@ -17,14 +17,14 @@ from textual.strip import Strip
 from typing_extensions import override
 
 from roamtui.document.library import Library
-from roamtui.document.node import Span
-from roamtui.tui.markdown.line import Line
+from roamtui.document.node import NodeKind, Span
+from roamtui.tui.markdown.line import Line, measure_runs
 from roamtui.tui.node_names import name_place
 from roamtui.tui.reader import messages
 from roamtui.tui.reader.chunk_lines import ChunkReader
+from roamtui.tui.reader.document_view import DocumentView, find_document_view, name_library
 from roamtui.tui.reader.highlights import Highlights
 from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, Place, find_link, find_link_at, find_link_line
-from roamtui.tui.reader.section_view import SectionView, find_section_view, name_library
 from roamtui.tui.reader.strips import STYLE_NAMES, STYLES, Highlight, Overlay, ReaderPalette, make_strip, read_palette
 from roamtui.tui.reader.text_search import TextSearch
 
@@ -33,12 +33,13 @@ _MARGIN = 3
 
 
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows sections of a library, one at a time."""
+    """Shows a document of a library from one of its sections on; scrolled, the section at its top is the one read."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
     DEFAULT_CSS = STYLES
     LinkClicked = messages.LinkClicked
     PlaceChanged = messages.PlaceChanged
+    EndPassed = messages.EndPassed
     SidewaysChanged = messages.SidewaysChanged
 
     def __init__(
@@ -52,12 +53,18 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._palette: ReaderPalette | None = None
         self._library: Library | None = None
         self._section_id: str | None = None
-        self._section: SectionView | None = None
+        self._view: DocumentView | None = None
         self._search: TextSearch | None = None
         self._highlights = Highlights()
         self._link: LinkPlace | None = None
         self._seen: messages.PlaceChanged | None = None
-        self._start: int | None = None
+        self._start = 0
+        """Offset that was to be shown first."""
+        self._anchor: int | None = None
+        """Offset of the block at the top since the last jump; None once it was scrolled on from there."""
+        self._blank_lines = 0
+        """Below the last line, so that any section can be shown from the top."""
+        self._is_jumping = False
         self._is_raw = False
         self._is_wrapped = True
         self._laid_out_width = 0
@@ -65,7 +72,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def section_id(self) -> str | None:
-        """The section that was asked for, None for none."""
+        """The section that was jumped to, or since scrolled to the top; None for none."""
         return self._section_id
 
     @property
@@ -90,54 +97,57 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def sideways(self) -> str:
-        """Signs of where lines go on: ``◂``, ``▸`` or both; empty where all is in view."""
-        left = "◂" if self.scroll_offset.x > 0 else ""
-        return left + ("▸" if self.scroll_offset.x + self.view_size.width < self.virtual_size.width else "")
+        """Signs of where lines in view go on: ``◂``, ``▸`` or both; empty where all is in view."""
+        start, (width, height) = self.scroll_offset.x, self.view_size
+        found = [self.lines.line_at(self.top_y + y) for y in range(height)] if self.lines else []
+        is_more = any(measure_runs(line[1].runs) > start + width for line in found if line)
+        return ("◂" if start > 0 else "") + ("▸" if is_more else "")
 
-    def show_section(
-        self, library: Library, section_id: str, *, highlight: Span | None = None, start: int | None = None
-    ) -> None:
-        """Show a section from its beginning, or from a stretch of its text, which is then marked.
+    def show_section(self, library: Library, section_id: str, *, highlight: Span | None = None, into: int = 0) -> None:
+        """Show the text from a section on, or from a stretch of it, which is then marked.
 
         Args:
             library: With the section.
-            section_id: Of the section; `root_id` for the whole of a single document.
+            section_id: Of the section.
             highlight: What to mark.
-            start: Offset in its document to show it from.
+            into: Characters of it that come before what is shown.
 
         Raises:
             UnknownSectionError: The library has no such section.
         """
-        section = find_section_view(library, section_id)
-        self._library, self._section_id, self._section = library, section_id, section
-        self._search = TextSearch(section.document.text, section.start, section.end)
-        is_here = highlight is not None and highlight.doc == section.document.key
-        self._highlights = Highlights(quote=highlight if is_here else None)
+        view, before = find_document_view(library, section_id), self._view
+        self._library, self._section_id, self._view = library, section_id, view
+        is_here = highlight is not None and highlight.doc == view.document.key
+        quote = highlight if is_here else None
         self._seen = messages.PlaceChanged(section_id)
-        self._start = start
-        self._lay_out(start)
+        self._start = self._anchor = min(view.start + into, len(view.document.text))
+        if before is None or before.document is not view.document or self.lines is None:
+            self._search = TextSearch(view.document.text)
+            self._highlights = Highlights(quote=quote)
+            self._lay_out(self._start)
+        else:
+            self._link = None
+            self._highlights = Highlights(quote, self._highlights.pattern, self._highlights.matches)
+            self.scroll_to(x=0, animate=False, force=True)
+            self._show_offset(self._start)
+            self.refresh()
         if self._highlights.quote is not None:
             self._jump_to_offset(self._highlights.quote.start, Overlay.QUOTE)
 
     def show_again(self, library: Library) -> bool:
         """Show the same section of the library as it is now, at the same place; return whether it is still there."""
-        before, section_id = self._library, self._section_id
-        if before is None or section_id is None or (section_id not in library and section_id != library.root_id):
+        place = self.place
+        if place is None or place.section_id not in library:
             self.clear()
             return False
-        seen_id, offset = self.section_in_view() or section_id, self._offset_in_view()
-        into = None if offset is None or seen_id not in library else offset - before.span(seen_id).start
-        self.show_section(library, section_id)
-        if into is not None:
-            span = library.span(seen_id)
-            self._lay_out(min(span.start + max(0, into), span.end))
+        self.show_section(library, place.section_id, into=place.into)
         return True
 
     def clear(self) -> None:
         """Show nothing."""
-        self._library = self._section_id = self._section = self._search = self._seen = None
+        self._library = self._section_id = self._view = self._search = self._seen = None
         self._highlights = Highlights()
-        self._lay_out(None)
+        self._lay_out(0)
 
     def toggle_raw(self) -> None:
         """Show the text as it stands in the source, or rendered again."""
@@ -149,14 +159,17 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._is_wrapped = not self._is_wrapped
         self._lay_out(self._offset_in_view())
 
-    def search_text(self, pattern: str) -> int:
+    def search_text(self, pattern: str, *, stays: bool = False) -> int:
         """Mark where a pattern stands, go to the first place from the view on, and return how many there are.
 
         While a pattern is being typed, the view is where it was before the first letter.
+
+        Args:
+            pattern: What to mark; empty for nothing.
+            stays: Whether to go nowhere but to a place in the section.
         """
-        line = self.line_in_view()
         self._highlights.set_pattern(pattern, self._search.find(pattern) if self._search else ())
-        if self._highlights.choose_from(line.start if line else 0):
+        if self._highlights.choose_from(self._offset_in_view()) and not (stays and self._is_match_elsewhere()):
             self._jump_to_match()
         self.refresh()
         return len(self._highlights.matches)
@@ -171,7 +184,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def match_number(self) -> int:
-        """Number of the chosen match in the section, 0 where none is chosen."""
+        """Number of the chosen match in the document, 0 where none is chosen."""
         return self._highlights.current_number
 
     def current_link(self) -> str | None:
@@ -194,52 +207,60 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
         return True
 
-    def section_in_view(self) -> str | None:
-        """Return the id of the section at the top of the view, None where nothing is shown."""
-        line = self.line_in_view()
-        if self._library is None or self._section is None or self._section.is_made or line is None:
+    def _is_match_elsewhere(self) -> bool:
+        offset = self._highlights.current_offset
+        if self._library is None or self._section_id is None or offset is None:
+            return True
+        return offset >= self._library.shown_span(self._section_id).end
+
+    def _find_section(self, offset: int) -> str | None:
+        """Return the id of the section that a character of the document stands in."""
+        if self._library is None or self._view is None or self._view.is_made:
             return self._section_id
-        found = self._library.section_at(self._section.document.key, max(line.start, self._section.start))
-        return found or self._section_id
+        return self._library.section_at(self._view.document.key, offset) or self._section_id
 
     @property
-    def shows_all(self) -> bool:
-        """Whether the whole of a single document is shown, to read it by its pages."""
-        return self._library is not None and self._section_id == self._library.root_id
+    def place(self) -> messages.ReadingPlace | None:
+        """Where the person is, None where nothing is shown."""
+        if self._library is None or self._section_id is None or self._view is None:
+            return None
+        library, section_id = self._library, self._section_id
+        start = 0 if self._view.is_made else library.shown_span(section_id).start
+        files = (one for one in library.ancestors(section_id) if library.node(one).kind is NodeKind.FILE)
+        return messages.ReadingPlace(section_id, self._offset_in_view() - start, next(files, section_id))
+
+    def _offset_in_view(self) -> int:
+        """Return the offset in the document of the block at the top of the view."""
+        line = self.line_in_view()
+        return line.start if line else self._start
 
     def page_in_view(self) -> int | None:
         """Return the page at the top of the view, None in a document without pages."""
-        line = self.line_in_view()
-        return self._section.document.page_at(line.start) if self._section and line else None
+        return self._view.document.page_at(self._offset_in_view()) if self._view else None
 
     def selected_or_section_text(self) -> str:
         """Return what is selected, else the section's text exactly as in the source; its page below, if it has one."""
-        if self._section is None or self._library is None:
+        if self._view is None or self._library is None or self._section_id is None:
             return ""
-        selection = self.text_selection
+        selection, document = self.text_selection, self._view.document
         selected = self.get_selection(selection) if selection else None
-        document, seen_id = self._section.document, self.section_in_view()
         if selected and selected[0]:
             found = self.lines.line_at(selection.start.y) if selection and selection.start and self.lines else None
             text, page = selected[0], document.page_at(found[1].start) if found else self.page_in_view()
-        elif self.shows_all and document.page_starts and seen_id is not None and seen_id in self._library:
-            span = self._library.span(seen_id)
-            text, page = self._library.text_at(span), document.page_at(span.start)
+        elif self._view.is_made:
+            text, page = str(document.text), None
         else:
-            text, page = self._section.text, document.page_at(self._section.start)
+            span = self._library.shown_span(self._section_id)
+            text, page = self._library.text_at(span), document.page_at(span.start)
         return text if page is None else f"{text.rstrip()}\n\n({name_library(self._library)}, p. {page})\n"
 
     def breadcrumb(self) -> str:
-        """Return the titles down to the section in view, on one line; the document's own title only for itself."""
-        section_id = self.section_in_view()
+        """Return the titles down to the section, on one line; the document's own title only for itself."""
+        section_id = self._section_id
         if self._library is None or section_id is None or section_id not in self._library:
             return name_library(self._library) if self._library else ""
         path = (*self._library.ancestors(section_id), section_id)
         return name_place(self._library, path) or name_library(self._library)
-
-    def _offset_in_view(self) -> int | None:
-        line = self.line_in_view() if self.top_y else None
-        return line.start if line else None
 
     def _jump_to_match(self) -> None:
         offset = self._highlights.current_offset
@@ -248,14 +269,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _jump_to_offset(self, offset: int, overlay: Overlay) -> None:
         """Scroll to the line with an overlay near a character of the document."""
-        if self.lines is None or not self.lines.chunks or self._section is None:
+        if self.lines is None or not self.lines.chunks or self._view is None:
             return
         lines = self.lines
         y = lines.find_offset(offset)
         first = lines.locate(y)
         read = lines.read(first.chunk).lines
         for number in range(first.line, len(read)):
-            marks = self._highlights.highlight_line(Place(first.chunk, number), read, self._section.document.text)
+            marks = self._highlights.highlight_line(Place(first.chunk, number), read, self._view.document.text)
             if any(kind is overlay for _, _, kind in marks):
                 y += number - first.line
                 break
@@ -269,8 +290,22 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(x=self.scroll_offset.x + columns, animate=False, force=True)
 
     def scroll_lines(self, lines: int) -> None:
-        """Scroll down by a number of lines, up by a negative one."""
+        """Scroll down by a number of lines, up by a negative one; where there is none more, tell that."""
+        self._tell_end(1 if lines > 0 else -1)
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
+
+    def _tell_end(self, direction: int) -> None:
+        is_end = self.top_y + self.view_size.height >= len(self.lines or ())
+        if is_end if direction > 0 else self.top_y == 0:
+            self.post_message(self.EndPassed(direction))
+
+    @on(events.MouseScrollDown)
+    def _tell_end_below(self) -> None:
+        self._tell_end(1)
+
+    @on(events.MouseScrollUp)
+    def _tell_end_above(self) -> None:
+        self._tell_end(-1)
 
     def page(self, pages: int) -> None:
         """Scroll down by screens, up by a negative number; two lines stay in view."""
@@ -288,39 +323,61 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         while chunk >= 0 and filled < self.view_size.height:
             filled += len(self.lines.read(chunk).lines)
             chunk -= 1
+        self._blank_lines = 0
         self._fit_size()
         self.scroll_to(y=len(self.lines), animate=False, force=True)
 
-    def _lay_out(self, offset: int | None) -> None:
-        """Lay the text out anew, and show it from a character of the document, or from its beginning."""
+    def _lay_out(self, offset: int) -> None:
+        """Lay the text out anew, and show it from a character of the document on."""
         self._link = None
         self._highlights.forget_lines()
         self._laid_out_width = self.view_size.width
         self.lines = None
-        if self._section is not None and self._laid_out_width:
+        if self._view is not None and self._laid_out_width:
             reader = ChunkReader(
-                document=self._section.document,
+                document=self._view.document,
                 width=self._laid_out_width,
                 is_raw=self._is_raw,
                 is_wrapped=self._is_wrapped,
             )
-            self.lines = LazyLines(self._section.cut(is_raw=self._is_raw), reader)
+            self.lines = LazyLines(self._view.cut(is_raw=self._is_raw), reader)
         if self.is_attached:
+            self._is_jumping = True
             self.scroll_to(x=0, y=0, animate=False, force=True)
-        if self.lines is not None and offset is not None:
-            self.jump_to(self.lines.find_start(offset), margin=0)
+            self._is_jumping = False
+        self._show_offset(offset)
         self._settle(is_upward=False)
         self.refresh()
 
-    def jump_to(self, y: int, *, margin: int = _MARGIN) -> None:
-        """Bring a line to the top of the view, with some lines above it."""
-        if self.lines is None:
+    def _show_offset(self, offset: int) -> None:
+        """Bring the block of a character of the document to the top of the view; the section stays the one read."""
+        if self.lines is not None:
+            self.jump_to(self.lines.find_start(offset), margin=0, section_id=self._section_id)
+
+    def jump_to(self, y: int, *, margin: int = _MARGIN, section_id: str | None = None) -> None:
+        """Bring a line to the top of the view, with some lines above it.
+
+        Args:
+            y: Number of the line.
+            margin: How many lines above it.
+            section_id: What is read then; None for the section of the line.
+        """
+        lines, height = self.lines, self.view_size.height
+        if lines is None or not lines.chunks:
             return
-        self.lines.measure(y, self.view_size.height)
+        lines.measure(y, height)
         self._fit_size()
         top = self._keep_below(max(0, y - margin))
+        self._blank_lines = max(0, top + height - len(lines))
+        self._fit_size()
+        found = lines.line_at(y)
+        self._is_jumping = True
         self.scroll_to(y=top, animate=False, force=True)
         self._settle(is_upward=True)
+        self._is_jumping = False
+        self._section_id = section_id or (self._find_section(found[1].start) if found else self._section_id)
+        self._anchor = self._offset_in_view()
+        self._tell_place()
 
     def show_y(self, y: int) -> None:
         """Scroll to a line unless it is in view."""
@@ -361,9 +418,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def highlights_at(self, place: Place) -> list[tuple[int, int, Overlay]]:
         """Return what is highlighted in a line: its first character, the one after its last, and how."""
         assert self.lines is not None
-        assert self._section is not None
+        assert self._view is not None
         lines = self.lines.read(place.chunk).lines
-        highlights = self._highlights.highlight_line(place, lines, self._section.document.text)
+        highlights = self._highlights.highlight_line(place, lines, self._view.document.text)
         if self._link is not None and self._link.chunk == place.chunk:
             position = 0
             for run in lines[place.line].runs:
@@ -430,12 +487,22 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._fit_size()
         if y != self.top_y:
             self.scroll_to(y=y, animate=False, force=True)
-        seen_id = self.section_in_view()
-        seen = messages.PlaceChanged(seen_id, self.page_in_view()) if seen_id is not None else None
-        if seen is not None and seen != self._seen:
-            self._seen = seen
-            self.post_message(seen)
+        self._tell_place()
         self._note_sideways()
+
+    def _tell_place(self) -> None:
+        """Tell which section is read: the one that was jumped to, or at the top once it was scrolled on from there."""
+        if self._is_jumping:
+            return
+        offset = self._offset_in_view()
+        if offset != self._anchor:
+            self._anchor = None
+            self._section_id = self._find_section(offset)
+        if self._section_id is not None:
+            seen = messages.PlaceChanged(self._section_id, self.page_in_view())
+            if seen != self._seen:
+                self._seen = seen
+                self.post_message(seen)
 
     def _note_sideways(self) -> None:
         if self.sideways != self._sideways:
@@ -462,7 +529,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _fit_size(self) -> None:
         lines = self.lines
-        size = Size(0, 0) if lines is None else Size(max(self.view_size.width, lines.width), len(lines))
+        size = Size(0, 0)
+        if lines is not None:
+            size = Size(max(self.view_size.width, lines.width), len(lines) + self._blank_lines)
         if size != self.virtual_size:
             self.virtual_size = size
 

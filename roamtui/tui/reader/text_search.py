@@ -1,7 +1,8 @@
-"""Finds a pattern in the text of a section, whatever its case. Knows no screen."""
+"""Finds a pattern in the text of a document, whatever its case. Knows no screen."""
 
 from __future__ import annotations
 
+import re
 from array import array
 
 from roamtui.document.text import DocumentText
@@ -12,27 +13,20 @@ _SPACES = "\n\r\t"
 
 
 class TextSearch:
-    """Searches `text[start:end]`; its text without difference of case is kept for the next pattern."""
+    """Searches `text`; that without difference of case is kept for the next pattern."""
 
-    def __init__(self, text: DocumentText, start: int, end: int) -> None:
+    def __init__(self, text: DocumentText) -> None:
         self._text = text
-        self._start = start
-        self._end = end
         self._folded: str | None = None
 
     def find(self, pattern: str) -> array[int]:
         """Return the offsets where `pattern` stands, in order, without overlaps; runs of spaces in it are one space."""
         needle = fold_case(" ".join(pattern.split()))
-        offsets = array("Q")
         if not needle:
-            return offsets
+            return array("Q")
         if self._folded is None:
-            self._folded = fold_case(self._text[self._start : self._end])
-        position = self._folded.find(needle)
-        while position >= 0:
-            offsets.append(self._start + position)
-            position = self._folded.find(needle, position + len(needle))
-        return offsets
+            self._folded = fold_case(self._text[:])
+        return array("Q", (match.start() for match in re.finditer(re.escape(needle), self._folded)))
 
 
 def fold_case(text: str) -> str:

@@ -30,7 +30,7 @@ from roamtui.tui.panes.pane import HEADER_ROWS
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
-from roamtui.tui.reader.messages import LinkClicked
+from roamtui.tui.reader.messages import EndPassed, LinkClicked, PlaceChanged
 from roamtui.tui.screens.asking import Asking
 from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
 from roamtui.tui.screens.reloading import Reloading
@@ -99,9 +99,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @cached_property
     def _reading(self) -> Reading:
-        from roamtui.tui.screens.reading import Reading  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.places import Places  # noqa: PLC0415 - not for the first screen
+        from roamtui.tui.screens.reading import Reading  # noqa: PLC0415
 
-        return Reading(self.session, self._panes, self.switch, self.send)
+        places = Places(self._first.options.places_path)
+        return Reading(self.session, self._panes, self.switch, self.send, places)
 
     @cached_property
     def _following(self) -> Following:
@@ -162,6 +164,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.chat_log.restore()
         self.call_after_refresh(self._get_ready)
 
+    def on_unmount(self) -> None:
+        """Keep where the person was reading."""
+        if "_reading" in vars(self):
+            self._reading.keep_place()
+
     def _get_ready(self) -> None:
         """Make and show all that the first screen did without."""
         context = self.app_context
@@ -175,7 +182,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             conversing.show(happened)
         self._work(conversing.warm_up(), "warming")
         self._work(conversing.index_ahead(lambda words: self.status_line.change(message=words)), "indexing")
-        _ = self.reader_pane.reader
+        self._reading.resume()
 
     def _work(self, work: Coroutine[None, None, None], group: str, *, is_exclusive: bool = False) -> None:
         """Work on something beside all else; what fails of it is told in the conversation."""
@@ -475,6 +482,22 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _note_reading(self, event: ReaderPane.WentBack) -> None:
         event.stop()
         self._reading.refresh()
+
+    @on(PlaceChanged)
+    def _note_place(self, event: PlaceChanged) -> None:
+        event.stop()
+        self._reading.note_place(event.section_id)
+
+    @on(ReaderPane.StepWanted)
+    def _step_section(self, event: ReaderPane.StepWanted) -> None:
+        event.stop()
+        if not self._reading.step(event.direction):
+            self.status_line.change(message=f"this is the {'last' if event.direction > 0 else 'first'} section")
+
+    @on(EndPassed)
+    def _read_on(self, event: EndPassed) -> None:
+        event.stop()
+        self._reading.read_on(event.direction)
 
     @on(LinkClicked)
     def _follow_link(self, event: LinkClicked) -> None:

@@ -18,15 +18,18 @@ from roamtui.agent.quotes import find_quote
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
+from roamtui.conversation.store import identify_source
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, LinkEnd, SectionLink, WebLink
 from roamtui.document.link_targets import resolve_link as resolve_written
-from roamtui.document.node import Span
+from roamtui.document.node import NodeKind, Span
 from roamtui.sources.convert.formats import SLOW_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.commands import MakeCommand
 from roamtui.tui.panes.pane import Pane
+from roamtui.tui.places import Places
+from roamtui.tui.reader.messages import ReadingPlace
 from roamtui.tui.reader.text_search import TextSearch
 from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
 from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
@@ -40,12 +43,14 @@ if TYPE_CHECKING:
 
 Send = Callable[[MakeCommand], None]
 """Dispatches a command in its turn."""
+_READING_SECONDS = 0.5
+"""What is scrolled past sooner is not said to be read."""
 
 
 class Reading:
     """What a person reads, and how they get there."""
 
-    def __init__(self, session: Session, panes: Panes, switch: PaneSwitch, send: Send) -> None:
+    def __init__(self, session: Session, panes: Panes, switch: PaneSwitch, send: Send, places: Places) -> None:
         """Read the library of `session`.
 
         Args:
@@ -53,8 +58,12 @@ class Reading:
             panes: The reader shows the text, the cursor of the outline follows jumps.
             switch: Brings the reader into view.
             send: Dispatches a command.
+            places: Keeps where the person was.
         """
         self._session = session
+        self._places = places
+        self._timer: Timer | None = None
+        self._wanted: ReadingPlace | None = None
         self._tree = panes.tree
         self._reader = panes.reader
         self._switch = switch
@@ -140,35 +149,87 @@ class Reading:
         return None
 
     def _go_to_page(self, document: Document, number: int, *, came_from: Widget | None) -> None:
-        """Show a page in the smallest section that holds it whole, else in the whole document."""
+        """Show a page from its beginning, in the section that stands there."""
         library = self._session.state.library
         start = document.page_starts[number - 1]
-        end = document.page_starts[number] if number < len(document.page_starts) else len(document.text)
         section_id = library.section_at(document.key, start)
         if section_id is None:
             return
-        around = (span_id for span_id in (section_id, *reversed(library.ancestors(section_id))))
-        holding = (one for one in around if library.shown_span(one).doc == document.key)
-        shown_id = next((one for one in holding if library.shown_span(one).end >= end), library.root_id)
         self._tree.go_to(section_id)
-        self._reader.show_section(library, shown_id, start=start)
+        self._reader.show_section(library, section_id, into=start - library.shown_span(section_id).start)
         self._switch.show_reader(came_from=came_from)
         self._note_reading(section_id)
 
     def resume(self) -> None:
-        """Show what the conversation that was turned to was reading last, without going there."""
+        """Show what the conversation was reading last, else where the person was in the document; go not there."""
         state = self._session.state
-        if state.reading is not None and state.reading in state.library:
-            self._reader.show_section(state.library, state.reading)
+        place = self._places.find(identify_source(state))
+        if place is None or state.reading not in (None, place.section_id):
+            place = ReadingPlace(state.reading or "", 0, "")
+        self._take_up(place)
+
+    def _take_up(self, place: ReadingPlace) -> None:
+        """Show a place; where its file is not loaded yet, once it is."""
+        library = self._session.state.library
+        if place.section_id in library:
+            self._reader.show_section(library, place.section_id, into=place.into)
+            self._tree.outline.move_to(place.section_id)
+        elif place.file_id in library:
+            self._wanted = place
+            self._reader.show_section(library, place.file_id)
+            self._note_reading(place.file_id)
+
+    def keep_place(self) -> None:
+        """Keep where the person is for the next time that the document is opened."""
+        place = self._reader.reader.place
+        if place is not None:
+            self._places.keep(identify_source(self._session.state), place)
+
+    def note_place(self, section_id: str) -> None:
+        """Have the outline's cursor follow what is scrolled to, and the conversation too once that rests."""
+        if not self._tree.outline.has_focus:
+            self._tree.outline.move_to(section_id)
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self._reader.set_timer(_READING_SECONDS, self.refresh)
+
+    def step(self, direction: int) -> bool:
+        """Show the section after (1) or before (-1) the one that is read; return whether there is one."""
+        section_id = self._reader.section_id
+        return section_id is not None and self._step_from(section_id, direction)
+
+    def read_on(self, direction: int) -> None:
+        """Show what comes after the end of the document that is read (1), or before its beginning (-1)."""
+        library = self._session.state.library
+        section_id = self._reader.section_id
+        if section_id is not None and section_id in library:
+            document = library.file(section_id) or library.locate(section_id)[0]
+            edge_id = document.ids[-1 if direction > 0 else 0]
+            if self._step_from(edge_id, direction) and direction < 0:
+                self._reader.reader.go_bottom()
+
+    def _step_from(self, section_id: str, direction: int) -> bool:
+        library = self._session.state.library
+        found = find_neighbour(library, section_id, direction)
+        if found is not None:
+            self._tree.go_to(found)
+            self._reader.show_section(library, found, with_way_back=False)
+            self._note_reading(found)
+        return found is not None
 
     def show_loaded(self, section_ids: tuple[str, ...]) -> None:
         """Show the file that is read, once it is loaded, in place of the word that it is not."""
         section_id = self._reader.section_id
+        wanted, self._wanted = self._wanted, None
         if section_id is not None and section_id in section_ids:
-            self._reader.show_section(self._session.state.library, section_id)
+            if wanted is not None and wanted.file_id == section_id:
+                self._take_up(wanted._replace(file_id=""))
+            else:
+                self._reader.show_section(self._session.state.library, section_id)
 
     def refresh(self) -> None:
-        """Say which section is read now, after going back."""
+        """Say which section is read now, after going back or scrolling on."""
+        self.keep_place()
         self._note_reading(self._reader.section_id)
 
     def follow_answer(self, target: LinkTarget, app: App[None]) -> str | None:
@@ -233,6 +294,38 @@ class Reading:
             return ReadSection(section_id=section_id) if is_new or is_tried_again else None
 
         self._send(make)
+
+
+def find_neighbour(library: Library, section_id: str, direction: int) -> str | None:
+    """Return the node whose text comes after (1) or before (-1) that of a node, None at the ends; folders have none."""
+    start = library.shown_span(section_id)
+    found = _find_beside(library, section_id, direction)
+    while found is not None:
+        span = library.shown_span(found)
+        is_same = (span.doc, span.start) == (start.doc, start.start)
+        if not is_same and library.node(found).kind is not NodeKind.FOLDER:
+            return found
+        found = _find_beside(library, found, direction)
+    return None
+
+
+def _find_beside(library: Library, section_id: str, direction: int) -> str | None:
+    """Return the node after or before another, in the order of the document."""
+    if direction > 0 and (below := library.children(section_id)):
+        return below[0]
+    above: str | None = section_id
+    while above is not None:
+        here, above = above, library.parent(above)
+        beside = library.children(above or library.root_id)
+        place = beside.index(here) + direction
+        if place in range(len(beside)):
+            found = beside[place]
+            while direction < 0 and (below := library.children(found)):
+                found = below[-1]
+            return found
+        if direction < 0:
+            return above
+    return None
 
 
 def find_span(citation: Citation | None, state: ConversationState) -> Span | None:
@@ -346,7 +439,7 @@ def _resolve_note(mark: str, library: Library, section_id: str) -> LinkEnd:
     document, _ = library.locate(section_id)
     name = mark.removesuffix(":")
     text = document.text
-    for start in TextSearch(text, 0, len(text)).find(name):
+    for start in TextSearch(text).find(name):
         end = start + len(name)
         line = text[max(0, start - _NOTE_INDENT_MAX - 1) : start].replace("\r", "\n").rpartition("\n")
         is_note = text[end : end + 1] == ":" and not line[2].strip() and (bool(line[1]) or start <= _NOTE_INDENT_MAX)

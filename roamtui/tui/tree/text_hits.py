@@ -42,9 +42,7 @@ class LibrarySearch:
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        self._searches = [
-            (document, TextSearch(document.text, 0, len(document.text))) for document in library.documents
-        ]
+        self._searches = [(document, TextSearch(document.text)) for document in library.documents]
 
     def find(self, pattern: str) -> TextHits:
         """Return where a pattern stands; where it stands nowhere, the sections that hold each of its words."""

@@ -12,7 +12,7 @@ from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX
 from roamtui.tui.markdown.line import Role, measure_runs
 from tests.document.markdown_texts import markdown_texts
 from tests.real_documents import PROJECT_DIR, list_documents, read_document
-from tests.tui.reader.sections import UNSAFE, find_runs, make_section_view, read_chunks, read_lines, show
+from tests.tui.reader.sections import UNSAFE, find_runs, make_view, read_chunks, read_lines, show
 
 _CASE = re.compile(r"^(.+)\n\.\n((?:.*\n)*?)\.\n((?:.*\n)*?)\.$", re.MULTILINE)
 _CASES = {
@@ -145,7 +145,7 @@ def test_links_of_html_lead_where_they_say() -> None:
 
 @given(markdown_texts(), st.integers(1, 60))
 def test_any_text_is_laid_out_safely_and_in_order(text: str, width: int) -> None:
-    section = make_section_view(text)
+    section = make_view(text)
     for chunk in read_chunks(text, width=width):
         for line in chunk.lines:
             assert not UNSAFE.search(line.text)

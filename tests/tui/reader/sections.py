@@ -9,7 +9,7 @@ from roamtui.document.markdown.blocks import Emphasis
 from roamtui.document.parse import parse_document
 from roamtui.tui.markdown.line import Line, Look, Role, Run
 from roamtui.tui.reader.chunk_lines import ChunkLines, ChunkReader
-from roamtui.tui.reader.section_view import Chunk, SectionView
+from roamtui.tui.reader.document_view import Chunk, DocumentView
 
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
@@ -18,13 +18,12 @@ def make_library(text: str) -> Library:
     return Library(source="book.md", root=parse_document(text))
 
 
-def make_section_view(text: str) -> SectionView:
-    document = parse_document(text)
-    return SectionView(document=document, start=0, end=len(text))
+def make_view(text: str) -> DocumentView:
+    return DocumentView(document=parse_document(text))
 
 
 def read_chunks(text: str, *, width: int = 40, is_raw: bool = False, is_wrapped: bool = True) -> list[ChunkLines]:
-    section = make_section_view(text)
+    section = make_view(text)
     reader = ChunkReader(document=section.document, width=width, is_raw=is_raw, is_wrapped=is_wrapped)
     return [reader.read(chunk) for chunk in section.cut(is_raw=is_raw)]
 

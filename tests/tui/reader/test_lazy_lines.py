@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from roamtui.tui.markdown.line import Line
 from roamtui.tui.reader.chunk_lines import ChunkReader
 from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, find_link, find_link_at, find_link_line
-from tests.tui.reader.sections import make_section_view, read_lines
+from tests.tui.reader.sections import make_view, read_lines
 
 _BOOK = "".join(
     f"## Section {number}\n\n" + f"Words of section {number} that are wrapped. " * (number % 40 + 3) + "\n\n"
@@ -18,7 +18,7 @@ _BOOK = "".join(
 
 
 def _make_lines(text: str = _BOOK, *, is_raw: bool = False) -> LazyLines:
-    section = make_section_view(text)
+    section = make_view(text)
     return LazyLines(section.cut(is_raw=is_raw), ChunkReader(document=section.document, width=40, is_raw=is_raw))
 
 
@@ -114,7 +114,7 @@ _LINKED = (
 
 
 def _make_linked(text: str = _LINKED) -> LazyLines:
-    section = make_section_view(text)
+    section = make_view(text)
     return LazyLines(section.cut(is_raw=False), ChunkReader(document=section.document, width=40))
 
 

@@ -6,18 +6,14 @@ from hypothesis import strategies as st
 from roamtui.tui.reader.text_search import TextSearch, fold_case
 
 
-def _find(text: str, pattern: str, start: int = 0, end: int | None = None) -> list[int]:
-    return list(TextSearch(text, start, len(text) if end is None else end).find(pattern))
+def _find(text: str, pattern: str) -> list[int]:
+    return list(TextSearch(text).find(pattern))
 
 
 def test_places_are_found_whatever_the_case_and_the_line_ends() -> None:
     assert _find("One two.\nONE\tTwo, one\r\ntwo", "one two") == [0, 9]
     assert _find("aaaa", "AA") == [0, 2]
     assert _find("text", "  ") == []
-
-
-def test_only_the_stretch_is_searched() -> None:
-    assert _find("one one one", "one", 1, 8) == [4]
 
 
 def test_letters_that_grow_when_small_move_nothing() -> None:

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from roamtui.document.parse import parse_document
 from roamtui.tui.reader.chunk_lines import ChunkReader
-from roamtui.tui.reader.section_view import CHUNK_LENGTH, CHUNK_LENGTH_MAX, Chunk, split_chunks, split_lines
+from roamtui.tui.reader.document_view import CHUNK_LENGTH, CHUNK_LENGTH_MAX, Chunk, split_chunks, split_lines
 from tests.document.markdown_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
-from tests.tui.reader.sections import make_section_view
+from tests.tui.reader.sections import make_view
 
 
 def _assert_covers(chunks: list[Chunk], start: int, end: int) -> None:
@@ -29,7 +29,7 @@ def test_chunks_of_any_text_cover_it_without_a_gap(text: str, repeats: int) -> N
 def test_sections_are_cut_at_headings() -> None:
     section = "## Title\n\n" + "word " * 500 + "\n\n"
     text = section * 10
-    chunks = make_section_view(text).cut(is_raw=False)
+    chunks = make_view(text).cut(is_raw=False)
     assert len(chunks) == 5
     assert all(text.startswith("## Title", chunk.start) for chunk in chunks)
 
@@ -58,7 +58,7 @@ def test_a_long_table_goes_on_with_its_head() -> None:
     text = "Intro.\n\n| a | b |\n|---|--:|\n" + "| one | 1 |\n" * 3_000
     chunks = split_chunks(text, 0, len(text), [])
     assert {chunk.prefix for chunk in chunks[1:]} == {"| a | b |\n|---|--:|\n"}
-    reader = ChunkReader(document=make_section_view(text).document, width=40)
+    reader = ChunkReader(document=make_view(text).document, width=40)
     rows = [line.text for chunk in chunks[1:] for line in reader.read(chunk).lines if line.text.strip()]
     assert set(rows) == {"one │ 1"}
 
@@ -80,7 +80,7 @@ def test_raw_text_is_cut_at_line_ends() -> None:
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 def test_front_matter_is_a_chunk_of_its_own(line_end: str) -> None:
     text = line_end.join(("---", "title: x", "---", "# Title", ""))
-    first, second = make_section_view(text).cut(is_raw=False)
+    first, second = make_view(text).cut(is_raw=False)
     assert first.is_front_matter
     assert text[second.start :].startswith("# Title")
 
@@ -89,7 +89,7 @@ def test_front_matter_is_a_chunk_of_its_own(line_end: str) -> None:
 @pytest.mark.parametrize("name", list_documents("books/*.md"))
 def test_a_book_in_chunks_reads_as_it_does_whole(name: str) -> None:
     text = read_document(name)[:150_000]
-    section = make_section_view(text)
+    section = make_view(text)
     reader = ChunkReader(document=section.document, width=80)
     in_chunks = [line.text for chunk in section.cut(is_raw=False) for line in reader.read(chunk).lines]
     front = [chunk for chunk in section.cut(is_raw=False) if chunk.is_front_matter]

@@ -1,4 +1,4 @@
-"""`SectionView`: the part of a document that the reader shows for a node, cut into chunks. Knows no screen.
+"""`DocumentView`: the document that the reader shows for a node, cut into chunks. Knows no screen.
 
 Each chunk can be parsed by itself: cuts are made where a page begins and at headings, else at blank lines outside
 fences before a line that begins at the margin, so that a chunk parses as it would inside the whole. Where there is no
@@ -27,44 +27,30 @@ _FRONT_MATTER_MAX = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SectionView:
-    """Characters `start` to `end` of `document`."""
+class DocumentView:
+    """All of `document`, from `start` on."""
 
     document: Document
-    start: int
-    end: int
+    start: int = 0
     is_made: bool = False
     """Whether the document is words in place of a text that is not there, as of a folder."""
 
-    @property
-    def text(self) -> str:
-        """The characters as they stand in the source."""
-        return self.document.text[self.start : self.end]
-
     def cut(self, *, is_raw: bool) -> list[Chunk]:
         """Return the chunks to lay out one by one, of lines for the raw text, of blocks otherwise."""
-        text = self.document.text
+        text, end, columns = self.document.text, len(self.document.text), self.document.columns
         if is_raw:
-            return split_lines(text, self.start, self.end)
-        front_end = min(self.end, self._find_front_matter()) if self.start == 0 else 0
+            return split_lines(text, 0, end)
+        front_end = self._find_front_matter()
         front = [Chunk(start=0, end=front_end, is_front_matter=True)] if front_end else []
-        start = max(self.start, front_end)
-        headings = self._list_headings()
-        pages = [page for page in sorted(set(self.document.page_starts)) if start < page < self.end]
+        starts = zip(columns.starts, columns.kinds, strict=False)
+        headings = [start for start, kind in starts if kind is NodeKind.SECTION]
+        pages = [page for page in sorted(set(self.document.page_starts)) if front_end < page < end]
         chunks = [
             chunk
-            for low, high in pairwise([start, *pages, self.end])
+            for low, high in pairwise([front_end, *pages, end])
             for chunk in split_chunks(text, low, high, headings)
         ]
         return [*front, *chunks]
-
-    def _list_headings(self) -> list[int]:
-        columns = self.document.columns
-        return [
-            start
-            for start, kind in zip(columns.starts, columns.kinds, strict=False)
-            if kind is NodeKind.SECTION and self.start <= start < self.end
-        ]
 
     def _find_front_matter(self) -> int:
         text = self.document.text[:_FRONT_MATTER_MAX]
@@ -74,20 +60,16 @@ class SectionView:
         return starts[lines] if lines < len(starts) else len(text)
 
 
-def find_section_view(library: Library, section_id: str) -> SectionView:
-    """Return what is read at a node: its subtree, or all of the file or page that was loaded below it.
+def find_document_view(library: Library, section_id: str) -> DocumentView:
+    """Return what is read at a node: its document from there on, or the file or page that was loaded below it.
 
     Raises:
-        UnknownSectionError: No loaded node has this id, nor is it the library's own.
+        UnknownSectionError: No loaded node has this id.
     """
-    words = "" if section_id == library.root_id else _say_instead(library, section_id)
-    if words:
-        return SectionView(document=parse_document(words), start=0, end=len(words), is_made=True)
-    document = library.root if section_id == library.root_id else library.file(section_id)
-    if document is not None and (section_id == library.root_id or not _has_own_text(library, section_id)):
-        return SectionView(document=document, start=0, end=len(document.text))
-    span = library.span(section_id)
-    return SectionView(document=library.locate(section_id)[0], start=span.start, end=span.end)
+    if words := _say_instead(library, section_id):
+        return DocumentView(document=parse_document(words), is_made=True)
+    span = library.shown_span(section_id)
+    return DocumentView(document=library.document(span.doc), start=span.start)
 
 
 def _say_instead(library: Library, section_id: str) -> str:
@@ -96,11 +78,6 @@ def _say_instead(library: Library, section_id: str) -> str:
     if node.kind is NodeKind.FOLDER:
         return "\n".join(name_node(library, child) for child in library.children(section_id)) + "\n"
     return f"{node.problem}\n" if node.problem else ""
-
-
-def _has_own_text(library: Library, section_id: str) -> bool:
-    document, row = library.locate(section_id)
-    return document.columns.kinds[row] in (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.TEXT)
 
 
 def name_library(library: Library) -> str:
