@@ -19,7 +19,7 @@ from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
 from roamtui.headless.output import warn, write_notes
-from roamtui.libraries import attach_remote_summaries, open_library, open_pages, open_partly
+from roamtui.libraries import attach_remote_summaries, open_again, open_library, open_pages, open_partly
 from roamtui.locations import (
     cache_path,
     config_path,
@@ -324,6 +324,33 @@ class RecordCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecheckCommand:
+    """Say of each quote of an answer whether it still stands; exit 1 where one does not. Needs no model."""
+
+    targets: tuple[str, ...] = option(
+        (), "ids of conversations, or Markdown files with quotes, such as exports", name="ID|FILE", many="*"
+    )
+    is_all: bool = option(False, "every saved conversation", name="--all")
+    source: str | None = option(None, "look in this instead of what it was taken from", name="--source", metavar="NEW")
+    as_json: bool = option(False, _JSON_HELP, name="--json")
+    web: WebArguments = part(WebArguments)
+
+    def run(self) -> int:
+        from roamtui.conversation.store import Store
+        from roamtui.headless.recheck import collect_claims, find_exit_code, print_rows, print_rows_json, recheck_claims
+
+        if bool(self.targets) == self.is_all:
+            raise UsageError("name conversations or Markdown files, or say --all.")
+        groups = collect_claims(Store(data_path()), self.targets, is_all=self.is_all)
+        rows = recheck_claims(groups, partial(open_again, web=self.web), self.source)
+        if self.as_json:
+            print_rows_json(rows)
+        else:
+            print_rows(rows)
+        return find_exit_code(rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CacheCommand:
     """Say how much is kept that can be had again, such as pages of the web, or drop it."""
 
@@ -487,6 +514,7 @@ COMMANDS: Mapping[str, type[Command]] = {
     "index": IndexCommand,
     "conversations": ConversationsCommand,
     "record": RecordCommand,
+    "recheck": RecheckCommand,
     "cache": CacheCommand,
     "preferences": PreferencesCommand,
     "doctor": DoctorCommand,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamtui.arguments import WebArguments
-from roamtui.document.build import WebOptions, is_address, open_named
+from roamtui.document.build import WebOptions, is_address, open_named, read_origins
 from roamtui.document.loader import can_load, explain_refusal, find_address, load_files, make_failure
-from roamtui.errors import StoreError, UsageError
+from roamtui.errors import SourceError, StoreError, UsageError
 from roamtui.headless.output import tell_conversion, write_note
 from roamtui.locations import conversions_path, pages_path, summaries_path
 from roamtui.settings import load_settings
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from roamtui.document.build import SourceLoader
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
+    from roamtui.headless.recheck import ClaimGroup
     from roamtui.sources.convert.converted import PageReport
 
 _LOADED_AT_START_BYTES = 1_000_000
@@ -72,6 +74,37 @@ def open_partly(
             write_note(f"Reading {count:,} files…")
         library = load_files(library, loader)
     return library, loader
+
+
+def open_again(source: str, group: ClaimGroup, *, web: WebArguments) -> Library:
+    """Return what a saved conversation or a file was taken from, as it is now, with the pages that are needed.
+
+    Args:
+        source: As a conversation keeps it, or as a file names it.
+        group: Whose source it is, and which pages it needs.
+        web: What may be fetched. An address that only a file names must be among it.
+
+    Raises:
+        SourceError: It cannot be read.
+        UsageError: It is none that can be opened.
+    """
+    from roamtui.conversation.loading import open_links  # noqa: PLC0415 - few sources have links
+
+    if source.startswith("-"):
+        raise SourceError("It came by a pipe. Name what it was taken from with --source.")
+    if is_address(source) and not group.is_own:
+        from roamtui.sources.web.address import origin_of, parse_address  # noqa: PLC0415 - few sources are addresses
+
+        origin = origin_of(parse_address(source))
+        if origin not in read_origins((*web.allowed, *_read_allowed()), "--allow-origin"):
+            raise SourceError(f"A file alone does not make roamtui fetch: allow it with --allow-origin {origin}.")
+    is_one = is_address(source) or os.path.lexists(source)
+    library, loader = open_partly((source,) if is_one else source.split(", "), is_whole=True, web=web)
+    if loader is None:
+        return library
+    library = open_links(library, group.links, loader, group.approved)
+    refused = [link for link in group.links if link in library and not library.is_loaded(link)]
+    return open_pages(library, loader, refused)  # which says why
 
 
 def read_changed(sources: Sequence[str], web: WebArguments | None, before: Library, changed: frozenset[str]) -> Library:

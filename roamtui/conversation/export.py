@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from roamtui.conversation.codec import SavedConversation, encode_exchange
 from roamtui.conversation.narration import narrate_ending
 from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import plain_line
+
+_NEXT_ITEM = re.compile(r"\s*\n[ \t]*(?=[-*+>#]|\d+[.)])")
 
 
 def render_markdown(saved: SavedConversation, source: str) -> str:
@@ -18,14 +21,20 @@ def render_markdown(saved: SavedConversation, source: str) -> str:
         if exchange.answer:
             parts.append(exchange.answer)
         parts += [f"*{piece.words}*" for piece in narrate_ending(exchange.ending)]
-        sources = [
-            f"- [{citation.section_id}] {' > '.join(map(plain_line, citation.path))}, "
-            f"{citation.place} ({citation.state.value.replace('_', ' ')})"
-            for citation in exchange.citations
-        ]
-        if sources:
-            parts.append("\n".join(sources))
+        if exchange.citations:
+            parts.append("\n".join(map(_describe_source, exchange.citations)))
     return "\n\n".join(parts) + "\n"
+
+
+def _describe_source(citation: Citation) -> str:
+    """Return where a quote stood, and the quote, on one line that `roamtui.agent.claims` reads.
+
+    Where the quote went on with another item or row, an ellipsis stands between them.
+    """
+    titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
+    path = " > ".join(map(plain_line, (*filter(None, [citation.doc]), *titles)))
+    quote = f': "{plain_line(_NEXT_ITEM.sub(" … ", citation.quote))}"' if citation.quote else ""
+    return f"- [{citation.section_id}] {path}, {citation.place} ({citation.state.value.replace('_', ' ')}){quote}"
 
 
 def describe_conversation(saved: SavedConversation, source: str) -> dict[str, Any]:

@@ -1,0 +1,227 @@
+"""Looks the quote of a claim up again, in the text as it is now."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+from functools import lru_cache
+from itertools import pairwise
+from math import log2
+from typing import NamedTuple
+
+from rapidfuzz.distance import LCSseq
+
+from roamtui.agent.claims import Claim
+from roamtui.agent.quotes import Match, find_quote, normalise
+from roamtui.document.library import Library
+from roamtui.document.node import Span
+from roamtui.outline.structure import find_canonical
+
+_WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
+_GAP = re.compile(r"…|\.{3}")
+_BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
+_PLACES = 8
+"""Places of a text whose words are compared with those of a quote one by one."""
+_LIKE_MIN = 0.6
+"""Share of words in common, in order, from which on a text of the same section is the quote with other words."""
+_LIKE_MOVED_MIN = 0.7
+"""The same in all of the source, where the section itself is no longer there."""
+_LIKE_ELSEWHERE_MIN = 0.9
+"""The same outside of the section where it is: documents say much in nearly the same words."""
+
+
+class Standing(StrEnum):
+    """What became of a quote."""
+
+    SAME = "same"
+    MOVED = "moved"
+    """It stands in another section now."""
+    CHANGED = "changed"
+    """A text with other words stands in its place."""
+    GONE = "gone"
+    UNREACHABLE = "unreachable"
+    """What it was taken from cannot be opened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A claim, and what became of its quote."""
+
+    claim: Claim
+    standing: Standing
+    span: Span | None = None
+    """Where it stands, or the text that is nearest to it; None for neither."""
+    section_id: str = ""
+    """The section that holds that."""
+    message: str = ""
+    """Why it cannot be reached."""
+
+
+def recheck(claim: Claim, library: Library) -> Finding:
+    """Return what became of a claim's quote in a library whose files are all loaded."""
+    expected = _find_section(claim, library)
+    if expected is not None and (problem := library.problem_of(expected)):
+        return Finding(claim=claim, standing=Standing.UNREACHABLE, message=problem)
+    spans = _list_spans(library, expected)
+    for number, span in enumerate(spans):
+        match = _find_in_sections(claim.quote, span, library)
+        if match is not None:
+            is_there = not claim.has_section if expected is None else number == 0
+            found = Span(doc=span.doc, start=span.start + match.start, end=span.start + match.end)
+            return _describe(claim, Standing.SAME if is_there else Standing.MOVED, found, library)
+    for span in spans:
+        like_min = _LIKE_MOVED_MIN
+        if expected is not None:
+            like_min = _LIKE_MIN if span is spans[0] else _LIKE_ELSEWHERE_MIN
+        near = find_nearest(claim.quote, library.text_at(span), like_min)
+        if near is not None:
+            found = Span(doc=span.doc, start=span.start + near[0], end=span.start + near[1])
+            return _describe(claim, Standing.CHANGED, found, library)
+    unread = next((document.problem for document in library.documents if document.problem), "")
+    standing = Standing.UNREACHABLE if unread and expected is None else Standing.GONE
+    return Finding(claim=claim, standing=standing, message=unread)
+
+
+def _find_section(claim: Claim, library: Library) -> str | None:
+    if claim.section_id:
+        return claim.section_id if claim.section_id in library else None
+    row = library.root.anchors.get(claim.anchor.lower()) if claim.anchor else None
+    return None if row is None else library.root.ids[row]
+
+
+def _list_spans(library: Library, expected: str | None) -> list[Span]:
+    """Return the texts that may hold a quote: that of its section, then whole documents, its own first."""
+    wholes = [Span(doc=one.key, start=0, end=len(one.text)) for one in library.documents if len(one.text)]
+    if expected is None:
+        return wholes
+    span = library.shown_span(expected)
+    return [span, *sorted(wholes, key=lambda whole: whole.doc != span.doc)]
+
+
+def _find_in_sections(quote: str, span: Span, library: Library) -> Match | None:
+    """Return where a quote stands in a text; one with an ellipsis within one own text, not from here to anywhere."""
+    match = find_quote(quote, library.text_at(span))
+    if match is None or not _GAP.search(quote):
+        return match
+    starts = library.document(span.doc).columns.starts
+    first = bisect_left(starts, span.start)
+    bounds = sorted({span.start, *(start for start in starts[first:] if start < span.end), span.end})
+    for start, end in pairwise(bounds):
+        match = find_quote(quote, library.text_at(Span(doc=span.doc, start=start, end=end)))
+        if match is not None:
+            shift = start - span.start
+            return Match(match.start + shift, match.end + shift, is_exact=match.is_exact)
+    return None
+
+
+def _describe(claim: Claim, standing: Standing, span: Span, library: Library) -> Finding:
+    node_id = library.section_at(span.doc, span.start)
+    section_id = find_canonical(library, node_id) if node_id else ""
+    return Finding(claim=claim, standing=standing, span=span, section_id=section_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of a text, in small letters."""
+
+    words: tuple[str, ...]
+    bounds: tuple[tuple[int, int], ...]
+    """Where each stands in the text."""
+    counts: Counter[str]
+
+
+@lru_cache(maxsize=32)
+def _read_words(text: str) -> _Words:
+    normal = normalise(text, has_numbers=True)
+    found = [*_WORD.finditer(normal.text)]
+    words = tuple(one.group().casefold() for one in found)
+    offsets = normal.offsets
+    bounds = tuple((offsets[one.start()], offsets[one.end() - 1] + 1) for one in found)
+    return _Words(words, bounds, Counter(words))
+
+
+def find_nearest(quote: str, text: str, like_min: float) -> tuple[int, int] | None:
+    """Return where the words of a text stand that are most like those of a quote, None where none are like them.
+
+    Args:
+        quote: Words that do not stand in the text as they are.
+        text: What to look in.
+        like_min: From 0 to 1: what is less like the quote is none.
+    """
+    wanted, given = _read_words(quote).words, _read_words(text)
+    best = _Run(like_min, 0, 0, 0, 0)
+    for start in _find_places(wanted, given):
+        low, high = max(0, start - len(wanted)), start + 3 * len(wanted)
+        best = max(best, _align(wanted, given.words[low:high], low))
+    if best.like <= like_min:
+        return None
+    bounds, first, last = given.bounds, best.first, best.last
+    for _ in range(best.before):  # the quote's own first words have others in their place
+        if first and not _BREAK.search(text[bounds[first - 1][1] : bounds[first][0]]):
+            first -= 1
+    for _ in range(best.after):
+        if last + 1 < len(bounds) and not _BREAK.search(text[bounds[last][1] : bounds[last + 1][0]]):
+            last += 1
+    start, end = bounds[first][0], bounds[last][1]
+    return start - text.endswith(quote[0], 0, start), end + text.startswith(quote[-1], end)
+
+
+class _Run(NamedTuple):
+    """Words of a text that are like a quote."""
+
+    like: float
+    """Share of the words of both that they have in common, in order."""
+    first: int
+    last: int
+    before: int
+    """Words of the quote before the first that they have in common."""
+    after: int
+
+
+def _find_places(wanted: Sequence[str], given: _Words) -> list[int]:
+    """Return the words of a text from which on it has most words of a quote; a rare one counts for more."""
+    weights = {word: 1 / (1 + log2(given.counts[word])) for word in wanted if word in given.counts}
+    hits = [index for index, word in enumerate(given.words) if word in weights]
+    scores: list[tuple[float, int]] = []
+    total, first = 0.0, 0
+    for index in hits:
+        total += weights[given.words[index]]
+        while index - hits[first] > len(wanted) * 3 // 2:
+            total -= weights[given.words[hits[first]]]
+            first += 1
+        scores.append((total, hits[first]))
+    places: list[int] = []
+    for _, index in sorted(scores, reverse=True):
+        if all(abs(index - place) > len(wanted) for place in places):
+            places.append(index)
+            if len(places) == _PLACES:
+                break
+    return places
+
+
+def _align(wanted: Sequence[str], given: Sequence[str], shift: int) -> _Run:
+    """Return the likest run of words; `shift` is the number of the first one given."""
+    blocks = LCSseq.editops(wanted, given).as_matching_blocks()
+    pairs = [(block.a + step, block.b + step) for block in blocks for step in range(block.size)]
+    best = _Run(0.0, 0, 0, 0, 0)
+    for index, (begin, first) in enumerate(pairs):
+        for count, (end, last) in enumerate(pairs[index:], start=1):
+            like = 2 * count / (len(wanted) + last - first + 1)
+            if like > best.like:
+                best = _Run(like, shift + first, shift + last, begin, len(wanted) - 1 - end)
+    return best
+
+
+def mark_changes(quote: str, text: str) -> str:
+    """Return the words of a text with what a quote had in their place: ``for [-three-]{+four+} weeks``."""
+    before, after = quote.split(), text.split()
+    parts: list[str] = []
+    for kind, start, end, start_after, end_after in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        old, new = " ".join(before[start:end]), " ".join(after[start_after:end_after])
+        parts.append(new if kind == "equal" else (f"[-{old}-]" if old else "") + (f"{{+{new}+}}" if new else ""))
+    return " ".join(parts)

@@ -1,0 +1,173 @@
+"""`roamtui recheck`: whether the quotes of conversations and of Markdown files still stand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from roamtui.agent.claims import Claim, find_named_source, list_claims, read_claims
+from roamtui.agent.recheck import Standing, mark_changes, recheck
+from roamtui.conversation.store import Store
+from roamtui.document.library import Library
+from roamtui.document.plain import plain_line
+from roamtui.errors import SourceError, UsageError
+from roamtui.headless.output import write_json, write_text
+from roamtui.sources.read import is_path
+
+_NO_SOURCE = "It is not said what it was taken from: add a line such as `Source: handbook.md`, or --source."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimGroup:
+    """Claims of one conversation or file, and how what they are about is opened."""
+
+    claims: tuple[Claim, ...]
+    source: str
+    """What those are about that name nothing else; empty where that is not known."""
+    folder: Path = Path()
+    """What paths are relative to."""
+    links: tuple[str, ...] = ()
+    """Links whose pages are needed."""
+    approved: frozenset[str] = frozenset()
+    """Origins of pages that a person approved."""
+    is_own: bool = True
+    """Whether a person named the source, not a file."""
+
+
+Open = Callable[[str, ClaimGroup], Library]
+"""Opens a source with all its files, and the pages that a group needs."""
+
+
+def collect_claims(store: Store, targets: Sequence[str], *, is_all: bool) -> list[ClaimGroup]:
+    """Return the claims of conversations, by their ids, and of Markdown files.
+
+    Raises:
+        StoreError: There is no such conversation.
+        SourceError: A file cannot be read.
+    """
+    sources = {summary.id: summary.source for summary in store.list()}
+    ids = [*sources] if is_all else []
+    groups = []
+    for target in targets:
+        if target not in sources and Path(target).suffix:
+            groups.append(_read_file(Path(target)))
+        else:
+            ids.append(target)
+    for one in ids:
+        saved = store.load(one)
+        groups.append(
+            ClaimGroup(
+                claims=list_claims(one, saved.transcript.exchanges),
+                source=sources[one],
+                links=saved.links,
+                approved=saved.approved_origins,
+            )
+        )
+    return groups
+
+
+def _read_file(path: Path) -> ClaimGroup:
+    try:
+        text = path.read_text("utf-8", "replace")
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from None
+    claims, source = read_claims(text, str(path)), find_named_source(text)
+    return ClaimGroup(claims=claims, source=source, folder=path.parent, is_own=False)
+
+
+def recheck_claims(groups: Sequence[ClaimGroup], open_source: Open, source: str | None = None) -> list[dict[str, Any]]:
+    """Return what became of each quote, as JSON values; each source is opened once for a group.
+
+    Args:
+        groups: What is claimed.
+        open_source: Raises `SourceError` where it cannot.
+        source: What to look in instead of what a group is about; None for that.
+    """
+    rows = []
+    for group in groups:
+        opened: dict[str, Library | str] = {}
+        for claim in group.claims:
+            is_told = not claim.source and source is not None
+            name = source if is_told and source else _find_path(claim.source or group.source, group.folder)
+            if name not in opened:
+                opened[name] = _try(open_source, name, replace(group, is_own=group.is_own or is_told))
+            rows.append(_describe(claim, name, opened[name]))
+    return rows
+
+
+def _find_path(name: str, folder: Path) -> str:
+    """Return what a file names, by the folder that the file lies in or by the one we are in."""
+    beside = folder / name
+    return str(beside) if name and is_path(name) and beside.exists() else name
+
+
+def _try(open_source: Open, name: str, group: ClaimGroup) -> Library | str:
+    """Return what a source holds, or why it cannot be opened."""
+    if not name:
+        return _NO_SOURCE
+    try:
+        return open_source(name, group)
+    except (SourceError, UsageError) as error:
+        return str(error)
+
+
+def _describe(claim: Claim, source: str, library: Library | str) -> dict[str, Any]:
+    told = {"place": claim.place, "line": claim.line or None, "quote": claim.quote, "source": source}
+    told |= {"section_id": claim.section_id or None, "anchor": claim.anchor or None}
+    if isinstance(library, str):
+        return {**told, "state": Standing.UNREACHABLE.value, "now": None, "message": library}
+    finding = recheck(claim, library)
+    now: dict[str, Any] | None = None
+    if finding.span is not None:
+        first, last = library.lines_of(finding.span)
+        text = library.text_at(finding.span)
+        now = {
+            "section_id": finding.section_id,
+            "doc": finding.span.doc,
+            "path": list(library.node(finding.section_id).path),
+            "start_line": first,
+            "end_line": last,
+            "page": library.page_of(finding.span),
+            "text": text,
+            "changes": mark_changes(claim.quote, text) if finding.standing is Standing.CHANGED else None,
+        }
+    return {**told, "state": finding.standing.value, "now": now, "message": finding.message or None}
+
+
+def count_states(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Return how many quotes are in each state."""
+    counts = Counter(row["state"] for row in rows)
+    return {standing.value: counts[standing.value] for standing in Standing}
+
+
+def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write what no longer stands where it stood, and how many quotes do."""
+    lines: list[str] = []
+    for row in rows:
+        if row["state"] == Standing.SAME.value:
+            continue
+        place = f"{row['place']}:{row['line']}" if row["line"] else row["place"]
+        lines.append(f'{plain_line(place)}: {row["state"]}: "{plain_line(row["quote"])}"')
+        if now := row["now"]:
+            path = " > ".join(map(plain_line, [*([now["doc"]] if now["doc"] else []), *now["path"]]))
+            page = f"p. {now['page']}, " if now["page"] else ""
+            changes = f": {plain_line(now['changes'])}" if now["changes"] else ""
+            lines.append(f"    now in [{now['section_id']}] {path}, {page}line {now['start_line']}{changes}")
+        elif row["message"]:
+            lines.append(f"    {plain_line(row['message'])}")
+    counts = ", ".join(f"{count} {state}" for state, count in count_states(rows).items() if count)
+    lines.append(f"{len(rows)} quote{'' if len(rows) == 1 else 's'} looked up{f': {counts}' if counts else ''}.")
+    write_text("\n".join(lines) + "\n")
+
+
+def print_rows_json(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write everything as JSON."""
+    write_json({"counts": count_states(rows), "quotes": list(rows)})
+
+
+def find_exit_code(rows: Sequence[Mapping[str, Any]]) -> int:
+    """Return 1 where a quote no longer stands anywhere or its source cannot be opened, else 0."""
+    return int(any(row["state"] not in (Standing.SAME.value, Standing.MOVED.value) for row in rows))

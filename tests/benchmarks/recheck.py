@@ -1,0 +1,136 @@
+"""How often `recheck` says the right thing of mutated copies of real documents: `python -m tests.benchmarks.recheck`.
+
+A copy has one quoted sentence's heading renamed, its paragraph moved to another section, some of its words replaced, or
+its paragraph deleted; other quotes of it are left alone and must be the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from roamtui.agent.claims import Claim
+from roamtui.agent.quotes import find_quote
+from roamtui.agent.recheck import Standing, recheck
+from roamtui.document.build import build_library
+from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
+from roamtui.sources.read import RawText
+from tests.real_documents import list_documents, read_document
+
+PATTERNS = ("books/*.md", "llms/full/*.txt")
+EXPECTED = {
+    "rename": Standing.MOVED,
+    "move": Standing.MOVED,
+    "reword": Standing.CHANGED,
+    "delete": Standing.GONE,
+    "leave": Standing.SAME,
+}
+_SENTENCE = re.compile(r"(?:(?<=\n\n)|(?<=[.!?] ))[A-Z][^\n.!?|<>\[\]#`]{50,240}[.]")
+_WORDS_NEW = ("amber", "basket", "candle", "dozen", "ember", "fathom", "gravel", "harbour", "island", "kettle")
+_CONTROLS = 3
+_CLAIMS_MIN = 10
+_NEAR = 2_000
+"""Characters within which another quote may stand in the paragraph that is changed."""
+
+
+def find_claims(library: Library) -> list[tuple[str, int]]:
+    """Return sentences that stand once in a document, each with its offset; at most one for each section."""
+    document = library.root
+    text = str(document.text)
+    paths = Counter(document.columns.paths())
+    found: dict[str, tuple[str, int]] = {}
+    for sentence in _SENTENCE.finditer(text):
+        section_id = library.section_at("", sentence.start())
+        if section_id is None or library.heading(section_id).kind is not NodeKind.SECTION or section_id in found:
+            continue
+        is_sole = paths[library.node(section_id).path] == 1 and text.count(sentence.group()) == 1
+        if is_sole and library.own_text(section_id).startswith("#"):
+            found[section_id] = sentence.group(), sentence.start()
+    return [*found.values()]
+
+
+def mutate(library: Library, kind: str, quote: str, start: int, chance: random.Random) -> str:
+    """Return the text of a document, changed where a quote stands."""
+    text = str(library.root.text)
+    section_id = library.section_at("", start) or ""
+    span = library.own_span(section_id)
+    first = text.rfind("\n\n", 0, start) + 2
+    end = text.find("\n\n", start)
+    end = len(text) if end < 0 else end + 2
+    if kind == "rename":
+        line_end = text.index("\n", span.start)
+        return f"{text[: span.start]}{text[span.start : line_end]} and more{text[line_end:]}"
+    if kind == "reword":
+        words = quote.split(" ")
+        for index in chance.sample(range(len(words)), chance.randint(1, max(1, len(words) // 4))):
+            words[index] = chance.choice(_WORDS_NEW)
+        return text[:start] + " ".join(words) + text[start + len(quote) :]
+    rest = text[:first] + text[end:]
+    if kind == "delete":
+        return rest
+    others = [one for one in library.walk() if one != section_id and library.heading(one).kind is NodeKind.SECTION]
+    target = library.own_span(chance.choice(others)).end
+    if target > first:
+        target -= end - first
+    return f"{rest[:target].rstrip()}\n\n{text[first:end].strip()}\n\n{rest[target:]}"
+
+
+def try_copies(names: Sequence[str], count: int, seed: int = 1) -> Iterator[tuple[str, str, str, Standing, str]]:
+    """Yield document, what was done to a quote, the quote, and what was said of it, with the text that was found."""
+    chance = random.Random(seed)  # noqa: S311 - the same copies each time
+    libraries = {name: _parse(read_document(name), name) for name in names}
+    claims = {name: find_claims(library) for name, library in libraries.items()}
+    usable = [name for name in names if len(claims[name]) > _CLAIMS_MIN]
+    for number in range(count if usable else 0):
+        name = usable[number % len(usable)]
+        kind = [*EXPECTED][(number // len(usable) + number % len(usable)) % 4]
+        library, text = libraries[name], str(libraries[name].root.text)
+        quote, start = chance.choice(claims[name])
+        while find_quote(quote, text[:start] + text[start + len(quote) :]):  # it stands there with other marks too
+            quote, start = chance.choice(claims[name])
+        below = {*library.walk(library.section_at("", start))}
+        controls = [
+            (one, offset)
+            for one, offset in chance.sample(claims[name], _CONTROLS)
+            if abs(offset - start) > _NEAR and library.section_at("", offset) not in below
+        ]
+        changed = _parse(mutate(library, kind, quote, start, chance), name)
+        for one, offset, done in ((quote, start, kind), *((*control, "leave") for control in controls)):
+            claim = Claim(quote=one, place="", section_id=library.section_at("", offset) or "")
+            finding = recheck(claim, changed)
+            found = changed.text_at(finding.span) if finding.span is not None else ""
+            yield name, done, one, finding.standing, found
+
+
+def _parse(text: str, name: str) -> Library:
+    return build_library(RawText(text=text, source=name, name=name.rpartition("/")[2]))
+
+
+def main() -> int:
+    """Print what was said, by what was done."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--copies", type=int, default=200)
+    parser.add_argument("--wrong", action="store_true", help="print what was said wrongly")
+    given = parser.parse_args()
+    counts: Counter[tuple[str, Standing]] = Counter()
+    for name, done, quote, standing, text in try_copies(list_documents(*PATTERNS), given.copies):
+        counts[done, standing] += 1
+        is_nearest_right = standing is not Standing.CHANGED or find_quote(quote, text) is None
+        if given.wrong and (standing is not EXPECTED[done] or not is_nearest_right):
+            sys.stdout.write(f"{name} {done} -> {standing}\n  {quote}\n  {text}\n")
+    for done, expected in EXPECTED.items():
+        total = sum(count for (one, _), count in counts.items() if one == done)
+        others = {
+            standing.value: n for (one, standing), n in counts.items() if one == done and standing is not expected
+        }
+        sys.stdout.write(f"{done:8} {counts[done, expected]:4} of {total:4} {expected.value}  {others or ''}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""`roamtui recheck`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.cli.conftest import GARDEN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import RunCommand
+
+SPADE = "A late spade costs 50 cents a day."
+
+
+def test_a_conversation_and_its_export_say_the_same(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+    conversation = run("ask", garden, "What does a late spade cost?", "--json").json["conversation"]
+    export = tmp_path / "export.md"
+    export.write_text(run("conversations", "export", conversation).out, "utf-8")
+    same = run("recheck", conversation, export)
+    assert (same.code, same.out) == (0, "2 quotes looked up: 2 same.\n")
+    garden.write_text(GARDEN.replace("50 cents", "2 euros"), "utf-8")
+    for target in (conversation, export):
+        found = run("recheck", target, "--json")
+        (quote,) = found.json["quotes"]
+        assert (found.code, quote["state"], quote["quote"]) == (1, "changed", SPADE)
+        assert quote["now"]["changes"] == "A late spade costs [-50 cents-]{+2 euros+} a day."
+        assert quote["now"]["path"] == ["Garden manual", "Tools"]
+    garden.unlink()
+    gone = run("recheck", "--all")
+    assert gone.code == 1
+    assert "unreachable" in gone.out
+
+
+def test_a_conversation_is_looked_up_in_another_source(run: RunCommand, garden: Path) -> None:
+    run("ask", garden, "What does a late spade cost?")
+    folder = garden.parent / "docs"
+    folder.mkdir()
+    garden.rename(folder / "manual.md")
+    moved = run("recheck", "--all", "--source", folder, "--json")
+    assert (moved.code, moved.json["counts"]["moved"]) == (0, 1)
+    assert moved.json["quotes"][0]["now"]["doc"] == "manual.md"
+
+
+def test_questions_and_answers_beside_the_documents(run: RunCommand, garden: Path) -> None:
+    faq = garden.parent / "faq.md"
+    faq.write_text(f'# FAQ\n\nDear? No: "{SPADE}" ([Tools](garden.md#tools)).\n', "utf-8")
+    assert run("recheck", faq).code == 0
+    garden.write_text(GARDEN.replace(SPADE, ""), "utf-8")
+    gone = run("recheck", faq)
+    assert (gone.code, gone.out.splitlines()[0]) == (1, f'{faq}:3: gone: "{SPADE}"')
+
+
+def test_a_file_alone_makes_nothing_be_fetched(run: RunCommand, tmp_path: Path) -> None:
+    faq = tmp_path / "faq.md"
+    faq.write_text(f'"{SPADE}" ([Tools](https://127.0.0.1:1/garden.md)).\n', "utf-8")
+    refused = run("recheck", faq, "--json")
+    assert "--allow-origin https://127.0.0.1:1" in refused.json["quotes"][0]["message"]
+
+
+def test_what_cannot_be_looked_up(run: RunCommand, tmp_path: Path) -> None:
+    assert run("recheck").code == 2
+    assert run("recheck", "0123456789ab").code == 1
+    assert run("recheck", tmp_path / "none.md").code == 1
+    faq = tmp_path / "faq.md"
+    faq.write_text(f'"{SPADE}" [a8a96034].\n', "utf-8")
+    assert "--source" in run("recheck", faq).out
