@@ -41,13 +41,6 @@ class HeadingColumns:
     """As in `FoundHeadings`."""
 
 
-def find_headings(text: str) -> list[Heading]:
-    r"""Return the headings of a Markdown text in order."""
-    columns = scan_headings(text)
-    lines = count_lines(text, columns.offsets)
-    return list(map(Heading, columns.levels, columns.titles, lines))
-
-
 def count_lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
     r"""Return the 0-based line of each offset."""
     offsets = tuple(offsets)

@@ -1,9 +1,20 @@
-"""Headings by markdown-it-py's block rules alone: exact and slow, the judge of the scan."""
+"""Headings by the scan, and by markdown-it-py's block rules alone: exact and slow, the judge of the scan."""
 
 from __future__ import annotations
 
+from roamtui.document.headings import count_lines, scan_headings
 from roamtui.document.scanning.blocks import find_starts, list_headings, parse_blocks
 from roamtui.document.scanning.titles import parse_title, read_blank_title
+
+
+def find_headings(text: str) -> list[tuple[int, str, int]]:
+    r"""Return level, title and 0-based line of each heading that the scan finds.
+
+    Args:
+        text: Markdown with ``\n`` as its only line end.
+    """
+    columns = scan_headings(text)
+    return list(zip(columns.levels, columns.titles, count_lines(text, columns.offsets), strict=True))
 
 
 def parse_headings(text: str) -> list[tuple[int, str, int]]:

@@ -42,21 +42,9 @@ def test_a_subtree_is_the_rows_whose_parents_lead_to_its_top(levels: list[int]) 
 
 
 @given(_LEVELS)
-def test_children_are_the_rows_with_that_parent(levels: list[int]) -> None:
-    columns = build_columns(_rows(levels), len(levels))
-    for row in range(-1, len(levels)):
-        assert list(columns.children(row)) == [i for i in range(len(levels)) if columns.parents[i] == row]
-
-
-@given(_LEVELS)
 def test_paths_in_order_are_the_paths_one_by_one(levels: list[int]) -> None:
     columns = build_columns(_rows(levels), len(levels))
     assert list(columns.paths()) == [columns.path(row) for row in range(len(columns))]
-
-
-def test_the_last_start_is_the_length_of_the_text() -> None:
-    assert list(build_columns([Row(NodeKind.SECTION, 1, "a", 3)], 10).starts) == [3, 10]
-    assert list(build_columns([], 0).starts) == [0]
 
 
 def test_a_title_is_cut_in_the_paths_below_it_only_where_all_of_them_would_be_a_flood() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from roamtui.document.build import open_sources
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, can_load, load_files
 from roamtui.document.node import NodeKind
-from roamtui.errors import UsageError
 
 GUIDE = "# Guide\n\nHow to begin.\n\n## First steps\n\nTake one.\n\n## First steps\n\nTake two.\n"
 
@@ -71,17 +68,6 @@ def test_a_file_that_is_loaded_has_its_sections_below_it(folder: Path) -> None:
     assert not library.node(find(library, "three.md")).is_loaded
 
 
-def test_ids_follow_the_rule_from_what_the_node_itself_says(folder: Path) -> None:
-    library = load_whole(folder)
-    counts: Counter[tuple[str, ...]] = Counter()
-    for node_id in library.walk():
-        node = library.node(node_id)
-        number = counts[node.doc, *node.path]
-        counts[node.doc, *node.path] += 1
-        text = "\x1f".join([node.doc, *node.path, str(number)])
-        assert node_id == blake2b(text.encode(), digest_size=4).hexdigest()
-
-
 def test_a_file_alone_and_in_a_folder_differ_in_ids_and_doc_alone(folder: Path) -> None:
     alone, loader = open_sources([str(folder / "README.md")])
     assert loader is None
@@ -124,19 +110,6 @@ def test_what_cannot_be_read_is_a_node_that_says_why_and_can_be_tried_again(fold
     assert again.problem_of(one) == ""
 
 
-def test_a_folder_that_vanishes_leaves_nodes_that_say_why(folder: Path) -> None:
-    library, loader = open_folder(folder)
-    folder.rename(folder.with_name("gone"))
-    whole = load_files(library, loader)
-    assert len(whole) == len(library)
-    assert all(whole.problem_of(node_id) for node_id in library.list_unloaded())
-
-
-def test_what_was_replaced_in_a_file_is_told_with_its_path(folder: Path) -> None:
-    (folder / "b/one.md").write_bytes(b"# A\xff\n")
-    assert load_whole(folder).notes == ("b/one.md: 1 characters are not valid UTF-8 and show as \ufffd.",)
-
-
 def test_the_digest_follows_texts_and_names(folder: Path) -> None:
     before = load_whole(folder).content_hash
     assert load_whole(folder).content_hash == before
@@ -159,22 +132,3 @@ def test_five_thousand_files_with_the_same_titles_have_ids_of_their_own(tmp_path
     assert len(set(library.walk())) == len(library)
     last = [*library.walk()][-1]
     assert [library.title_of(node_id) for node_id in library.ancestors(last)] == ["49", "4999.md", "Title"]
-
-
-def test_loading_one_by_one_and_all_at_once_give_the_same_ids(folder: Path) -> None:
-    library, loader = open_folder(folder)
-    for node_id in reversed(library.list_unloaded()):
-        library = library.graft(node_id, loader.load(library, node_id))
-    assert list(library.walk()) == list(load_whole(folder).walk())
-
-
-def test_progress_is_told(folder: Path) -> None:
-    told: list[tuple[int, int]] = []
-    load_files(*open_folder(folder), lambda done, total: told.append((done, total)))
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
-
-
-@pytest.mark.parametrize("name", ["-", "https://example.org/llms.txt"])
-def test_only_paths_are_opened_together(folder: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="is opened by itself"):
-        open_sources([str(folder), name])

@@ -9,14 +9,12 @@ from itertools import permutations
 import pytest
 
 from roamtui.document import document as module
-from roamtui.document.build import build_library
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind, Span
+from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.errors import UnknownSectionError
-from roamtui.sources.read import RawText
 
 _LISTING = "# Site\n\n- [A](a.md)\n- [B](b.md)\n- [C](c.md)\n"
 _PAGES = {
@@ -57,36 +55,6 @@ def test_a_loaded_page_stands_below_its_link() -> None:
     assert library.node(part).path == ("Alpha", "Part")
     assert library.node(part).doc == "a.md"
     assert library.own_text(part) == "## Part\n\nPart of alpha.\n"
-
-
-def test_loading_leaves_the_library_before_as_it_was() -> None:
-    before = _list_links()
-    after = _load(before, "a.md")
-    assert len(before) == 4
-    assert len(after) == 6
-    assert [document.key for document in before.documents] == [""]
-
-
-def test_a_link_is_loaded_once_its_page_hangs_below_it() -> None:
-    before = _list_links()
-    link = before.children(before.children(before.root_id)[0])[0]
-    assert not before.node(link).is_loaded
-    after = _load(before, "a.md")
-    assert after.node(link).is_loaded
-    assert [after.title_of(child) for child in after.children(link)] == ["Alpha"]
-
-
-def test_pages_below_a_node_come_after_its_own_children_and_their_pages() -> None:
-    library = _load(_list_links(), "c.md")
-    top = library.children(library.root_id)[0]
-    assert _titles(library.graft(top, parse_document("# More\n", key="more"))) == [
-        "Site",
-        "A",
-        "B",
-        "C",
-        "Gamma",
-        "More",
-    ]
 
 
 def test_counts_of_a_node_include_every_page_loaded_below_it() -> None:
@@ -147,25 +115,12 @@ def test_a_page_whose_ids_collide_with_the_root_is_salted() -> None:
     assert list(grown.walk())[:2] == list(root.ids)
 
 
-def test_reloading_a_page_replaces_it() -> None:
-    library = _load(_list_links(), "a.md")
-    link = library.children(library.children(library.root_id)[0])[0]
-    again = library.graft(link, parse_document("# Alpha\n\nNew.\n", key="a.md"))
-    assert _titles(again) == ["Site", "A", "Alpha", "B", "C"]
-
-
 def test_an_unknown_id_is_refused_in_a_sentence() -> None:
     library = _list_links()
     assert "ffffffff" not in library
     for ask in (library.node, library.text, library.own_text, library.parent, library.children, library.title_of):
         with pytest.raises(UnknownSectionError, match='There is no section "ffffffff"'):
             ask("ffffffff")
-
-
-def test_the_root_id_stands_for_the_whole_and_is_no_node() -> None:
-    library = Library(source="x", root=parse_document("a\n\n# A\n\n## B\n\n# C\n"))
-    assert library.root_id not in library
-    assert [library.title_of(child) for child in library.children(library.root_id)] == ["", "A", "C"]
 
 
 @pytest.mark.parametrize(
@@ -187,10 +142,6 @@ def test_a_single_h1_that_holds_everything_is_the_title(text: str, title: str | 
     assert (library.title_of(title_id) if title_id else None) == title
 
 
-def test_the_title_falls_back_to_the_source() -> None:
-    assert Library(source="notes.md", root=parse_document("words")).title == "notes.md"
-
-
 def test_each_character_belongs_to_the_section_whose_own_text_holds_it() -> None:
     library = _load(_list_links(), *_PAGES)
     for document in library.documents:
@@ -202,25 +153,6 @@ def test_each_character_belongs_to_the_section_whose_own_text_holds_it() -> None
             assert span.start <= offset < span.end
 
 
-def test_nothing_stands_where_there_is_no_node() -> None:
-    assert Library(source="x", root=parse_document("")).section_at("", 0) is None
-
-
-def test_lines_of_a_span_are_the_lines_that_it_touches() -> None:
-    library = Library(source="x", root=parse_document("# A\r\none\rtwo\n"))
-    assert library.lines_of(Span(doc="", start=5, end=9)) == (2, 2)
-    assert library.lines_of(Span(doc="", start=4, end=10)) == (1, 3)
-    assert library.text_at(Span(doc="", start=5, end=8)) == "one"
-
-
-def test_the_first_characters_of_a_text_are_those_of_the_whole() -> None:
-    library = Library(source="x", root=parse_document("# A\n\none\n\n## B\n\ntwo\n"))
-    first = library.root.ids[0]
-    for length in range(30):
-        assert library.text(first, length_max=length) == library.text(first)[:length]
-        assert library.own_text(first, length_max=length) == library.own_text(first)[:length]
-
-
 @pytest.mark.parametrize("pages", [(), ("a.md", "b.md")])
 def test_the_first_headings_below_a_node_are_named_and_all_of_them_counted(pages: tuple[str, ...]) -> None:
     library = _load(_list_links(), *pages)
@@ -230,21 +162,3 @@ def test_the_first_headings_below_a_node_are_named_and_all_of_them_counted(pages
             named, count = library.headings_below(section_id, limit)
             assert named == tuple(map(library.heading, children[:limit]))
             assert count == len(children)
-
-
-def test_a_document_that_is_not_loaded_is_a_key_error() -> None:
-    with pytest.raises(KeyError):
-        _list_links().document("a.md")
-
-
-def test_notes_of_all_documents_are_told() -> None:
-    root = parse_document("# A\n", notes=("One.",))
-    library = Library(source="x", root=root).graft(root.ids[0], parse_document("# B\n", key="b", notes=("Two.",)))
-    assert library.notes == ("One.", "Two.")
-
-
-def test_a_library_is_built_from_what_a_source_gives() -> None:
-    raw = RawText(text="a,b\n# 1,2\n", source="/x/a.csv", name="a.csv", is_markdown=False, notes=("One.",))
-    library = build_library(raw)
-    assert (library.source, library.title, library.notes) == ("/x/a.csv", "a.csv", ("One.",))
-    assert [library.node(node_id).kind for node_id in library.walk()] == [NodeKind.TEXT]

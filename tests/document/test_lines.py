@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.document.lines import find_line_starts, line_number_at, normalise_line_ends
+from roamtui.document.lines import find_line_starts, line_number_at
 
 _TEXTS = st.text(alphabet="ab\n\r\f\v\x1c\x85\u2028\u2029", max_size=40)
 
@@ -34,15 +34,3 @@ def test_a_line_number_counts_the_line_ends_before(text: str) -> None:
     for offset in range(len(text)):
         ends = [match.end() for match in re.finditer("\r\n|\r|\n", text)]
         assert line_number_at(starts, offset) == 1 + sum(end <= offset for end in ends)
-
-
-@given(_TEXTS)
-def test_normalising_keeps_the_number_of_lines_and_all_other_characters(text: str) -> None:
-    normal = normalise_line_ends(text)
-    assert "\r" not in normal
-    assert len(find_line_starts(normal)) == len(find_line_starts(text))
-    assert re.sub("[\r\n]", "", normal) == re.sub("[\r\n]", "", text)
-
-
-def test_the_first_line_of_nothing_is_line_1() -> None:
-    assert line_number_at(find_line_starts(""), 0) == 1

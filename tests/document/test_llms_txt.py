@@ -16,7 +16,7 @@ from roamtui.document.page import parse_page
 from roamtui.document.parse import parse_document
 from roamtui.sources.read import RawText
 from tests.document.invariants import assert_is_lossless, assert_is_nested, list_nodes, read_sections
-from tests.real_documents import find_data_dir, list_documents, read_document
+from tests.real_documents import list_documents, read_document
 
 BASE = "https://site.example/docs/llms.txt"
 _FILES = list_documents("llms/files/*.txt")
@@ -94,16 +94,6 @@ def test_without_an_address_relative_links_stay_text() -> None:
     assert tell(document) == [("B", "https://x.example/b")]
 
 
-def test_headings_stay_the_scanners() -> None:
-    text = "# T\n\n- [A](a)\n\n  # in a list\n\nTwo\n---\n\n- [B](b)\n\n```\n# no\n```\n"
-    assert read_sections(parse(text)) == read_sections(parse_document(text)) == [(1, "T", 1), (2, "Two", 7)]
-
-
-@pytest.mark.parametrize("text", ["", "\n", "words\n", "# T\n", "> q\n"])
-def test_without_links_it_is_what_it_is_elsewhere(text: str) -> None:
-    assert parse(text).columns == parse_document(text).columns
-
-
 @pytest.mark.parametrize(
     ("text", "name", "is_list"),
     [
@@ -156,7 +146,3 @@ def test_the_index_counts_the_same_links(data_dir: Path) -> None:
         if found != int(row["links"]):
             differ[row["file"]] = int(row["links"]) - found
     assert differ == {"2060-io__hologram-docs.txt": 1, "langchain-ai__langgraph.txt": 1}
-
-
-def test_there_are_real_files_where_there_is_data() -> None:
-    assert bool(_FILES) is (find_data_dir() / "llms").is_dir()

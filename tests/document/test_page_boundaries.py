@@ -57,22 +57,11 @@ def test_each_page_is_a_section_with_its_address(page: str, name: str) -> None:
     assert_is_lossless(parse(text.replace("\n", "\r\n"), name=name))
 
 
-def test_a_page_begins_with_its_boundary() -> None:
-    document = parse(repeat(_PAGES["rule, URL, title"]))
-    assert [node.start_line for node in list_nodes(document) if node.level == 1] == [1, 13, 25]
-
-
 def test_titles_after_rules_are_pages_in_a_file_with_the_name_alone() -> None:
     text = "# Site\n\nWords.\n\n" + repeat("---\n\n## Page %\n\nWords.\n\n## More\n\n")
     pages = [(2, "Page 1"), (3, "More"), (2, "Page 2"), (3, "More"), (2, "Page 3"), (3, "More")]
     assert [(level, title) for level, title, _ in read_sections(parse(text))] == [(1, "Site"), *pages]
     assert read_sections(parse(text, name="docs.md")) == read_sections(parse_document(text))
-
-
-def test_deeper_headings_stay_below_their_page() -> None:
-    text = repeat("## Page %\nSource: /p%\n\n# Loud\n\n## Less\n\n")
-    found = [(level, title) for level, title, _ in read_sections(parse(text))]
-    assert found == [one for number in (1, 2, 3) for one in ((2, f"Page {number}"), (3, "Loud"), (4, "Less"))]
 
 
 def test_a_fence_that_a_page_leaves_open_ends_with_it() -> None:
@@ -84,11 +73,6 @@ def test_what_stands_in_a_block_of_code_is_no_boundary() -> None:
     shown = "```\n# Example\nSource: https://s.example/e\n```\n\n"
     text = repeat("# Page %\nSource: /p%\n\n") + shown + repeat("# Later %\nSource: /l%\n\n")
     assert "Example" not in [title for _, title, _ in read_sections(parse(text))]
-
-
-def test_front_matter_in_the_middle_is_no_heading() -> None:
-    text = "# Site\n\n" + repeat("# Page %\nSource: /p%\n\nWords.\n\n---\nid: x%\nkind: y\n---\n\nMore.\n\n")
-    assert [title for _, title, _ in read_sections(parse(text))] == ["Site", "Page 1", "Page 2", "Page 3"]
 
 
 def test_a_heading_between_rules_is_a_heading() -> None:

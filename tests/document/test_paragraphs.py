@@ -39,13 +39,6 @@ def test_groups_and_pieces_have_about_the_promised_length() -> None:
     assert all(PIECE_LENGTH <= length <= PIECE_LENGTH * 2 for length in piece_lengths[:-1])
 
 
-def test_a_log_without_blank_lines_is_cut_at_line_ends() -> None:
-    text = "".join(f"2026-01-01T00:00:{n:02} INFO something happened\n" for n in range(60))
-    rows = group_paragraphs(text, 0)
-    assert len(rows) > 3
-    assert all(text[row.start - 1] == "\n" for row in rows[1:])
-
-
 def test_a_title_is_the_first_words_without_marks_or_controls() -> None:
     rows = group_paragraphs(
         "* > Deploy \x1b[31mnow\x1b[0m, then wait for the long queue of jobs to come to an end\n", 0
@@ -53,7 +46,3 @@ def test_a_title_is_the_first_words_without_marks_or_controls() -> None:
     assert rows[0].title.startswith("Deploy \u241b[31mnow\u241b[0m, then wait")
     assert rows[0].title.endswith("…")
     assert len(rows[0].title) <= 60
-
-
-def test_one_giant_line_is_one_piece() -> None:
-    assert len(group_paragraphs("word " * 200_000, 0)) == 1

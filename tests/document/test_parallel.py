@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from roamtui.document.parallel import run_parallel, start
+from roamtui.document.parallel import run_parallel
 
 
 def test_results_come_in_the_order_of_the_items_and_never_more_at_a_time() -> None:
@@ -38,12 +38,3 @@ def test_the_first_failure_is_raised_once_all_is_done() -> None:
     with pytest.raises(ValueError, match="1"):
         run_parallel(work, range(5), 1)
     assert sorted(done)[:2] == [0, 1]
-
-
-def test_nothing_to_do_is_done() -> None:
-    assert run_parallel(str, [], 4) == []
-
-
-def test_a_thread_of_its_own_is_no_reason_to_stay() -> None:
-    is_daemon = start(lambda: threading.current_thread().daemon)
-    assert is_daemon.result(timeout=20)

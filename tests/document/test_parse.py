@@ -44,20 +44,11 @@ def test_outline_of_any_text_is_the_judges(text: str) -> None:
     assert found == judged
 
 
-@given(markdown_texts(blocks_max=8))
-def test_parsing_twice_gives_the_same_ids(text: str) -> None:
-    assert parse_document(text).ids == parse_document(text).ids
-
-
 def test_text_before_the_first_heading_is_a_preamble_and_no_parent() -> None:
     preamble, first = list_nodes(parse_document("Words.\n\n## First\n"))
     assert (preamble.kind, preamble.level, preamble.title) == (NodeKind.PREAMBLE, 0, "")
     assert (preamble.start_line, preamble.end_line, preamble.parent) == (1, 2, None)
     assert (first.kind, first.start_line, first.parent) == (NodeKind.SECTION, 3, None)
-
-
-def test_blank_lines_before_the_first_heading_are_a_preamble_too() -> None:
-    assert [node.kind for node in list_nodes(parse_document("\n\n# A"))] == [NodeKind.PREAMBLE, NodeKind.SECTION]
 
 
 def test_front_matter_belongs_to_the_preamble() -> None:
@@ -101,24 +92,6 @@ def test_what_is_no_markdown_has_no_headings_and_no_front_matter() -> None:
     assert {node.kind for node in list_nodes(document)} == {NodeKind.TEXT}
     assert document.title == "table.csv"
     assert_is_lossless(document)
-
-
-def test_front_matter_stands_apart_from_the_text_groups_after_it() -> None:
-    nodes = list_nodes(parse_document("---\na: 1\n---\nSome words.\n"))
-    assert [(node.kind, node.start_line) for node in nodes] == [(NodeKind.PREAMBLE, 1), (NodeKind.TEXT, 4)]
-
-
-def test_an_empty_document_has_no_nodes() -> None:
-    assert list_nodes(parse_document("")) == []
-
-
-def test_notes_address_and_key_are_kept() -> None:
-    document = parse_document("# A", key="a.md", url="https://example.invalid/a", notes=("One byte was replaced.",))
-    assert (document.key, document.url, document.notes) == (
-        "a.md",
-        "https://example.invalid/a",
-        ("One byte was replaced.",),
-    )
 
 
 @pytest.mark.parametrize("marker", ["> ", "- ", "1. ", "> - "])

@@ -32,23 +32,10 @@ def test_exactly_the_characters_that_a_terminal_or_reader_obeys_are_replaced() -
     assert replaced == {code for code in range(sys.maxunicode + 1) if _is_obeyed(chr(code))}
 
 
-def test_what_replaces_them_is_obeyed_by_none() -> None:
-    every = "".join(map(chr, range(sys.maxunicode + 1)))
-    assert [hex(ord(character)) for character in plain_text(every) if _is_obeyed(character)] == []
-
-
 @pytest.mark.parametrize("code", [code for code in range(0x110) if _is_obeyed(chr(code))])
 def test_each_control_character_alone_becomes_visible(code: int) -> None:
     plain = plain_text(f"a{chr(code)}b")
     assert plain == "a\nb" if code == 0x0D else len(plain) == 3 and plain[1].isprintable()
-
-
-@given(_ANY)
-def test_sanitising_twice_is_sanitising_once(text: str) -> None:
-    plain = plain_text(text)
-    assert plain_text(plain) == plain
-    assert not any(map(_is_obeyed, plain))
-    assert plain.encode("utf-8").decode("utf-8") == plain
 
 
 @given(_ANY)
@@ -59,14 +46,6 @@ def test_a_plain_line_is_one_trimmed_line(text: str) -> None:
     assert not set(line) & set("\n\t\r")
     assert line == line.strip()
     assert "  " not in line
-
-
-def test_line_ends_become_one_kind() -> None:
-    assert plain_text("a\r\nb\rc\n") == "a\nb\nc\n"
-
-
-def test_an_escape_sequence_shows_as_text() -> None:
-    assert plain_text("\x1b]8;;https://evil.invalid\x1b\\click") == "␛]8;;https://evil.invalid␛\\click"
 
 
 @given(st.text(), st.integers(2, 40))

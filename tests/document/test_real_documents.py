@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from tests.document.invariants import (
     assert_ids_follow_the_contract,
@@ -67,14 +66,6 @@ def _list_right_outlines(case: dict[str, Any]) -> list[list[tuple[int, str, int]
     if isinstance(case.get("also_ok"), list):
         outlines.append(case["also_ok"])
     return [[(level, title, line) for level, title, line in outline] for outline in outlines]
-
-
-def test_front_matter_of_each_hostile_file_is_the_manifests(data_dir: Path) -> None:
-    folder = data_dir / "adversarial"
-    for case in json.loads((folder / "MANIFEST.json").read_text()):
-        if case.get("front_matter"):
-            document = parse_document(decode((folder / case["file"]).read_bytes()))
-            assert list_nodes(document)[0].kind is NodeKind.PREAMBLE, case["file"]
 
 
 @pytest.mark.parametrize("name", ["commonmark-spec-tests.json", "gfm-spec-tests.json"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from roamtui.document.web_text import PageKind, classify_page, decode_html, find_link, parse_fetched
-from roamtui.sources.decode import find_charset
 from roamtui.sources.web.options import FetchedPage
 
 
@@ -49,13 +48,6 @@ def test_an_encoding_that_is_none_of_the_web_is_not_used(charset: str, media_typ
     text = str(parse_fetched(make_page(body, media_type, charset)).text)
     text.encode("utf-8")
     assert "+2AA-" in text
-
-
-@pytest.mark.parametrize(
-    ("charset", "name"), [("Shift_JIS", "shift_jis"), ("latin1", "iso8859-1"), ("windows-1252", "cp1252"), ("x", None)]
-)
-def test_encodings_of_the_web_are_known(charset: str, name: str | None) -> None:
-    assert find_charset(charset) == name
 
 
 def test_a_page_is_read_in_the_encoding_that_it_names() -> None:

@@ -6,8 +6,7 @@ import gzip
 import json
 import sys
 
-from roamtui.document.headings import find_headings
-from tests.document.parser_headings import parse_headings
+from tests.document.parser_headings import find_headings, parse_headings
 from tests.real_documents import decode, find_data_dir, list_documents
 
 _PATTERNS = ("books/*.md", "llms/files/*", "llms/full/*", "adversarial/files/*", "sets/*/docs/**/*.*", "perf/*.md.gz")
@@ -38,7 +37,7 @@ def main() -> int:
 def _compare(text: str, name: str) -> int:
     """Return how many headings a text has, -1 where the two do not agree."""
     source = text.replace("\r\n", "\n").replace("\r", "\n")
-    found = [(heading.level, heading.title, heading.line) for heading in find_headings(source)]
+    found = find_headings(source)
     if found == parse_headings(source):
         return len(found)
     sys.stdout.write(f"{name} differs\n")

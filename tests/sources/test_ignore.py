@@ -13,17 +13,8 @@ from hypothesis import strategies as st
 from roamtui.sources.ignore import IgnoreRules, parse_patterns
 
 _PATHS = [
-    "a.md",
-    "b/a.md",
-    "b/c/a.md",
-    "build/x.md",
-    "b/build/x.md",
-    "foo.md",
-    "b/foo.txt",
-    "b/c/d/e.md",
-    "#x.md",
-    "!y.md",
-]
+    "a.md", "b/a.md", "b/c/a.md", "build/x.md", "b/build/x.md", "foo.md", "b/foo.txt", "b/c/d/e.md", "#x.md", "!y.md",
+]  # fmt: skip
 
 
 def is_out(patterns: str, path: str) -> bool:

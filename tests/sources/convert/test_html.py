@@ -12,45 +12,10 @@ from roamtui.sources.convert.html import convert_html, convert_html_file
 from tests.sources.convert.outlines import read_outline
 
 _BEGINNINGS = (
-    *(
-        "# ",
-        "#",
-        "###### x",
-        "---",
-        "===",
-        "= ",
-        "- ",
-        "* ",
-        "+ ",
-        "1. ",
-        "2) ",
-        "> ",
-        "```",
-        "~~~ ",
-        "    ",
-        "\t",
-        "<div>",
-    ),
-    *(
-        "<!--",
-        "<?x",
-        "</p>",
-        "[a]: b",
-        "|-|",
-        "***",
-        "__",
-        "_ _ _",
-        "\\",
-        "`",
-        "&lt;",
-        "a",
-        "x ",
-        "\n",
-        "\r",
-        "\u00a0",
-        "\u2028",
-    ),
-)
+    "# ", "#", "###### x", "---", "===", "= ", "- ", "* ", "+ ", "1. ", "2) ", "> ", "```", "~~~ ", "    ", "\t",
+    "<div>", "<!--", "<?x", "</p>", "[a]: b", "|-|", "***", "__", "_ _ _", "\\", "`", "&lt;", "a", "x ", "\n", "\r",
+    "\u00a0", "\u2028",
+)  # fmt: skip
 _MARKS = st.lists(st.sampled_from(_BEGINNINGS), max_size=5).map("".join)
 
 
