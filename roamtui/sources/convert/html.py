@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import Converted
-from roamtui.sources.convert.html_cleaning import clean_page
 from roamtui.sources.convert.html_markdown import write_markdown
+from roamtui.sources.convert.html_tree import read_page
 from roamtui.sources.decode import find_charset
 
 _SHELL_LENGTH_MAX = 1_500
@@ -47,11 +47,11 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedPage:
     Its headings are the page's, of the same levels; code blocks keep their language, tables and lists their form,
     images their words. What stands around the text, and what a reader does not see, is left out.
     """
-    page = clean_page(html, base_url)
-    text = write_markdown(page.body)
-    if _is_shell(text, page.title):
+    root, title = read_page(html, base_url)
+    text = write_markdown(root)
+    if _is_shell(text, title):
         text = ""
-    return ConvertedPage(text=text + "\n" if text else "", title=page.title)
+    return ConvertedPage(text=text + "\n" if text else "", title=title)
 
 
 def _is_shell(text: str, title: str) -> bool:
