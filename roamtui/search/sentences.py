@@ -96,11 +96,6 @@ def find_sentences(text: str) -> tuple[Sentence, ...]:
     return tuple(Sentence(start, end, unit.kind) for unit in find_units(text) for start, end in _split_unit(text, unit))
 
 
-def split_sentences(text: str) -> list[str]:
-    """Return the sentences of a Markdown text in order, each a verbatim slice of it."""
-    return [text[sentence.start : sentence.end] for sentence in find_sentences(text)]
-
-
 def best_sentences(
     text: str,
     query_terms: Sequence[str],

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.search.chunks import cut_text, make_chunks
-from tests.search.libraries import id_of, make_folder, make_library
+from tests.search.libraries import make_folder, make_library
 
 _TEXTS = st.text(alphabet=st.sampled_from("ab. \n\t!é"), max_size=400)
 
@@ -40,15 +40,6 @@ def test_pieces_end_where_paragraphs_sentences_and_words_do() -> None:
     ]
 
 
-def test_a_piece_repeats_whole_words_of_the_one_before() -> None:
-    text = "alpha beta gamma delta epsilon zeta"
-    assert [text[start:end] for start, end in cut_text(text, size=18, overlap=7)] == [
-        "alpha beta gamma",
-        "gamma delta",
-        "delta epsilon zeta",
-    ]
-
-
 @pytest.mark.parametrize(("size", "overlap"), [(200, 0), (500, 10), (800, 200)])
 def test_sizes_of_published_systems_can_be_chosen(size: int, overlap: int) -> None:
     library = make_library("# A\n\n" + "Some words to be cut. " * 200)
@@ -66,21 +57,8 @@ def test_a_chunk_carries_its_titles_and_no_other_text_of_its_section() -> None:
     ]
 
 
-def test_a_chunk_belongs_to_the_section_whose_own_text_it_is() -> None:
-    library = make_library("# A\n\nfirst\n\n## B\n\nsecond\n\n## C\n\nthird\n")
-    owners = [chunk.section_id for chunk in make_chunks(library, library.walk(), size=50, overlap=0)]
-    assert owners == [id_of(library, title) for title in "ABC"]
-
-
 def test_very_long_titles_leave_room_for_the_text() -> None:
     library = make_library(f"# {'long ' * 200}\n\n## Near\n\nText.\n")
     near = [chunk.text for chunk in make_chunks(library, library.walk(), size=50, overlap=0)][-1]
     assert near.endswith("Near\nText.")
     assert len(near) < 250
-
-
-def test_text_without_headings_is_cut_too() -> None:
-    library = make_library("Some words.\n\nOthers follow here.\n")
-    assert "Others follow here." in "\n".join(
-        chunk.text for chunk in make_chunks(library, library.walk(), size=50, overlap=0)
-    )

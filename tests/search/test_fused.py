@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,17 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.errors import ModelError, UnknownSectionError
-from roamtui.search.base import RankedSection, Searcher, SearchParts
+from roamtui.errors import ModelError
+from roamtui.search.base import Searcher, SearchParts
 from roamtui.search.choosing import make_searcher
 from roamtui.search.fused import (
     NeighbourRules,
     RankedList,
     find_neighbours,
-    find_rival,
     fuse_lists,
-    measure_doubt,
-    put_clear_first,
 )
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
@@ -95,53 +91,14 @@ def test_hybrid_finds_what_words_miss_and_says_how() -> None:
     assert hits[0].snippet == "The gardeners water the roses."
 
 
-def test_a_hit_of_several_lists_tells_its_place_in_each() -> None:
-    hit = _make({"trust_words": False}).search("late fees")[0]
-    assert HANDBOOK.title_of(hit.section_id) == "Late fees"
-    assert hit.why == "text rank 1 · vector rank 1"
-    assert hit.score == pytest.approx(1.4 / 61)
-
-
 def test_the_clearer_words_find_the_less_vectors_count() -> None:
     trusting, other = (_make({"trust_words": trusts}).search("late fees")[0] for trusts in (True, False))
     assert trusting.section_id == other.section_id
     assert trusting.score < other.score
 
 
-def test_what_words_find_clearly_goes_first_whatever_vectors_say() -> None:
-    firsts = [
-        _find(_make({"trust_words": trusts, "vector_weight": 500.0}), "reminded rosewaters")[0]
-        for trusts in (True, False)
-    ]
-    assert firsts == ["Invoices", "Watering"]
-
-
 def test_words_are_trusted_unless_told_otherwise() -> None:
     assert _find(_make({"vector_weight": 500.0}), "reminded rosewaters")[0] == "Invoices"
-
-
-def test_vectors_alone_use_no_words() -> None:
-    searcher = _make({"mode": SearchMode.VECTOR, "vector_weight": 0.0})
-    hits = searcher.search("late fees")
-    assert all(hit.why.startswith("vector rank") for hit in hits)
-    assert len(hits) == 5
-
-
-def test_scores_never_rise_and_limits_hold() -> None:
-    searcher = _make({"neighbour_count": 3})
-    hits = searcher.search("late fees", limit=4)
-    assert len(hits) == 4
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    assert len({hit.section_id for hit in hits}) == 4
-
-
-def test_within_holds_for_every_list() -> None:
-    inside = id_of(HANDBOOK, "Paying")
-    found = _find(_make({"neighbour_count": 9}), "watering roses", within=inside)
-    assert set(found) <= {"Paying", "Late fees", "Invoices"}
-    assert _find(_make({}), "watering", within=HANDBOOK.root_id)
-    with pytest.raises(UnknownSectionError):
-        _make({}).search("x", within="feedbeef")
 
 
 def test_a_neighbour_tells_by_whom_it_came() -> None:
@@ -214,13 +171,6 @@ def test_where_vectors_are_needed_a_failing_embedder_is_an_error() -> None:
             searcher.search("late fees")
 
 
-def test_another_embedder_is_told(tmp_path: Path) -> None:
-    told: list[str] = []
-    _make({}, embedder=HashedEmbedder("old"), cache=tmp_path).search("fees")
-    _make({}, embedder=HashedEmbedder("new"), cache=tmp_path, tell=told.append).search("fees")
-    assert told == ["Embedded again by new: the vectors that were kept are of old."]
-
-
 def test_a_refreshed_library_is_searched_and_only_new_text_embedded(tmp_path: Path) -> None:
     embedder = HashedEmbedder()
     searcher = _make({}, embedder=embedder, cache=tmp_path)
@@ -241,11 +191,6 @@ def test_no_words_make_the_vectors_and_ask_nobody() -> None:
     assert searcher.search(" ") == ()
     assert len(embedder.documents) == len(embedder.asked) > 0
     assert reranker.asked == []
-
-
-@pytest.mark.parametrize("query", ["", " ", '"', "§§§", "\x00\ud800", "a" * 20_000])
-def test_any_text_is_a_query(query: str) -> None:
-    _make({"neighbour_count": 2}).search(query)
 
 
 _IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8).map(tuple)
@@ -270,11 +215,6 @@ def test_the_order_of_lists_changes_no_score(lists: list[RankedList], random: ob
     assert fuse_lists(mixed, 60) == pytest.approx(fuse_lists(lists, 60))
 
 
-@given(_IDS, st.integers(1, 100))
-def test_one_list_alone_keeps_its_order(ids: tuple[str, ...], k: int) -> None:
-    assert tuple(fuse_lists([RankedList(name="x", weight=0.3, section_ids=ids)], k)) == ids
-
-
 @given(_IDS.filter(lambda ids: len(ids) > 1), _LISTS, st.data())
 def test_what_rises_in_a_list_never_falls(ids: tuple[str, ...], others: list[RankedList], data: st.DataObject) -> None:
     place = data.draw(st.integers(1, len(ids) - 1))
@@ -282,42 +222,6 @@ def test_what_rises_in_a_list_never_falls(ids: tuple[str, ...], others: list[Ran
     before = fuse_lists([RankedList(name="x", weight=1.0, section_ids=ids), *others], 60)
     after = fuse_lists([RankedList(name="x", weight=1.0, section_ids=raised), *others], 60)
     assert after[ids[place]] > before[ids[place]]
-
-
-def test_two_middling_places_beat_one_good_one() -> None:
-    lists = [
-        RankedList(name="text", weight=1.0, section_ids=("a", "b", "c")),
-        RankedList(name="vector", weight=1.0, section_ids=("d", "c", "e")),
-    ]
-    assert next(iter(fuse_lists(lists, 60))) == "c"
-    assert fuse_lists(lists, 60)["c"] == pytest.approx(1 / 63 + 1 / 62)
-
-
-def _rank_shares(*shares: float) -> list[RankedSection]:
-    return [RankedSection(section_id=str(place), score=share, why="") for place, share in enumerate(shares)]
-
-
-def test_doubt_is_how_near_the_tenth_section_comes_to_the_first() -> None:
-    assert measure_doubt([]) == 1.0
-    assert measure_doubt(_rank_shares(0.7)) == 1.0
-    assert measure_doubt(_rank_shares(0.8, 0.4)) == pytest.approx(0.25)
-    assert measure_doubt(_rank_shares(*[1.0] * 9, 0.5, 0.1)) == pytest.approx(0.25)
-    assert 0 < measure_doubt(_rank_shares(1.0, 0.0)) < 0.02
-
-
-def test_a_rival_is_the_best_other_section_by_words() -> None:
-    sections = [RankedSection(section_id=name, score=score, why="") for name, score in (("a", 1.0), ("b", 0.4))]
-    assert find_rival(sections, "a") == 0.4
-    assert find_rival(sections, "b") == 2.5
-    assert find_rival(sections, "c") == math.inf
-    assert find_rival(sections[:1], "a") == 0.0
-
-
-def test_the_best_section_by_words_goes_first_only_where_none_comes_near_it() -> None:
-    assert put_clear_first(["2", "1", "0"], _rank_shares(1.0, 0.9, 0.2)) == ["0", "2", "1"]
-    assert put_clear_first(["2", "1", "0"], _rank_shares(1.0, 0.95)) == ["2", "1", "0"]
-    assert put_clear_first(["2", "1"], _rank_shares(1.0, 0.1)) == ["2", "1"]
-    assert put_clear_first(["2", "1"], []) == ["2", "1"]
 
 
 BOOK = make_library("""# Book
@@ -357,18 +261,9 @@ def test_parent_children_and_those_beside_it_join() -> None:
     }
 
 
-def test_neighbours_are_the_nearest_and_as_many_as_wished() -> None:
-    assert list(_join("One d")) == ["One", "One c", "One b"]
-    assert list(_join("One", replace(RULES, siblings_per_node=1))) == ["Book", "One a", "Two"]
-
-
 def test_the_best_ones_join_where_only_some_may() -> None:
     assert list(_join("One b", replace(RULES, count=2))) == ["One", "Deep"]
     assert _join("One b", replace(RULES, count=0)) == {}
-
-
-def test_a_share_of_nothing_joins_nothing() -> None:
-    assert list(_join("One b", replace(RULES, parent=0, sibling=0))) == ["Deep"]
 
 
 def test_each_step_takes_its_share() -> None:
@@ -378,20 +273,6 @@ def test_each_step_takes_its_share() -> None:
     assert found["One c"][0] == pytest.approx(0.75 * 0.6)
     assert found["One c"][1] == "sibling"
     assert "One c" not in _join("Deep")
-
-
-def test_the_best_way_to_a_neighbour_counts_and_what_was_found_is_none() -> None:
-    scores = {id_of(BOOK, "One a"): 1.0, id_of(BOOK, "One c"): 0.5}
-    joined = find_neighbours(BOOK, scores, RULES)
-    assert joined[id_of(BOOK, "One")].score == 0.75
-    assert joined[id_of(BOOK, "One")].origin == id_of(BOOK, "One a")
-    assert scores.keys().isdisjoint(joined)
-
-
-def test_nothing_outside_joins() -> None:
-    inside = frozenset(BOOK.walk(id_of(BOOK, "One b")))
-    joined = find_neighbours(BOOK, {id_of(BOOK, "One b"): 1.0}, RULES, inside)
-    assert [BOOK.title_of(section_id) for section_id in joined] == ["Deep"]
 
 
 def test_files_and_folders_do_not_join() -> None:

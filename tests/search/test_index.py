@@ -37,37 +37,6 @@ def test_a_file_holds_the_sections_of_its_document() -> None:
     assert index.context(0) == ""
 
 
-def test_rank_keeps_to_limit_and_range_and_order() -> None:
-    index = SectionIndex(make_library("# Head\n\nA word.\n\n" * 5))
-
-    assert [number for number, _ in index.rank('"word"', _WEIGHTS, range(5), 3)] == [0, 1, 2]
-    assert [number for number, _ in index.rank('"word"', _WEIGHTS, range(2, 4), 3)] == [2, 3]
-    assert index.rank('"word"', _WEIGHTS, range(0), 3) == []
-    assert index.rank("", _WEIGHTS, range(5), 3) == []
-
-
-def test_rarer_words_score_higher() -> None:
-    index = SectionIndex(make_library("# A\n\nrare common\n\n# B\n\ncommon word\n\n# C\n\nx\n\n# D\n\ny\n\n# E\n\nz\n"))
-    scores = dict(index.rank('"rare" OR "common"', _WEIGHTS, range(len(index)), 5))
-
-    assert scores[0] > scores[1] > 0
-
-
-def test_stems_are_known() -> None:
-    index = SectionIndex(make_library("# Installing\n\nCafé.\n"))
-
-    assert index.has_stem("instal")
-    assert index.has_stem("cafe")
-    assert not index.has_stem("installing")
-
-
-def test_first_words_of_a_text_without_headings_are_no_title() -> None:
-    index = SectionIndex(make_library("Zebras are striped.\n"))
-
-    assert index.title(0) == ""
-    assert index.title_stems(0) == frozenset()
-
-
 def test_memory_is_given_back_with_the_index() -> None:
     index = SectionIndex(make_library("# One\n"))
     assert isinstance(index.store, SectionStore)

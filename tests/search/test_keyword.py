@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.index import SectionIndex
-from roamtui.search.keyword import KeywordSearcher, demote_bare, is_bare, merge_families
-from roamtui.search.options import RetrievalOptions
-from roamtui.search.query import parse_query
+from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.sentences import SNIPPET_LENGTH
 from tests.search.libraries import find_titles, id_of, make_folder, make_library
 
@@ -107,10 +105,6 @@ def test_a_hit_says_what_it_is() -> None:
     assert all(hit.score > 0 for hit in hits)
 
 
-def test_a_mistyped_title_is_found_in_both_lists() -> None:
-    assert KeywordSearcher(HANDBOOK).search("parentel leave")[0].why == "text rank 1 · title rank 1"
-
-
 def test_a_corrected_word_is_found_in_texts_too() -> None:
     library = make_library("# Installation\n\nRun it.\n\n# Notes\n\nDo the installation first.\n")
 
@@ -148,15 +142,6 @@ def test_exact_identifiers_go_before_their_parts() -> None:
     assert find_titles(library, "max_tokens") == ["Name", "Prose"]
 
 
-def test_a_title_that_is_the_identifier_goes_before_its_uses() -> None:
-    library = make_library(
-        "# Guide\n\nUse `map_batches`. Then `map_batches` again, `map_batches` thrice.\n\n"
-        "# ray.data.map_batches\n\nApplies a function.\n"
-    )
-
-    assert find_titles(library, "map_batches")[0] == "ray.data.map_batches"
-
-
 def test_stop_words_alone_are_looked_for() -> None:
     library = make_library("# One\n\nTo be or not to be.\n\n# Two\n\nNothing else.\n")
 
@@ -184,12 +169,6 @@ def test_writing_without_spaces_is_found(query: str, title: str) -> None:
     assert find_titles(library, query)[0] == title
 
 
-def test_words_of_indian_scripts_are_whole() -> None:
-    library = make_library("# One\n\nयह हिन्दी है।\n\n# Two\n\nहम दन.\n")
-
-    assert find_titles(library, "हिन्दी") == ["One"]
-
-
 def test_within_searches_a_subtree_and_its_root() -> None:
     paying = id_of(HANDBOOK, "Paying")
 
@@ -205,13 +184,6 @@ def test_within_an_unknown_section_is_refused() -> None:
 def test_limit_is_kept() -> None:
     assert len(find_titles(HANDBOOK, "leave work late days", limit=2)) == 2
     assert find_titles(HANDBOOK, "leave", limit=0) == []
-
-
-def test_more_hits_than_candidates_may_be_asked_for() -> None:
-    library = make_library("".join(f"# Title {number}\n\nThe same word.\n\n" for number in range(30)))
-    searcher = KeywordSearcher(library, RetrievalOptions(candidates=5))
-
-    assert len(searcher.search("word", limit=25)) == 25
 
 
 def test_ties_keep_the_order_of_the_document() -> None:
@@ -266,25 +238,6 @@ def test_a_page_that_is_not_loaded_is_found_by_its_title() -> None:
     assert find_titles(library, "a.md") == ["a.md"]
 
 
-def test_plain_text_without_headings_is_searched() -> None:
-    library = make_library("\n\n".join(f"Paragraph {word} says {word * 40}." for word in ("alpha", "beta", "gamma")))
-    hits = KeywordSearcher(library).search("beta")
-
-    assert "Paragraph beta" in library.own_text(hits[0].section_id)
-    assert hits[0].snippet.startswith("Paragraph beta says")
-
-
-def test_refresh_searches_the_new_library() -> None:
-    before, after = make_library("# One\n\nApples.\n"), make_library("# Two\n\nPears.\n")
-    searcher = KeywordSearcher(before)
-    assert searcher.search("apples")
-
-    searcher.refresh(after)
-
-    assert not searcher.search("apples")
-    assert searcher.search("pears")[0].section_id == id_of(after, "Two")
-
-
 def test_a_page_grafted_later_is_found_after_refresh() -> None:
     whole = make_folder({"a.md": "# One\n\nApples.\n", "b.md": "# Two\n\nPears.\n"})
     first, second = whole.grafts
@@ -320,16 +273,6 @@ def test_a_snippet_is_found_deep_in_a_long_section() -> None:
     library = make_library(f"# One\n\n{filler}The zebra is striped.\n\n{filler}")
 
     assert KeywordSearcher(library).search("zebra striped")[0].snippet == "The zebra is striped."
-
-
-def test_a_bare_heading_has_no_snippet() -> None:
-    library = make_library("# Zebra\n\n## Stripes\n\nBlack and white.\n")
-
-    assert KeywordSearcher(library).search("zebra")[0].snippet == ""
-
-
-def test_an_empty_document_has_no_hits() -> None:
-    assert find_titles(make_library(""), "anything") == []
 
 
 @given(st.text())
@@ -373,45 +316,3 @@ def test_what_stands_nowhere_is_found_by_its_parts(query: str, title: str) -> No
     )
 
     assert find_titles(library, query)[:1] == [title]
-
-
-def test_a_bare_heading_is_known() -> None:
-    assert [is_bare(_INDEX, number) for number in range(len(_INDEX))] == [True, False, False, False, True]
-
-
-def test_text_goes_before_bare_headings() -> None:
-    query = parse_query("refund price")
-
-    assert demote_bare(_INDEX, [_REFUNDS, _EXCHANGES, _SHOP, _ONLINE], query) == [_SHOP, _REFUNDS, _EXCHANGES, _ONLINE]
-
-
-def test_a_child_without_a_match_of_its_own_does_not_go_before_its_bare_parent() -> None:
-    assert demote_bare(_INDEX, [_REFUNDS, _POST, _SHOP], parse_query("refund price")) == [_SHOP, _REFUNDS, _POST]
-
-
-def test_sections_with_text_keep_their_order() -> None:
-    assert demote_bare(_INDEX, [_POST, _SHOP, _REFUNDS], parse_query("refund price")) == [_POST, _SHOP, _REFUNDS]
-
-
-def test_text_below_a_title_that_is_asked_for_goes_before_a_bare_heading() -> None:
-    assert demote_bare(_INDEX, [_REFUNDS, _SHOP], parse_query("shop")) == [_SHOP, _REFUNDS]
-
-
-def test_a_bare_heading_that_is_asked_for_stays_first() -> None:
-    assert demote_bare(_INDEX, [_REFUNDS, _SHOP], parse_query("refunds")) == [_REFUNDS, _SHOP]
-
-
-def test_bare_headings_alone_keep_their_order() -> None:
-    assert demote_bare(_INDEX, [_EXCHANGES, _REFUNDS], parse_query("refund price")) == [_EXCHANGES, _REFUNDS]
-
-
-def test_families_merge_only_where_nothing_of_their_own_matches() -> None:
-    query = parse_query("refunds")
-
-    assert merge_families(_INDEX, [_REFUNDS, _POST, _ONLINE, _SHOP], query, 5) == [_REFUNDS, _ONLINE, _SHOP]
-    assert merge_families(_INDEX, [_ONLINE, _REFUNDS, _SHOP], query, 5) == [_ONLINE, _SHOP]
-    assert merge_families(_INDEX, [_POST, _ONLINE], query, 5) == [_POST, _ONLINE]
-
-
-def test_merging_stops_at_the_limit() -> None:
-    assert merge_families(_INDEX, [_ONLINE, _SHOP, _POST], parse_query("refunds"), 2) == [_ONLINE, _SHOP]

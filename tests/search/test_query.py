@@ -7,27 +7,8 @@ import pytest
 from roamtui.search.query import code_identifier, correct_query, parse_query
 
 
-def test_words_are_alternatives() -> None:
-    assert parse_query("late fees").expression == '"late" OR "fees"'
-
-
-def test_words_with_one_stem_count_once() -> None:
-    assert parse_query("party parties").expression == '"parties"'
-
-
 def test_an_identifier_is_looked_for_whole_and_in_parts() -> None:
     assert parse_query("max_tokens").expression == '"max" OR "tokens" OR names : "maxx5ftokens0" OR "max tokens"'
-
-
-def test_parts_of_camel_case_are_looked_for() -> None:
-    query = parse_query("getUserById")
-
-    assert query.expression == '"getuserbyid" OR "get" OR "user" OR "id" OR "get user by id"'
-    assert query.names == {"getuserbyid"}
-
-
-def test_numbers_of_sections_are_not_taken_apart() -> None:
-    assert parse_query("§ 4.2").expression == f'names : "{code_identifier("4.2")}" OR "4 2"'
 
 
 @pytest.mark.parametrize("text", ['"load balancing" rules', "“load balancing” rules", "„load balancing“ rules"])
@@ -36,18 +17,6 @@ def test_quoted_words_are_a_phrase(text: str) -> None:
 
     assert query.phrases == '"load balancing"'
     assert query.expression == '"load" OR "balancing" OR "rules"'
-
-
-def test_one_quoted_word_is_no_phrase() -> None:
-    assert parse_query('a "detached" actor').phrases == ""
-
-
-def test_a_star_asks_for_a_prefix() -> None:
-    assert parse_query("config*").expression == '"config" OR "config" *'
-
-
-def test_writing_without_spaces_is_looked_for_in_pairs() -> None:
-    assert parse_query("数据库").expression == '"数 据" OR "据 库"'
 
 
 @pytest.mark.parametrize("text", ["", " ", "***", '""', "\0", "🙂"])

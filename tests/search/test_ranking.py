@@ -14,7 +14,7 @@ from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.query import parse_query
-from roamtui.search.ranking import Search, is_glossary_entry, measure_share, plan_search, rank_by_text
+from roamtui.search.ranking import Search, is_glossary_entry, plan_search, rank_by_text
 from tests.search.libraries import make_folder, make_library
 
 _PLAIN = RetrievalOptions()
@@ -151,11 +151,6 @@ def test_an_entry_of_a_glossary_answers_what_it_defines(weigh_alone: Callable[..
     assert _rank(index, "what is a ship with fuel")[0] == "Ship"
 
 
-def test_share() -> None:
-    assert measure_share(frozenset("ab"), frozenset("bc")) == 0.5
-    assert measure_share(frozenset(), frozenset("a")) == 0.0
-
-
 def test_a_quoted_title_is_an_entry_and_a_part_that_only_says_so_is_none() -> None:
     text = '# A\n\n## 1.2 "Ship"\n\nIt floats.\n\n## Type definitions in code\n\n### Loops\n\nWhile.\n'
     index = SectionIndex(make_library(text))
@@ -179,11 +174,6 @@ def _find(query: str, weighed_max: int) -> list[int]:
     return [n for n, _ in _INDEX.rank(search.expression, _WEIGHTS, range(_COUNT), _COUNT, rows=search.rows)]
 
 
-def test_a_small_library_is_weighed_whole() -> None:
-    assert _plan("common rare", _COUNT) == Search(parse_query("common rare").expression)
-    assert _plan("", 5) == Search("")
-
-
 def test_words_that_stand_nowhere_cost_nothing() -> None:
     assert _plan("rare zebra", 10).expression == '"rare"'
     assert _find("zebra", 10) == []
@@ -205,10 +195,6 @@ def test_one_common_word_is_looked_for_in_titles() -> None:
     index = SectionIndex(make_library(text))
     search = plan_search(index, parse_query("word"), range(_COUNT), weighed_max=10)
     assert [n for n, _ in index.rank(search.expression, _WEIGHTS, range(_COUNT), 5, rows=search.rows)] == [50]
-
-
-def test_where_all_hold_all_words_the_first_are_weighed() -> None:
-    assert sorted(_find("common end", 10)) == list(range(10))
 
 
 def test_a_pruned_search_still_gives_hits() -> None:

@@ -110,24 +110,6 @@ def test_after_changes_it_answers_like_a_new_one() -> None:
         assert list(index.store.list_title_words()) == list(SectionIndex(library).store.list_title_words())
 
 
-def test_a_file_that_is_gone_is_found_no_more() -> None:
-    before = SectionIndex(make_folder(FILES))
-    after = SectionIndex(make_folder({"a.md": FILES["a.md"]}), before.store, before=before)
-
-    assert rank_titles(after, '"brown" OR "cherri" OR "red"') == ["Apples"]
-    assert list(after.store.list_title_words()) == ["apples", "kinds"]
-
-
-def test_a_loaded_file_is_no_longer_a_line_of_the_listing() -> None:
-    whole = make_folder(FILES)
-    listing = Library(source=whole.source, root=whole.root)
-    before = SectionIndex(listing)
-    assert rank_titles(before, '"d"') == ["d.md"]
-
-    after = SectionIndex(whole, before.store, before=before)
-    assert rank_titles(after, '"d"') == ["Dates"]
-
-
 def test_an_index_of_an_earlier_library_finds_nothing_of_the_later_one() -> None:
     library = make_folder(FILES)
     before = SectionIndex(library)
@@ -148,27 +130,11 @@ def test_a_long_document_is_written_in_parts() -> None:
     assert rank_titles(after, '"word1"') == ["Title 1"]
 
 
-def test_the_same_text_under_two_names_is_found_twice() -> None:
-    index = SectionIndex(make_folder({"a.md": "# One\n\nZebra.\n", "b.md": "# One\n\nZebra.\n"}))
-    found = index.rank('"zebra"', WEIGHTS, range(len(index)), 5)
-    assert {index.document(number).key for number, _ in found} == {"a.md", "b.md"}
-
-
 def test_a_broken_expression_is_told_and_nothing_is_lost() -> None:
     index = SectionIndex(make_folder(FILES))
     with pytest.raises(IndexLostError):
         index.rank('"red" AND', WEIGHTS, range(len(index)), 5)
     assert rank_titles(index, '"brown"') == ["Dates"]
-
-
-def test_counts_follow_what_is_written() -> None:
-    store = SectionStore()
-    library = make_folder(FILES)
-    index = SectionIndex(library, store)
-    assert store.count('"red"', 10) == 2
-    assert store.count('"red"', 1) == 1
-    SectionIndex(_change(library, d="# Dates\n\nRed too.\n"), store, before=index)
-    assert store.count('"red"', 10) == 3
 
 
 _FRUIT = {"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Dates\n\nBrown and sweet.\n"}
@@ -215,31 +181,9 @@ def place(tmp_path: Path) -> _Place:
     return _Place(tmp_path)
 
 
-def _count_new(searcher: KeywordSearcher) -> int:
-    """Bring an index up to date and return how many sections that wrote."""
-    totals = [0]
-    searcher.prepare(lambda _, total: totals.append(total))
-    return totals[-1]
-
-
 def _finds(searcher: KeywordSearcher, query: str) -> list[str]:
     library = searcher.prepare().library
     return [library.title_of(hit.section_id) for hit in searcher.search(query)]
-
-
-def test_a_second_run_writes_nothing(place: _Place) -> None:
-    assert _count_new(place.open()) == 2
-    assert _count_new(place.open()) == 0
-    assert _finds(place.open(), "sweet") == ["Dates"]
-    assert place.told == []
-
-
-def test_only_what_changed_is_written_and_what_is_gone_is_taken_out(place: _Place) -> None:
-    place.open().prepare()
-    changed = make_folder({"a.md": _FRUIT["a.md"], "c.md": "# Currants\n\nRed and small.\n"})
-
-    assert _count_new(place.open(changed)) == 1
-    assert sorted(_finds(place.open(changed), "red sweet")) == ["Apples", "Currants"]
 
 
 def test_it_is_for_its_owner_alone(place: _Place) -> None:

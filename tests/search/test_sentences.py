@@ -8,10 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.search.sentences import best_sentences, find_opening, find_sentences, split_sentences
+from roamtui.search.sentences import best_sentences, find_opening, find_sentences
 from roamtui.search.terms import query_terms
 
 _TEXT = st.text(alphabet="ab AB.!?;()`\n*_|#>-'\"。1 ", max_size=80)
+
+
+def _split(text: str) -> list[str]:
+    return [text[sentence.start : sentence.end] for sentence in find_sentences(text)]
 
 
 def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
@@ -48,15 +52,15 @@ def _choose(text: str, question: str, *, limit: int = 1) -> list[str]:
         ("***\n\n...\n", []),
     ],
 )
-def test_split_sentences(text: str, expected: list[str]) -> None:
-    assert split_sentences(text) == expected
+def test_a_text_is_cut_into_sentences(text: str, expected: list[str]) -> None:
+    assert _split(text) == expected
 
 
 def test_a_very_long_sentence_is_divided_at_semicolons() -> None:
     clauses = [f"clause {number} {'word ' * 30}ends;" for number in range(6)]
     text = " ".join(clauses)
 
-    pieces = split_sentences(text)
+    pieces = _split(text)
 
     assert len(pieces) == 3
     assert " ".join(pieces) == text
@@ -139,14 +143,6 @@ def test_a_sentence_without_the_title_s_word_still_answers_below_it() -> None:
     assert _choose(text, "refunds of money in days") == ["Money comes ten days after asking."]
 
 
-def test_the_earlier_of_two_like_sentences_goes_first() -> None:
-    early, late = "Ask about the rent, soon, of a car.", "Ask about the rent of a car soon."
-    filler = "\n\n".join(["Nothing of note stands here."] * 9)
-
-    assert _choose(f"{early}\n\n{filler}\n\n{late}", "rent car") == [early]
-    assert _choose(f"{late}\n\n{filler}\n\n{early}", "rent car") == [late]
-
-
 @pytest.mark.parametrize(
     "worse",
     [
@@ -174,25 +170,6 @@ def test_prose_goes_before_code_and_questions() -> None:
     assert _choose(text, "retry limit", limit=3)[0] == "You can set the retry limit yourself."
 
 
-def test_given_weights_decide() -> None:
-    text = "Only apples grow in this garden. Only pears grow in that garden."
-
-    by_apples = best_sentences(text, ("apples", "pears"), limit=1, idf={"apples": 9.0, "pears": 1.0})
-    by_pears = best_sentences(text, ("apples", "pears"), limit=1, idf={"apples": 1.0, "pears": 9.0})
-
-    assert text[by_apples[0].start : by_apples[0].end].startswith("Only apples")
-    assert text[by_pears[0].start : by_pears[0].end].startswith("Only pears")
-
-
-def test_the_same_sentence_twice_is_returned_once() -> None:
-    assert len(_choose("Save your work now.\n\nSave your work now.", "save", limit=5)) == 1
-
-
-def test_nothing_is_returned_where_nothing_matches() -> None:
-    assert _choose("Nothing here.", "zebra") == []
-    assert best_sentences("Nothing here.", (), limit=3) == ()
-
-
 def test_opening_is_the_first_sentence_that_says_something() -> None:
     text = "# Head\n\nNote:\n\nThis page says a great deal. More.\n"
     opening = find_opening(text)
@@ -206,12 +183,6 @@ def test_a_row_answers_with_what_the_head_of_its_table_says() -> None:
     text = "| Lamp | Moths per night |\n|---|---|\n| White | 118 |\n| Amber | 43 |\n\nAmber light is warm.\n"
 
     assert _choose(text, "moths per night of amber lamps") == ["| Amber | 43 |"]
-
-
-def test_a_table_says_nothing_of_what_follows_it() -> None:
-    text = "| Moths | Night |\n|---|---|\n| 1 | 2 |\n\nAmber light is warm.\n\nAmber moths fly high up.\n"
-
-    assert _choose(text, "amber moths") == ["Amber moths fly high up."]
 
 
 def test_other_forms_count_as_their_term() -> None:

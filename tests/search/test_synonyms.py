@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from roamtui.search.stem import stem
-from roamtui.search.synonyms import _GROUPS, find_synonyms
+from roamtui.search.synonyms import find_synonyms
 from tests.search.libraries import find_titles, make_library
 
 _FILLER = "".join(f"## Filler {number}\n\nNothing of note.\n\n" for number in range(8))
@@ -16,12 +15,6 @@ def test_a_synonym_is_found_by_any_form_of_a_word() -> None:
     assert "purchase" in find_synonyms(["buying"])
     assert find_synonyms(["agreements", "contracts"]) == ()
     assert find_synonyms(["getUserById", "gradient"]) == ()
-
-
-def test_every_group_holds_several_words_in_small_letters() -> None:
-    groups = [group.split() for group in _GROUPS.strip().splitlines()]
-    assert all(len({stem(word) for word in group}) > 1 for group in groups)
-    assert all(word.isascii() and word.islower() and word.isalpha() for group in groups for word in group)
 
 
 def test_what_says_it_in_other_words_is_found() -> None:

@@ -32,27 +32,7 @@ def test_another_form_of_a_word_is_no_slip() -> None:
     assert list(titles.correct(["databsae"])["databsae"]) == ["database"]
 
 
-def test_titles_most_like_the_query_come_first() -> None:
-    words = ["instalattion", "guide"]
-    ranked = _TITLES.rank(words, _TITLES.correct(words), range(len(_INDEX)))
-
-    assert [_INDEX.title(number) for number in ranked] == ["Installation guide", "Installation"]
-
-
-def test_only_titles_within_are_ranked() -> None:
-    words = ["instalattion"]
-
-    assert _TITLES.rank(words, _TITLES.correct(words), range(1)) == [0]
-
-
 def test_a_title_that_shares_little_with_the_query_is_left_out() -> None:
     words = ["instalattion", "fails", "without", "network", "behind", "proxy"]
 
     assert _TITLES.rank(words, _TITLES.correct(words), range(len(_INDEX))) == []
-
-
-def test_a_plural_may_be_mistyped_as_one() -> None:
-    titles = TitleWords(SectionIndex(make_library("# Passwords\n\nFourteen signs.\n\n# Badge\n\nShow it.\n")))
-
-    assert list(titles.correct(["pasword"])["pasword"]) == ["passwords"]
-    assert list(titles.correct(["baddges"])["baddges"]) == ["badge"]

@@ -5,12 +5,10 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from roamtui.errors import ModelError
-from roamtui.search.base import EmbedKind
-from roamtui.search.vectors import VectorIndex, VectorStore, digest_text, normalise_rows
+from roamtui.search.vectors import VectorIndex, VectorStore, digest_text
 from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.libraries import id_of, make_library
 
@@ -58,20 +56,6 @@ def test_a_section_of_many_chunks_is_found_once_by_its_best(store: VectorStore) 
     assert [section_id for section_id, _ in ranked] == [id_of(library, "A")]
 
 
-def test_limits_hold(store: VectorStore) -> None:
-    index = VectorIndex(HANDBOOK, HashedEmbedder(), store, CHUNKING)
-    inside = frozenset(HANDBOOK.walk(id_of(HANDBOOK, "Watering")))
-    assert _rank(index, "invoices", limit=1) == ["Paying"]
-    assert set(_rank(index, "invoices", within=inside)) == {"Watering", "Hoses"}
-
-
-def test_queries_and_documents_are_told_apart(store: VectorStore) -> None:
-    embedder = HashedEmbedder()
-    VectorIndex(HANDBOOK, embedder, store, CHUNKING).rank("roses", limit=1)
-    assert embedder.asked[-1] == ("roses", EmbedKind.QUERY)
-    assert len(embedder.documents) == 4
-
-
 def test_what_was_embedded_before_is_not_embedded_again(store: VectorStore) -> None:
     first = VectorIndex(HANDBOOK, HashedEmbedder(), store, CHUNKING)
     embedder = HashedEmbedder()
@@ -80,15 +64,6 @@ def test_what_was_embedded_before_is_not_embedded_again(store: VectorStore) -> N
     assert embedder.asked == []
     assert told == []
     assert again.rank("roses", limit=4) == first.rank("roses", limit=4)
-
-
-def test_only_changed_text_is_embedded_again(store: VectorStore) -> None:
-    VectorIndex(HANDBOOK, HashedEmbedder(), store, CHUNKING)
-    embedder = HashedEmbedder()
-    changed = make_library(HANDBOOK.root.text[:].replace("thirty", "forty"))
-    VectorIndex(changed, embedder, store, CHUNKING)
-    assert [text for text in embedder.documents if "forty" in text] == embedder.documents
-    assert len(embedder.documents) == 1
 
 
 def test_another_model_embeds_again_and_says_so(store: VectorStore) -> None:
@@ -116,11 +91,6 @@ def test_an_empty_library_has_no_vectors(store: VectorStore) -> None:
     assert index.rank("anything", limit=3) == []
 
 
-def test_rows_have_length_one_or_stay_zero() -> None:
-    rows = normalise_rows([[3.0, 4.0], [0.0, 0.0]])
-    assert np.allclose(rows, [[0.6, 0.8], [0.0, 0.0]])
-
-
 def _keep(folder: Path, model: str, *digests: bytes) -> None:
     store = VectorStore(folder)
     store.save({digest: b"vector of " + digest for digest in digests}, model)
@@ -133,15 +103,6 @@ def test_what_is_kept_is_found_by_the_next_run(tmp_path: Path) -> None:
     assert store.load([ONE, TWO], "m") == {ONE: b"vector of " + ONE}
     assert store.load([ONE], "other") == {}
     assert store.problem == ""
-    store.close()
-
-
-def test_more_digests_than_sqlite_takes_at_once_are_found(tmp_path: Path) -> None:
-    digests = [digest_text(str(number)) for number in range(1_700)]
-    _keep(tmp_path, "m", *digests)
-    store = VectorStore(tmp_path)
-    assert len(store.load(digests, "m")) == 1_700
-    assert store.find_other_model(digests, "n") == "m"
     store.close()
 
 

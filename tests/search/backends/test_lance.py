@@ -9,7 +9,7 @@ import pytest
 
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.search.base import SearchParts
-from roamtui.search.lance.database import Database, check_extra, quote
+from roamtui.search.lance.database import Database, check_extra
 from roamtui.search.lance.searcher import LanceSearcher, drop_tables
 from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
@@ -84,10 +84,6 @@ def test_without_lancedb_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r'pip install "roamtui\[lancedb\]"'):
         check_extra()
-
-
-def test_names_are_quoted_for_sql() -> None:
-    assert quote(["a", "it's"]) == "'a', 'it''s'"
 
 
 def test_an_index_far_behind_is_tidied(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:

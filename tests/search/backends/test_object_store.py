@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.errors import RoamtuiError
-from roamtui.search.lance.database import Database, explain_failure
-from roamtui.search.lance.searcher import drop_tables
-from roamtui.search.lance.summaries import load_summaries, save_summaries
+from roamtui.search.lance.database import explain_failure
 from roamtui.search.options import SearchMode
 from tests.fakes.object_store import FakeObjectStore
 from tests.search.backends.conftest import Backend
@@ -50,14 +48,6 @@ def test_an_index_is_written_to_a_bucket_and_searched_there(store: FakeObjectSto
     assert remote.count_written(LIBRARY) == 0
     assert _find(remote, "round") == ["Apples"]
     assert _find(remote, "smallish", SearchMode.HYBRID)[0] == "Cherries"
-
-
-def test_summaries_and_deletion_reach_the_bucket(store: FakeObjectStore, remote: Backend) -> None:
-    remote.count_written(LIBRARY)
-    save_summaries(Database(URI), {"digest": "About apples."})
-    assert load_summaries(Database(URI)) == {"digest": "About apples."}
-    assert drop_tables(Database(URI)) == 2
-    assert not [key for key in store.objects if key.startswith("shelves/docs/first/passages.lance/data/")]
 
 
 @pytest.mark.parametrize(
