@@ -32,7 +32,7 @@ commands:
   index SOURCE... [--to URI]              the search index of a large source, kept on disk
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
   conversations [list|show|export|delete] saved conversations
-  record SOURCE QUESTION... -o FILE     the app asking them, as a .svg that moves or a .cast
+  record SOURCE QUESTION... -o FILE       the app asking them, as a .svg that moves or a .cast
   recheck [ID|FILE.md|--all] [--json]     whether the quotes of answers still stand
   serve SOURCE [--port N]                 the app in a browser, on this machine alone
   mcp SOURCE... [--http]                  the same tools for other programs, over MCP

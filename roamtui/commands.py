@@ -265,7 +265,12 @@ class ConversationsCommand:
         many="?",
     )
     conversation_id: str | None = option(None, "from the list", name="ID", many="?")
-    form: str = option("md", "Markdown (default), or JSON for other programs", name="--format", choices=("md", "json"))
+    form: str = option(
+        "md",
+        "Markdown (default), JSON for other programs, or a page for a browser that replays it",
+        name="--format",
+        choices=("md", "json", "html"),
+    )
 
     def run(self) -> int:
         from roamtui.conversation.store import Store
@@ -273,16 +278,15 @@ class ConversationsCommand:
 
         if (self.conversation_id is None) != (self.action == "list"):
             raise UsageError(f"{self.action} takes {'no' if self.action == 'list' else 'the'} ID of a conversation.")
-        as_json = self.form == "json"
         store = Store(data_path())
         write_notes(store.take_reports())
         if self.conversation_id is None:
-            print_list(store, as_json=as_json)
+            print_list(store, as_json=self.form == "json")
         elif self.action == "delete":
             store.delete(self.conversation_id)
             write_notes((f"Deleted {self.conversation_id}.", *store.take_reports()))
         else:
-            print_conversation(store, self.conversation_id, as_json=as_json)
+            print_conversation(store, self.conversation_id, self.form, lambda source: open_library((source,)))
         return 0
 
 

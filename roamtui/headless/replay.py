@@ -1,0 +1,243 @@
+"""A conversation as one page for a browser: it can be read, printed and played, and asks nothing of any host.
+
+Whatever comes from document, model or person is escaped here; the page's policy allows the one script and the one style
+that stand beside this file (Content Security Policy level 3), and neither images nor any request.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from typing_extensions import override
+
+from roamtui.agent.binding import MARK, MARKED_ID
+from roamtui.conversation.events import SectionsExpanded, SectionsSearched
+from roamtui.conversation.narration import narrate_ending
+from roamtui.conversation.state import Exchange
+from roamtui.conversation.transcript import Citation
+from roamtui.document.library import Library
+from roamtui.document.plain import plain_line, plain_text
+from roamtui.locations import shorten_path
+
+_SIBLINGS_MAX = 40
+"""Where more stand side by side, the outline shows of them what the conversation touched."""
+_TEXT_MAX = 40_000
+"""Characters of one section."""
+_STEP_TICKS = 8
+"""How long a search or an opening stands, in ticks of the script."""
+_TAG = re.compile(r"<[^>]*>")
+_WORD = re.compile(r"&[#\w]+;|\w+|[^\w\s]", re.ASCII)
+
+
+def render_replay(title: str, model: str, exchanges: Sequence[Exchange], source: str, library: Library | None) -> str:
+    """Return a conversation as HTML.
+
+    Args:
+        title: Of the conversation.
+        model: That answered last.
+        exchanges: All of it.
+        source: What it is about.
+        library: The source as it is now, None where it cannot be read: then no section is shown.
+    """
+    page = _Page(library)
+    title = plain_line(title) or "Conversation"
+    articles = "".join(page.write_exchange(exchange) for exchange in exchanges)
+    style, script = (Path(__file__).with_suffix(ending).read_text("utf-8") for ending in (".css", ".js"))
+    allowed = f"style-src {_sign(style)}; script-src {_sign(script)}"
+    about = f"{escape(plain_line(shorten_path(source)))} · {escape(plain_line(model))}"
+    timeline = json.dumps(page.timeline).replace("<", "\\u003c")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{escape(title)} · roamtui</title>
+<style>{style}</style>
+</head>
+<body>
+<header><h1>{escape(title)}</h1><p>{about}</p></header>
+<nav aria-label="Outline">{page.write_outline()}</nav>
+<main>{articles}</main>
+<section class="sections" aria-label="Sections that were opened">{page.write_sections()}</section>
+<div class="player" hidden role="group" aria-label="Replay">
+<button id="play" aria-pressed="false">Play</button><button id="back" aria-label="Step back">◂</button>\
+<button id="step" aria-label="Step on">▸</button><input id="place" type="range" min="0" value="0" aria-label="Place">\
+<label>Speed <select id="speed"><option value="0.5">½</option><option value="1" selected>1</option>\
+<option value="2">2</option><option value="4">4</option></select></label><span id="told" role="status"></span>
+</div>
+<script type="application/json" id="timeline">{timeline}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+@dataclass(slots=True)
+class _Page:
+    """The parts of a page that know of each other."""
+
+    library: Library | None
+    timeline: list[dict[str, Any]] = field(default_factory=list)
+    """What is shown when it is played, in order; each with how many ticks it takes."""
+    touched: dict[str, None] = field(default_factory=dict)
+    """Sections that were found, opened or cited."""
+    opened: dict[str, None] = field(default_factory=dict)
+    """Of these, sections that the page shows."""
+    quotes: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    """Quotes of a section, each with the name of its mark."""
+
+    def write_exchange(self, exchange: Exchange) -> str:
+        """Return a question with its answer and sources, and put what happened into the timeline."""
+        number = exchange.number
+        self.timeline.append({"show": [f"q{number}"], "ticks": _STEP_TICKS, "say": "Question"})
+        for event in exchange.events:
+            match event:
+                case SectionsSearched(query=query, hits=hits):
+                    ids = self._touch(hit.section_id for hit in hits)
+                    self.timeline.append({"find": ids, "ticks": _STEP_TICKS, "say": f"Searched: {plain_line(query)}"})
+                case SectionsExpanded(opened_ids=opened) if opened:
+                    self._open(opened)
+                case _:
+                    pass
+        numbers: dict[str, int] = {}
+        items = [self._write_citation(exchange.number, at, one) for at, one in enumerate(exchange.citations, 1)]
+        for at, citation in enumerate(exchange.citations, 1):
+            numbers.setdefault(citation.section_id, at)
+            self._open([citation.section_id])
+        answer = _link_marks(_render(exchange.answer), number, numbers)
+        self.timeline.append({"stream": f"a{number}", "say": "Answer"})
+        ending = "".join(f"<p class=ending>{escape(piece.words)}</p>" for piece in narrate_ending(exchange.ending))
+        sources = f'<ol class="sources" aria-label="Sources">{"".join(items)}</ol>' if items else ""
+        self.timeline.append({"show": [f"e{number}"], "ticks": _STEP_TICKS, "say": ""})
+        return (
+            f'<article id="q{number}"><h2>{escape(plain_text(exchange.question))}</h2>'
+            f'<div class="answer" id="a{number}">{answer}</div><div id="e{number}">{ending}{sources}</div></article>'
+        )
+
+    def _touch(self, section_ids: Iterable[str]) -> list[str]:
+        there = [one for one in section_ids if self.library is not None and one in self.library]
+        self.touched.update(dict.fromkeys(there))
+        return there
+
+    def _open(self, section_ids: Iterable[str]) -> None:
+        new = [one for one in self._touch(section_ids) if one not in self.opened]
+        if new:
+            self.opened.update(dict.fromkeys(new))
+            self.timeline.append({"open": new, "ticks": _STEP_TICKS, "say": "Opened"})
+
+    def _write_citation(self, number: int, at: int, citation: Citation) -> str:
+        name = f"c{number}-{at}"
+        path = escape(" › ".join(map(plain_line, citation.path)) or citation.section_id)
+        is_shown = self.library is not None and citation.section_id in self.library
+        target = f"#m{name}" if is_shown and citation.quote and citation.is_verified else f"#s-{citation.section_id}"
+        if citation.quote and citation.is_verified:
+            self.quotes.setdefault(citation.section_id, []).append((citation.quote, f"m{name}"))
+        place = f'<a href="{target}">{path}</a>' if is_shown else path
+        quote = f"<q>{escape(_strip(_render(plain_text(citation.quote))))}</q>" if citation.quote else ""
+        state = citation.state.value
+        where = f"{escape(citation.place)} · <span class={state}>{state.replace('_', ' ')}</span>"
+        return f'<li id="{name}">{place} {quote} <small>{where}</small></li>'
+
+    def write_outline(self) -> str:
+        """Return the outline: all about the sections that were touched, of what is beside them a part."""
+        if self.library is None:
+            return "<p>The source could not be read, so its outline is not shown.</p>"
+        near = {self.library.root_id, *self.touched}
+        for section_id in self.touched:
+            near.update(self.library.ancestors(section_id))
+        return self._write_branch(self.library, self.library.root_id, near)
+
+    def _write_branch(self, library: Library, section_id: str, near: set[str]) -> str:
+        below = library.children(section_id) if section_id in near else ()
+        shown = below if len(below) <= _SIBLINGS_MAX else [one for one in below if one in near]
+        items = [
+            f'<li id="o-{one}">{self._name(library, one)}{self._write_branch(library, one, near)}</li>' for one in shown
+        ]
+        if len(shown) < len(below):
+            items.append(f"<li class=more>{len(below) - len(shown):,} more</li>")
+        return f"<ul>{''.join(items)}</ul>" if items else ""
+
+    def _name(self, library: Library, section_id: str) -> str:
+        title = escape(plain_line(library.title_of(section_id)))
+        return f'<a href="#s-{section_id}">{title}</a>' if section_id in self.opened else f"<span>{title}</span>"
+
+    def write_sections(self) -> str:
+        """Return the own text of each section that was opened, in the document's order, with its quotes marked."""
+        return "".join(self._write_texts(self.library)) if self.library is not None else ""
+
+    def _write_texts(self, library: Library) -> Iterator[str]:
+        for section_id in library.walk():
+            if section_id in self.opened:
+                text = library.text_at(library.shown_own_span(section_id), length_max=_TEXT_MAX)
+                body = _render(plain_text(text))
+                for quote, name in self.quotes.get(section_id, ()):
+                    body = _mark(body, quote, name)
+                title = escape(plain_line(library.title_of(section_id)))
+                yield f'<section id="s-{section_id}" aria-label="{title}">{body}</section>'
+
+
+class _SafeRenderer(RendererHTML):
+    """Writes Markdown as HTML that loads nothing: an image is its text, HTML stays as it is written."""
+
+    @override
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return f"<i>{escape(tokens[idx].content)}</i>"
+
+    def link_open(self, tokens: Sequence[Token], idx: int, _options: OptionsDict, _env: EnvType) -> str:
+        """Return the start of a link: only to the web, since others lead nowhere from here."""
+        address = str(tokens[idx].attrs.get("href", ""))
+        if not re.match(r"https?://", address):
+            return "<a>"
+        return f'<a href="{escape(address)}" rel="noopener noreferrer nofollow" target="_blank">'
+
+
+def _render(text: str) -> str:
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 50}, renderer_cls=_SafeRenderer)
+    return str(parser.enable(["table", "strikethrough"]).render(text))
+
+
+def _strip(html: str) -> str:
+    """Return what of HTML is read."""
+    return unescape(_TAG.sub("", html)).strip()
+
+
+def _link_marks(answer: str, number: int, numbers: dict[str, int]) -> str:
+    """Return an answer's HTML with a numbered link to its source in place of each mark that names one."""
+
+    def link(mark: re.Match[str]) -> str:
+        found = [numbers[one] for one in MARKED_ID.findall(mark[0]) if one in numbers]
+        return " ".join(f'<a class=cite href="#c{number}-{at}">{at}</a>' for at in found) or mark[0]
+
+    return MARK.sub(link, answer)
+
+
+def _mark(body: str, quote: str, name: str) -> str:
+    """Return HTML with a quote marked: its words, whatever tags and signs stand between them."""
+    words = [word.casefold() for word in _WORD.findall(_strip(_render(quote))) if word[0].isalnum()]
+    visible = _TAG.sub(lambda tag: "\0" * len(tag[0]), body)
+    found = [(m.start(), m.end()) for m in _WORD.finditer(visible) if unescape(m[0])[0].isalnum()]
+    texts = [visible[start:end].casefold() for start, end in found]
+    for first in range(len(texts) - len(words) + 1) if words else ():
+        if texts[first : first + len(words)] == words:
+            start, end = found[first][0], found[first + len(words) - 1][1]
+            inside = re.sub(r"((?:<[^>]*>)+)", r"</mark>\1<mark>", body[start:end])
+            return f'{body[:start]}<mark id="{name}">{inside}</mark>{body[end:]}'
+    return body
+
+
+def _sign(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,107 @@
+"""The page of a conversation: whatever it is about, a browser only shows it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from html import escape
+from pathlib import Path
+
+import pytest
+from lxml import html
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.document.build import build_library
+from roamtui.headless.replay import render_replay
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.sources.read import RawText
+from tests.fakes.chromium import Chromium, find_chromium
+
+_HOSTILE = """# <img src=x onerror=alert(1)>
+
+See [this](javascript:alert(1)), ![pixel](http://127.0.0.1:9/x.png) and <script>alert(1)</script>.
+
+## </script><script>alert(1)</script>
+
+The *lamp* is lit at `nine`. <iframe src="http://127.0.0.1:9/"></iframe>
+"""
+
+
+def _make_page(text: str, quote: str | None = None, *, is_there: bool = True) -> tuple[str, list[str]]:
+    """Return the page of one question whose answer opens the first sections and quotes the last one."""
+    library = build_library(RawText(text=text, source="x.md", name="x"))
+    ids = [one for one in library.walk() if library.own_text(one).strip()][:8]
+    quote = quote or library.own_text(ids[-1])[:60]
+    answer = f'It says "{quote}" [{ids[-1]}]. <script>alert(1)</script> [x](javascript:alert(1))'
+    opening = ScriptedReply(calls=(("expand_sections", {"section_ids": ids}),))
+    session = Session.start(library)
+    agent = Agent(session, ScriptedModel([opening, ScriptedReply(text=answer), ScriptedReply(text=answer)]))
+
+    async def ask() -> None:
+        async for _ in agent.ask(f"What? </script><script>alert(1)</script> {escape(quote)}"):
+            pass
+
+    asyncio.run(ask())
+    exchanges = session.state.transcript.exchanges
+    return render_replay("<b>What?</b>", "scripted", exchanges, "x.md", library if is_there else None), ids
+
+
+def _check(page: str) -> html.HtmlElement:
+    """Return a page that loads nothing and runs nothing but our script."""
+    tree = html.document_fromstring(page.encode())
+    scripts = tree.xpath("//script")
+    assert [script.get("type") for script in scripts] == ["application/json", None]
+    json.loads(scripts[0].text)
+    assert not tree.xpath(
+        "//img | //iframe | //object | //embed | //link | //base | //form | //svg | //*[@src or @style]"
+    )
+    assert not [name for element in tree.iter("*") for name in element.attrib if name.startswith("on")]
+    assert all(address.startswith(("#", "http://", "https://")) for address in tree.xpath("//@href"))
+    assert len(page) < 300_000 + 8 * 60_000
+    return tree
+
+
+def test_a_hostile_document_is_text() -> None:
+    page, ids = _make_page(_HOSTILE, "The lamp is lit at nine.")
+    tree = _check(page)
+    assert "".join(mark.text_content() for mark in tree.xpath("//mark")) == "The lamp is lit at nine"
+    assert tree.xpath(f"//ol//a[@href='#{tree.xpath('//mark')[0].get('id')}']")
+    assert tree.get_element_by_id(f"o-{ids[0]}").xpath("./a")
+
+
+def test_without_the_source_the_answer_still_stands() -> None:
+    tree = _check(_make_page(_HOSTILE, "The lamp is lit at nine.", is_there=False)[0])
+    assert "The lamp is lit at nine." in tree.xpath("//q")[0].text_content()
+    assert not tree.xpath("//ol//a")
+
+
+def test_hostile_files_are_text(data_dir: Path) -> None:
+    for path in sorted((data_dir / "adversarial" / "files").glob("*.md"))[::3]:
+        _check(_make_page(path.read_text("utf-8", "replace")[:100_000] + "\n\nEnd.\n")[0])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
+def test_it_plays_in_a_browser_without_a_request(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(_make_page(_HOSTILE, "The lamp is lit at nine.")[0], "utf-8")
+    browser = Chromium(find_chromium() or "", tmp_path / "browser")
+
+    def run(script: str) -> object:
+        return browser.call("Runtime.evaluate", expression=script)["result"]["value"]
+
+    try:
+        browser.call("Page.enable")
+        browser.call("Page.navigate", url=path.as_uri())
+        browser.wait_for(lambda message: message.get("method") == "Page.loadEventFired")
+        assert run("performance.getEntriesByType('resource').length") == 0
+        hidden = "document.querySelectorAll('.later').length"
+        opened = "document.querySelectorAll('nav li.on').length"
+        assert run(hidden) == 0
+        assert run("document.getElementById('step').click(); " + hidden) != 0
+        assert run(opened) == 0
+        assert run("const place = document.getElementById('place'); place.value = 12; place.oninput(); " + opened) != 0
+        assert run("place.value = place.max; place.oninput(); " + hidden) == 0
+    finally:
+        browser.close()
