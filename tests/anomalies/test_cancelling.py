@@ -16,7 +16,6 @@ from roamtui.conversation.events import AnswerStreamed, ConversationEvent, Quest
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
-from roamtui.models.base import ModelEvent, Request
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from tests.agent.interrupting import cancel_at_wait
 from tests.agent.manual_agent import FakeSearcher, ask, expanding, ids, make_agent, model_of, saying
@@ -93,17 +92,6 @@ async def _check(agent: Agent, seen: list[ConversationEvent], store: Store | Non
             assert text.count(words) == 1, "the text is there, once"
 
 
-async def test_cancelled_at_any_wait() -> None:
-    number = 0
-    is_cancelled = True
-    while is_cancelled:
-        number += 1
-        agent, seen = _make(), list[ConversationEvent]()
-        is_cancelled = await cancel_at_wait(_consume(agent, seen), number)
-        await _check(agent, seen)
-    assert number > 10
-
-
 async def test_cancelled_at_any_wait_with_a_store(store: Store) -> None:
     number = 0
     is_cancelled = True
@@ -146,28 +134,6 @@ async def test_closed_at_any_event(store: Store) -> None:
         await _check(agent, seen, store)
 
 
-async def test_closing_closes_the_stream_of_the_model_at_once() -> None:
-    agent = _make()
-    closed: list[bool] = []
-    stream = model_of(agent).stream
-
-    async def watched(request: Request) -> AsyncGenerator[ModelEvent, None]:
-        try:
-            async for event in stream(request):
-                yield event
-        finally:
-            closed.append(True)
-
-    model_of(agent).stream = watched  # type: ignore[method-assign]
-    events = _open(agent)
-    async for event in events:
-        if isinstance(event, AnswerStreamed):
-            break
-    assert closed == []
-    await events.aclose()
-    assert closed == [True]
-
-
 async def test_a_partial_answer_is_kept_and_marked() -> None:
     agent = make_agent([ScriptedReply(text="It costs two euros a day.", chunk_size=9), saying("Not found: no.")])
     events = _open(agent)
@@ -179,16 +145,6 @@ async def test_a_partial_answer_is_kept_and_marked() -> None:
     assert (exchange.answer, exchange.stopped) == ("It costs two euros", Stopped.CANCELLED)
     await ask(agent, "Go on")
     assert model_of(agent).requests[1].messages[2].text == f"It costs two euros\n\n{_MARK}"
-
-
-async def test_what_was_spent_before_the_interruption_is_counted() -> None:
-    agent = _make()
-    events = _open(agent)
-    async for event in events:
-        if isinstance(event, StepStarted) and event.number == 2:
-            break
-    await events.aclose()
-    assert agent.session.state.transcript.exchanges[0].usage.input_tokens > 0
 
 
 async def test_a_model_that_hangs_can_be_interrupted() -> None:

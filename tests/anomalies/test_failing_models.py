@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.events import ConversationEvent, QuestionAnswered
+from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.transcript import Stopped
 from roamtui.errors import ModelError
 from roamtui.models.scripted import Reply, ScriptedReply
-from tests.agent.manual_agent import FakeSearcher, answer, ask, expanding, ids, make_agent, model_of, saying
+from tests.agent.manual_agent import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import check_messages
 
 _SENTENCE = "The server did not answer. Is it running?"
@@ -60,12 +60,6 @@ async def test_a_failure_after_the_reminder_leaves_the_draft() -> None:
     assert (last.stopped, last.answer) == (Stopped.ERROR, "It costs two euros.")
 
 
-async def test_the_usage_of_earlier_steps_is_kept() -> None:
-    agent = make_agent()
-    model_of(agent).add_replies(*_steps(agent)[:1], _failing())
-    assert (await answer(agent)).usage.input_tokens > 0
-
-
 async def test_a_defect_in_a_model_or_a_search_leaves_the_transcript_whole() -> None:
     agent = make_agent(searcher=FakeSearcher(error=ZeroDivisionError("a defect")))
     model_of(agent).add_replies(ScriptedReply(text="Hm.", calls=(("search_sections", {"query": "fees"}),)))
@@ -77,10 +71,3 @@ async def test_a_defect_in_a_model_or_a_search_leaves_the_transcript_whole() -> 
     model_of(agent).add_replies(saying("Not found: no."))
     agent.searcher = None
     assert (await answer(agent)).stopped is Stopped.NOT_FOUND
-
-
-async def test_a_failure_is_the_last_event() -> None:
-    agent = make_agent([_failing("Half")])
-    events = await ask(agent)
-    assert isinstance(events[-1], QuestionAnswered)
-    assert sum(isinstance(event, QuestionAnswered) for event in events) == 1

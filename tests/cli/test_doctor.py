@@ -45,16 +45,6 @@ def test_keys_are_named_and_never_shown(run: RunCommand, monkeypatch: pytest.Mon
     assert KEY not in out + run("doctor", "--json").out
 
 
-def test_json_holds_the_same(run: RunCommand, ollama: FakeTagsServer) -> None:
-    data = run("doctor", "--json").json
-    assert set(data) == {"versions", "terminal", "places", "settings_problem", "models", "ollama", "model"}
-    assert [place["name"] for place in data["places"]] == ["settings", "conversations", "cache"]
-    assert all(place["writable"] and not place["exists"] for place in data["places"])
-    assert [model["name"] for model in data["models"] if model["usable"]] == ["offline"]
-    assert data["ollama"] == {"address": ollama.url, "models": ["llama3.1:8b"], "problem": ""}
-    assert (data["model"], data["settings_problem"]) == (None, None)
-
-
 def test_broken_settings_are_told_and_stop_nothing(run: RunCommand) -> None:
     config_path().parent.mkdir(parents=True)
     config_path().write_text("modell = 'x'\n", "utf-8")
@@ -78,20 +68,3 @@ def test_the_exit_status_says_whether_a_model_is_usable(run: RunCommand, name: s
     assert word in result.out
     data = run("doctor", "--model", name, "--json").json
     assert (data["model"]["usable"], data["model"]["name"]) == (code == 0, name)
-
-
-@pytest.mark.slow
-def test_a_model_of_a_provider_is_described(run: RunCommand) -> None:
-    result = run("doctor", "--model", "openai/gpt-4.1-mini")
-    assert result.code == 1
-    assert result.out.endswith(
-        "not usable     openai/gpt-4.1-mini  OPENAI_API_KEY is not set\n"
-        "  provider openai, window of 1,047,576 tokens, has tool calls\n"
-    )
-
-
-@pytest.mark.parametrize("arguments", [("x.md",), ("--nonsense",)])
-def test_wrong_use_is_one_sentence(run: RunCommand, arguments: tuple[str, ...]) -> None:
-    result = run("doctor", *arguments)
-    assert (result.code, result.out) == (2, "")
-    assert result.err.count("\n") == 1

@@ -25,31 +25,6 @@ def questions(tmp_path: Path) -> Path:
     return write_questions(tmp_path / "questions.jsonl", CANOE, TYRE, JACKET)
 
 
-def test_search_is_measured_as_json(run: RunCommand, questions: Path, docs: Path) -> None:
-    result = run("eval", questions, "--docs", docs, "--scope", "all", "--json")
-    assert (result.code, result.err) == (0, "")
-    assert list(result.json)[:7] == ["questions", "scope", "mode", "hit_at_1", "hit_at_5", "hit_at_10", "mrr"]
-    assert result.json["questions"] == 3
-    assert result.json["hit_at_1"] == 1.0
-    assert result.json["relaxed"]["hit_at_1"] == 1.0
-    assert result.json["intervals"]["hit_at_1"] == [1.0, 1.0]
-    assert "model" not in result.json
-
-
-def test_the_agent_is_measured_with_a_model(run: RunCommand, questions: Path, docs: Path) -> None:
-    result = run("eval", questions, "--docs", docs, "--model", "offline", "--json")
-    assert result.json["model"] == "offline"
-    assert result.json["gold_opened"] == 1.0
-    assert result.json["quotes_verified"] == 1.0
-    assert result.json["steps_per_question"] == 3.0
-
-
-def test_text_has_the_intervals(run: RunCommand, questions: Path, docs: Path) -> None:
-    result = run("eval", questions, "--docs", docs, "--name", "boats")
-    assert result.out.startswith("boats, 3 questions, scope doc, mode keyword\n")
-    assert "Hit@1                      100.0 %  [100.0 %, 100.0 %]" in result.out
-
-
 def test_bad_lines_are_told_with_their_numbers_and_the_rest_is_measured(
     run: RunCommand, tmp_path: Path, docs: Path
 ) -> None:

@@ -24,44 +24,6 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def test_json_lists_folders_files_and_all_sections(run: RunCommand, folder: Path) -> None:
-    data = run("outline", folder, "--json").json
-    assert (data["source"], data["title"]) == (str(folder), "manuals")
-    rows = [(row["kind"], row["doc"], row["path"]) for row in data["sections"]]
-    assert rows == [
-        ("folder", "bees", ["bees"]),
-        ("file", "bees/hives.md", ["bees", "hives.md"]),
-        ("section", "bees/hives.md", ["Hives"]),
-        ("section", "bees/hives.md", ["Hives", "Plots"]),
-        ("folder", "bees/old", ["bees", "old"]),
-        ("file", "bees/old/log.csv", ["bees", "old", "log.csv"]),
-        ("text", "bees/old/log.csv", ["day,count 1,2"]),
-        ("file", "garden.md", ["garden.md"]),
-        *(
-            ("section", "garden.md", path)
-            for path in (
-                ["Garden manual"],
-                ["Garden manual", "Plots"],
-                ["Garden manual", "Plots", "Watering"],
-                ["Garden manual", "Plots", "Compost"],
-                ["Garden manual", "Tools"],
-            )
-        ),
-    ]
-    parents = {row["id"]: row["parent"] for row in data["sections"]}
-    assert parents[data["sections"][2]["id"]] == data["sections"][1]["id"]
-    assert len(parents) == len(rows)
-
-
-def test_the_outline_lets_a_model_find_its_way(run: RunCommand, folder: Path) -> None:
-    text = run("outline", folder).out
-    for words in ("bees", "hives", "garden.md: Garden manual", "Plots", "Tools"):
-        assert words in text
-    short = run("outline", folder, "--budget", "150").out
-    assert "hives" in short
-    assert "Tools" in short
-
-
 def test_show_gives_the_text_of_sections_files_and_folders(run: RunCommand, folder: Path) -> None:
     ids = {row["title"]: row["id"] for row in run("outline", folder, "--json").json["sections"]}
     assert run("show", folder, ids["Tools"]).out == GARDEN[GARDEN.index("## Tools") :]
@@ -69,13 +31,6 @@ def test_show_gives_the_text_of_sections_files_and_folders(run: RunCommand, fold
     assert run("show", folder, ids["bees"]).out == (
         "# Hives\n\nHives are opened at noon.\n\n## Plots\n\nNone.\nday,count\n1,2\n"
     )
-
-
-def test_search_finds_sections_in_all_files(run: RunCommand, folder: Path) -> None:
-    hits = run("search", folder, "when are hives opened", "--json").json["hits"]
-    assert (hits[0]["doc"], hits[0]["path"], hits[0]["start_line"]) == ("bees/hives.md", ["Hives"], 1)
-    docs = [hit["doc"] for hit in run("search", folder, "plots", "--json").json["hits"]]
-    assert set(docs) == {"garden.md", "bees/hives.md"}
 
 
 def test_ask_answers_from_any_file_and_goes_on_with_the_conversation(run: RunCommand, folder: Path) -> None:
@@ -95,13 +50,6 @@ def test_a_conversation_goes_on_after_a_file_has_changed(run: RunCommand, folder
     again = run("ask", folder, "When is compost turned?", "--json", "--continue")
     assert again.code == 0
     assert again.json["conversation"] == first["conversation"]
-
-
-def test_several_files_are_one_source(run: RunCommand, folder: Path) -> None:
-    data = run("outline", folder / "garden.md", folder / "bees/hives.md", "--json").json
-    files = [row["doc"] for row in data["sections"] if row["kind"] == "file"]
-    assert files == ["garden.md", "bees/hives.md"]
-    assert data["title"] == "garden.md, hives.md"
 
 
 def test_an_archive_holds_what_the_folder_holds(run: RunCommand, folder: Path, tmp_path: Path) -> None:
@@ -137,16 +85,6 @@ def test_names_that_are_no_utf8_give_valid_json(run: RunCommand, folder: Path) -
     with open(bytes(folder) + b"/caf\xe9.md", "w") as file:  # noqa: PTH123 - a name of bytes
         file.write("# Café\n")
     assert "caf\\xe9.md" in {row["doc"] for row in run("outline", folder, "--json").json["sections"]}
-
-
-def test_an_empty_folder_and_wrong_company_are_told(run: RunCommand, folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    empty = run("outline", tmp_path / "empty")
-    assert (empty.code, empty.out) == (1, "")
-    assert "holds no Markdown or text file" in empty.err
-    mixed = run("outline", folder, "-")
-    assert mixed.code == 2
-    assert "- is opened by itself" in mixed.err
 
 
 @pytest.fixture

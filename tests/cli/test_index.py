@@ -56,11 +56,6 @@ def test_a_damaged_index_is_said_once_and_the_answer_is_the_same(run: RunCommand
     assert run("search", garden, "late spade").err == ""
 
 
-def test_a_small_source_leaves_no_index_behind(run: RunCommand, garden: Path) -> None:
-    assert run("search", garden, "late spade").code == 0
-    assert _list_indexes() == []
-
-
 def test_where_none_can_be_kept_it_is_said(run: RunCommand, garden: Path) -> None:
     cache_path().mkdir(parents=True, exist_ok=True)
     (cache_path() / "indexes").write_text("no folder", "utf-8")
@@ -117,12 +112,6 @@ def test_summaries_are_written_after_what_they_cost_was_said(
     assert len(server.bodies) == 3
     assert len(run("search", shelf, "zymurgy", "--json").json["hits"]) == 3
     assert "Zymurgy volume" in run("outline", shelf).out
-
-
-def test_the_offline_model_writes_none(run: RunCommand, shelf: Path) -> None:
-    result = run("index", shelf, "--summaries")
-    assert result.code == 2
-    assert "offline writes no summaries" in result.err
 
 
 def test_a_broken_file_of_summaries_stops_nobody(run: RunCommand, shelf: Path) -> None:

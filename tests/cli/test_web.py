@@ -69,13 +69,6 @@ def test_a_question_is_answered_from_a_page_and_goes_on_from_it(run: RunCommand,
     assert (citation["doc"], citation["start_line"]) == (site.url("/fees.md"), 7)
 
 
-def test_search_finds_a_page_by_its_title_and_by_its_note(run: RunCommand, site: FakeSite) -> None:
-    link = read_links(run, site.origin)["Fees"]
-    for query in ("fees", "deposits"):
-        hits = run("search", site.origin, query, "--json").json["hits"]
-        assert hits[0]["id"] == link
-
-
 def test_without_the_network_the_cache_is_all(run: RunCommand, site: FakeSite) -> None:
     links = read_links(run, site.origin)
     run("show", site.origin, links["Fees"])
@@ -141,12 +134,6 @@ def test_a_local_list_of_links_asks_for_every_site(run: RunCommand, site: FakeSi
     assert run("show", path, link).code == 1
     assert site.counts.paths == []
     assert run("show", path, link, "--allow-origin", site.origin).out == FEES
-
-
-def test_a_bare_name_is_not_fetched_but_the_address_is_suggested(run: RunCommand) -> None:
-    result = run("outline", "docs.example.sh")
-    assert result.code == 1
-    assert result.err.endswith("If you mean a site, write https://docs.example.sh.\n")
 
 
 class FakeTerminal(io.StringIO):

@@ -26,30 +26,6 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
     assert result.err == f"roamtui: There is no file {name}. Did you mean {garden}?\n"
 
 
-def test_a_folder_without_documents_is_told(run: RunCommand, tmp_path: Path) -> None:
-    result = run("outline", tmp_path)
-    assert result.code == 1
-    assert f"{tmp_path} is a folder that holds no Markdown or text file" in result.err
-
-
-@pytest.mark.parametrize(
-    ("content", "word"),
-    [
-        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "PDF"),
-        (b"PK\x03\x04" + bytes(64), "zip"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 16, "PNG"),
-        (bytes(range(256)) * 40, "does not look like text"),
-    ],
-)
-def test_what_is_no_text_is_refused(run: RunCommand, tmp_path: Path, content: bytes, word: str) -> None:
-    path = tmp_path / "x.md"
-    path.write_bytes(content)
-    result = run("outline", path)
-    assert result.code == 1
-    assert word in result.err
-    assert result.err.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -83,22 +59,10 @@ def test_wrong_use_is_one_sentence(
     assert result.err.count("\n") == 1
 
 
-def test_a_device_is_no_document(run: RunCommand) -> None:
-    result = run("outline", "/dev/zero")
-    assert result.code == 1
-    assert "device" in result.err
-
-
 def test_standard_input_is_read_from_a_pipe(run: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"# Piped\n\nWords about kites.\n")))
     data = run("ask", "-", "What about kites?", "--json").json
     assert data["citations"][0]["quote"] == "Words about kites."
-
-
-def test_nothing_to_continue_is_told(run: RunCommand, garden: Path) -> None:
-    result = run("ask", garden, "Why?", "--continue")
-    assert result.code == 2
-    assert "Ask without --continue" in result.err
 
 
 def test_a_conversation_about_another_document_is_not_continued(run: RunCommand, garden: Path, tmp_path: Path) -> None:
@@ -151,9 +115,3 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     result = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=False)
     assert result.stdout == b'{\n  "sourc'
     assert result.stderr == b""
-
-
-def test_help_and_version_are_quick_and_complete(run: RunCommand) -> None:
-    text = run("--help").out
-    assert all(command in text for command in ("outline", "show", "ask", "search", "conversations"))
-    assert run("--version").out.startswith("roamtui ")

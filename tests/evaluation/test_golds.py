@@ -8,7 +8,7 @@ import pytest
 
 from roamtui.document.document import Document
 from roamtui.document.parse import parse_document
-from roamtui.evaluation.golds import GoldError, find_gold_ids, find_rank
+from roamtui.evaluation.golds import GoldError, find_gold_ids
 from roamtui.evaluation.questions import EvalQuestion, Gold
 from tests.evaluation.folders import BIKES, BOATS
 
@@ -42,12 +42,6 @@ def test_the_gold_section_and_what_lies_inside_it_are_hits() -> None:
     assert _name(golds.strict) == {"Prices", "Rowing boat", "Canoe"}
 
 
-def test_the_parent_is_a_relaxed_hit_and_no_other() -> None:
-    golds = find_gold_ids(_question(_gold("Boats", "Prices", "Canoe")), _DOCUMENTS)
-    assert _name(golds.strict) == {"Canoe"}
-    assert _name(golds.relaxed) == {"Canoe", "Prices"}
-
-
 def test_with_own_only_a_section_inside_is_no_hit() -> None:
     golds = find_gold_ids(_question(_gold("Boats", "Prices"), is_own_only=True), _DOCUMENTS)
     assert _name(golds.strict) == {"Prices"}
@@ -69,10 +63,6 @@ def test_an_alternative_in_a_document_that_is_not_searched_is_left_out() -> None
     assert _name(find_gold_ids(question, {"boats.md": _BOATS}).strict) == {"Safety"}
 
 
-def test_a_line_names_the_section_whose_own_text_holds_it() -> None:
-    assert _name(find_gold_ids(_question(_gold(line=11)), _DOCUMENTS).strict) == {"Rowing boat"}
-
-
 def test_the_line_decides_among_equal_headings() -> None:
     document = parse_document("# A\n\n## X\n\none\n\n# B\n\n## X\n\ntwo\n", key="x.md")
     gold = replace(_gold("X", doc="x.md"), line=9)
@@ -89,8 +79,3 @@ def test_a_heading_that_has_moved_is_found_by_its_path() -> None:
 def test_a_gold_section_that_is_not_there_is_told(gold: Gold) -> None:
     with pytest.raises(GoldError):
         find_gold_ids(_question(gold), _DOCUMENTS)
-
-
-def test_the_rank_is_that_of_the_first_hit() -> None:
-    assert find_rank(["a", "b", "c"], frozenset({"c", "b"})) == 2
-    assert find_rank(["a"], frozenset({"c"})) is None

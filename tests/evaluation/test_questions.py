@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.errors import SourceError
 from roamtui.evaluation.questions import Gold, Turn, read_questions, sample_questions
 from tests.evaluation.folders import CANOE, TYRE, write_questions
 
@@ -67,18 +66,6 @@ def test_bytes_that_are_no_utf_8_are_told(tmp_path: Path) -> None:
     path.write_bytes(b'{"question": "\xff"}\n')
 
     assert read_questions(path).problems == ("q.jsonl line 1 is no UTF-8; it is left out.",)
-
-
-def test_an_id_is_used_once(tmp_path: Path) -> None:
-    read = read_questions(write_questions(tmp_path / "q.jsonl", CANOE, CANOE))
-
-    assert len(read.questions) == 1
-    assert read.problems == ("q.jsonl line 2 has the id of line 1; it is left out.",)
-
-
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="cannot be read"):
-        read_questions(tmp_path / "none.jsonl")
 
 
 def test_a_sample_is_the_same_for_the_same_seed_and_in_order(tmp_path: Path) -> None:

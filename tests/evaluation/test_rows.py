@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.errors import SourceError, UsageError
+from roamtui.errors import UsageError
 from roamtui.evaluation.rows import QuestionRow, RowFile, RunKey, read_rows
 
 if TYPE_CHECKING:
@@ -17,11 +17,6 @@ _ROW = QuestionRow(id="a", question="Why?", rank=2, relaxed_rank=1, hits=("00000
 def _write(path: Path, key: RunKey = _KEY) -> Path:
     RowFile(path, key).add(_ROW)
     return path
-
-
-def test_what_was_written_is_read_again(tmp_path: Path) -> None:
-    path = _write(tmp_path / "rows.jsonl")
-    assert RowFile(path, _KEY).done == {"a": _ROW}
 
 
 def test_a_cut_line_is_told_and_the_next_result_stands_on_its_own(tmp_path: Path) -> None:
@@ -56,8 +51,3 @@ def test_a_file_of_something_else_is_not_written_to(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="another file"):
         RowFile(path, _KEY)
     assert path.read_text("utf-8") == "my notes\n"
-
-
-def test_a_file_that_is_not_there_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="cannot be read"):
-        read_rows(tmp_path / "none.jsonl")

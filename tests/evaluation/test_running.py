@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from roamtui.errors import ModelError
-from roamtui.evaluation.questions import Turn, read_questions
+from roamtui.evaluation.questions import read_questions
 from roamtui.evaluation.rows import RowFile, RunKey
-from roamtui.evaluation.running import Plan, build_document_library, build_folder_library, make_exchanges, run_plan
+from roamtui.evaluation.running import Plan, build_document_library, build_folder_library, run_plan
 from roamtui.models.base import Model
 from roamtui.models.offline.model import OfflineModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
@@ -72,15 +72,6 @@ async def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert set(RowFile(path, plan.key).done) == {"canoe", "tyre", "jacket"}
 
 
-async def test_a_question_that_was_changed_is_asked_again(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    plan = _make_plan(tmp_path, {**CANOE, "question": "Who mends a tyre?"})
-    await run_plan(plan, RowFile(path, plan.key))
-    plan = _make_plan(tmp_path, CANOE)
-    course = await run_plan(plan, RowFile(path, plan.key))
-    assert course.rows["canoe"].rank == 1
-
-
 async def test_history_is_what_a_follow_up_leans_on(tmp_path: Path) -> None:
     history = [{"role": "user", "content": "Do you lend boats?"}, {"role": "assistant", "content": "We do."}]
     question = {"id": "p", "doc": "hire/boats.md", "question": "How many crowns is it?", "line": 5, "history": history}
@@ -124,14 +115,6 @@ def _fail(times: int) -> Callable[[], Model]:
     return lambda: ScriptedModel([answer, *[failure] * times, *[answer] * 9])
 
 
-async def test_questions_side_by_side_give_the_same_as_one_by_one(tmp_path: Path) -> None:
-    plan = _make_plan(tmp_path, model="offline", scope="doc")
-    alone, beside = await run_plan(plan), await run_plan(replace(plan, jobs=3))
-    assert {name: row.agent and row.agent.tokens for name, row in alone.rows.items()} == {
-        name: row.agent and row.agent.tokens for name, row in beside.rows.items()
-    }
-
-
 async def test_a_model_that_fails_at_once_stops_the_run(tmp_path: Path) -> None:
     plan = replace(
         _make_plan(tmp_path, model="m"), make_model=lambda: ScriptedModel([ScriptedReply(error=ModelError("no key"))])
@@ -151,17 +134,6 @@ async def test_a_model_that_goes_on_failing_is_given_up(tmp_path: Path) -> None:
     plan = _make_plan(tmp_path, *questions, model="m")
     with pytest.raises(ModelError, match="the server is gone"):
         await run_plan(replace(plan, make_model=_fail(9)))
-
-
-def test_turns_become_exchanges() -> None:
-    turns = [
-        Turn(is_user=is_user, text=text) for is_user, text in ((False, "Hi"), (True, "a"), (True, "b"), (False, "c"))
-    ]
-    exchanges = make_exchanges(turns)
-    assert [(exchange.number, exchange.question, exchange.answer) for exchange in exchanges] == [
-        (1, "", "Hi"),
-        (2, "a\nb", "c"),
-    ]
 
 
 def test_a_folder_is_one_library_of_documents_by_their_paths(tmp_path: Path) -> None:

@@ -7,32 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from roamtui.headless.doctor import diagnose, examine_place, examine_terminal, print_diagnosis
+from roamtui.headless.doctor import diagnose, examine_terminal, print_diagnosis
 from roamtui.models.inspecting import ModelReport, OllamaReport
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def test_a_place_that_is_not_there_yet_can_be_made(tmp_path: Path) -> None:
-    place = examine_place("cache", tmp_path / "a" / "b" / "c")
-    assert (place.exists, place.is_writable) == (False, True)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_place_below_a_file_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "a").touch()
-    place = examine_place("cache", tmp_path / "a" / "b")
-    assert (place.exists, place.is_writable) == (False, False)
-    there = examine_place("settings", tmp_path / "a")
-    assert (there.exists, there.is_writable) == (True, True)
-
-
-def test_a_place_that_may_not_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.access", lambda path, _: path != tmp_path)
-    assert not examine_place("cache", tmp_path / "a").is_writable
-    (tmp_path / "b").touch()
-    assert examine_place("cache", tmp_path / "b").is_writable
 
 
 @pytest.mark.parametrize(
@@ -79,16 +58,6 @@ def test_all_fits_one_screen_and_obeys_no_foreign_text(
     assert "model-4 and 4 more" in out
     assert "provider a, window unknown, tool calls unknown" in out
     assert not found.is_fine
-
-
-@pytest.mark.usefixtures("closed_ollama")
-def test_without_a_question_about_a_model_all_is_fine(tmp_path: Path) -> None:
-    found = diagnose({"cache": tmp_path})
-    assert found.model is None
-    assert found.is_fine
-    assert found.ollama.problem == "nothing answers there"
-    assert set(found.versions) == {"roamtui", "Python", "Textual", "litellm", "SQLite"}
-    assert "not installed" not in found.versions.values()
 
 
 @pytest.mark.usefixtures("closed_ollama")

@@ -52,13 +52,6 @@ def test_each_summary_is_written_once(file: SummaryFile, capsys: pytest.CaptureF
     assert capsys.readouterr().err == "All summaries by scripted are there.\n"
 
 
-def test_another_model_writes_its_own_and_the_newest_count(file: SummaryFile) -> None:
-    add_summaries(LIBRARY, _make_model("a", "b", "c"), file, AGREED)
-    library = add_summaries(LIBRARY, _make_model("d", "e", "f", name="other"), file, AGREED)
-    assert sorted(library.summaries.values()) == ["d", "e", "f"]
-    assert sorted(file.load("scripted").values()) == ["a", "b", "c"]
-
-
 def test_only_a_changed_document_is_summarised_again(file: SummaryFile) -> None:
     add_summaries(LIBRARY, _make_model("One.", "Two.", "Three."), file, AGREED)
     texts = {document.key: str(document.text) for document in LIBRARY.grafts.values()}
@@ -110,8 +103,3 @@ def test_a_broken_file_is_told_and_not_deleted(file: SummaryFile) -> None:
     with pytest.raises(StoreError, match="Delete that file"):
         file.load()
     assert file.path.exists()
-
-
-def test_the_file_is_its_owners_alone(file: SummaryFile) -> None:
-    file.save({"a": "b"}, "m")
-    assert file.path.stat().st_mode & 0o777 == 0o600

@@ -158,14 +158,6 @@ def test_the_outline_is_listed_level_by_level(pipe: Pipe) -> None:
     assert "Nothing lies below it." in pipe(chat, f"/outline {chat.id_of('Noise')}")
 
 
-def test_a_title_names_a_section_and_the_outline_says_what_is_open(pipe: Pipe) -> None:
-    chat = Chat()
-    out = pipe(chat, "/open Moorings", '/pin "Noise"', "/outline")
-    assert [section.section_id for section in chat.session.state.open] == [chat.id_of("Moorings"), chat.id_of("Noise")]
-    assert "Moorings (13 of 29, open)" in out
-    assert "Noise (9, open and pinned)" in out
-
-
 def test_a_title_that_several_sections_have_is_asked_about(pipe: Pipe) -> None:
     chat = Chat()
     text = "# One\n\n## Notes\n\nText.\n\n# Two\n\n## Notes\n\nMore.\n"
@@ -176,16 +168,6 @@ def test_a_title_that_several_sections_have_is_asked_about(pipe: Pipe) -> None:
         assert "Several sections have this title" in out
         assert "One > Notes" in out
         assert "Two > Notes" in out
-
-
-def test_a_person_who_waits_for_a_model_is_told_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    chat = Chat([ScriptedReply(text="Quiet.")] * 2)
-    chat.run(Typed("How loud?\n"), monkeypatch)
-    assert "scripted is answering; ctrl+c stops it." in capsys.readouterr().err
-    chat.run(io.StringIO("How loud?\n"), monkeypatch)
-    assert "is answering" not in capsys.readouterr().err
 
 
 def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -> None:
@@ -223,12 +205,6 @@ def test_wrong_and_right_commands_are_answered_in_a_sentence(line: str, told: st
     assert chat.model.requests == []
 
 
-def test_a_space_before_a_slash_makes_it_a_question(pipe: Pipe) -> None:
-    chat = Chat([ScriptedReply(text="Yes.")] * 2)
-    pipe(chat, " /etc is what?")
-    assert chat.session.state.transcript.exchanges[0].question == "/etc is what?"
-
-
 def test_another_model_answers_the_next_question(pipe: Pipe) -> None:
     chat = Chat([ScriptedReply(text="One.")] * 2)
     other = ScriptedModel([ScriptedReply(text="Two.")] * 2, name="other")
@@ -237,12 +213,6 @@ def test_another_model_answers_the_next_question(pipe: Pipe) -> None:
     assert "other answers from now on." in out
     assert other.requests
     assert chat.model.is_closed
-
-
-def test_lines_after_quit_are_not_read(pipe: Pipe) -> None:
-    chat = Chat()
-    pipe(chat, "/quit", "What?")
-    assert chat.session.state.question_number == 0
 
 
 def test_a_failed_question_is_told_and_fails_a_script(
@@ -268,14 +238,6 @@ def test_ctrl_c_keeps_the_partial_answer_and_the_chat_goes_on(
     assert "Stopped. What came so far is kept." in capsys.readouterr().out
     saved = store.load(chat.session.state.id).transcript.exchanges
     assert [exchange.stopped for exchange in saved] == [Stopped.CANCELLED, Stopped.ANSWERED]
-
-
-def test_ctrl_c_ends_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    chat = Chat([_interrupt])
-    with pytest.raises(KeyboardInterrupt):
-        chat.run(io.StringIO("How loud?\nAnd now?\n"), monkeypatch)
-    assert chat.session.state.question_number == 1
-    assert chat.model.is_closed
 
 
 def test_a_person_is_greeted_with_examples_and_a_saved_conversation_with_its_last_answer(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from roamtui.errors import RoamtuiError
-from roamtui.headless.preferences import LENGTH_MAX, Preferences, add_preference, load_preferences
+from roamtui.headless.preferences import LENGTH_MAX, load_preferences
 from roamtui.locations import preferences_path
 from tests.cli.conftest import garden, run
 
@@ -31,10 +31,6 @@ def write_preferences(text: str | bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
-
-
-def test_an_absent_file_holds_none(tmp_path: Path) -> None:
-    assert load_preferences(tmp_path / "preferences.md") == Preferences()
 
 
 def test_comments_and_control_sequences_stay_out(tmp_path: Path) -> None:
@@ -68,14 +64,6 @@ def test_what_cannot_be_read_is_told_and_the_question_is_answered(
     assert result.err.startswith(f"roamtui: Your preferences are not used: {path}")
     with pytest.raises(RoamtuiError):
         load_preferences(path)
-
-
-def test_the_offline_model_answers_as_without_them(run: RunCommand, garden: Path) -> None:
-    before = run("ask", garden, QUESTION, "--json").json
-    write_preferences(HOSTILE)
-    after = run("ask", garden, QUESTION, "--json").json
-    for key in ("answer", "citations", "opened", "steps"):
-        assert after[key] == before[key]
 
 
 def test_path_and_content_are_printed(run: RunCommand) -> None:
@@ -121,12 +109,3 @@ def test_what_is_remembered_is_written_below_the_rest(
     assert f"Kept in {preferences_path()}. It counts from the next conversation on." in result.out
     assert "Say what to remember" in result.out
     assert preferences_path().read_text("utf-8") == "Be brief.\nAnswer␛[31m in German.\n"
-
-
-def test_nothing_is_remembered_past_the_limit(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "preferences.md"
-    add_preference(path, "x" * (LENGTH_MAX - 100))
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    with pytest.raises(RoamtuiError, match="no room"):
-        add_preference(path, "y" * 100)
-    assert "y" not in path.read_text("utf-8")

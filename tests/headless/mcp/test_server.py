@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from roamtui.conversation.state import KeepOptions
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.headless.mcp.server import LISTED_MAX, make_server, read_section
+from roamtui.headless.mcp.server import make_server, read_section
 from roamtui.headless.mcp.shared_library import SharedLibrary
 from roamtui.libraries import open_library, open_partly
 from roamtui.search.keyword import KeywordSearcher
@@ -66,15 +66,6 @@ async def test_sections_are_resources() -> None:
             await client.read_resource("roamtui://section/ffffffff")
 
 
-async def test_the_list_of_resources_goes_on() -> None:
-    library = make_library("\n".join(f"# Part {number}\n\nText.\n" for number in range(LISTED_MAX + 7)))
-    async with Client(make_server(SharedLibrary(lambda: (library, None), options=KeepOptions()))) as client:
-        first = await client.list_resources()
-        rest = await client.list_resources(cursor=first.next_cursor)
-    assert (len(first.resources), len(rest.resources)) == (LISTED_MAX, 7)
-    assert (rest.resources[-1].name, rest.next_cursor) == (f"Part {LISTED_MAX + 6}", None)
-
-
 def test_a_section_is_given_to_the_letter_until_it_is_very_long() -> None:
     library = make_library(f"# Book\n\n## One\n\n{write_words(600)}\n\n## Two\n\n{write_words(50_000)}")
     one, two, book = (find_id(library, title) for title in ("One", "Two", "Book"))
@@ -83,14 +74,6 @@ def test_a_section_is_given_to_the_letter_until_it_is_very_long() -> None:
     assert len(shown) < len(library.text(book)) / 10
     assert one in shown
     assert two in shown
-
-
-async def test_without_search_there_is_no_search_tool() -> None:
-    async with Client(make_server(open_shared(has_search=False))) as client:
-        assert "search_sections" not in [tool.name for tool in (await client.list_tools()).tools]
-        result = await client.call_tool("search_sections", {"query": "fee"})
-        assert result.is_error
-        assert read_text(result).startswith('There is no tool "search_sections".')
 
 
 async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
