@@ -14,6 +14,7 @@ from roamtui.document.page_footers import blank_footers
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.annotation import list_heading_ends, list_references
 from roamtui.outline.labels import describe_size, escape, name_node, name_pages, name_shown
+from roamtui.outline.preview import LIMITING
 from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import find_canonical
 from roamtui.search.base import Hit
@@ -32,11 +33,6 @@ _NOISE_SHARE = 0.35
 """Of the best score; what is found with less is about something else."""
 _SMALL_FILE_TOKENS = 1_000
 """A file up to this size of which several sections are found is one hit."""
-_LIMITING = re.compile(
-    r"(?i)\b(?:but not|caveats?|exceptions?|exclusions?|except|limits?|limitations?|restrictions?"
-    r"|unless|warnings?|ausnahmen?|grenzen|einschränkungen)\b"
-)
-"""Titles of sections that limit what stands beside them: an answer without them is wrong."""
 _CONDITION = re.compile(
     r"(?i)\b(?:except|limited|notwithstanding|other than|subject to|unless|vorbehaltlich)\b[^,;\n]{0,80}\Z"
 )
@@ -165,12 +161,12 @@ def _list_limits(library: Library, section_id: str, spans: Sequence[Span]) -> It
     for span in spans:
         text = library.text_at(span)
         for end, target in list_references(library, span):
-            if _CONDITION.search(text, max(0, end - 150), end) or _LIMITING.search(library.title_of(target)):
+            if _CONDITION.search(text, max(0, end - 150), end) or LIMITING.search(library.title_of(target)):
                 yield target
     parent = library.parent(section_id)
     beside = library.children(parent) if parent is not None else ()
     near = (*library.children(section_id)[:_SIBLINGS_MAX], *(beside if len(beside) <= _SIBLINGS_MAX else ()))
-    yield from (node_id for node_id in near if _LIMITING.search(library.title_of(node_id)))
+    yield from (node_id for node_id in near if LIMITING.search(library.title_of(node_id)))
 
 
 def _find_file(library: Library, section_id: str) -> str:

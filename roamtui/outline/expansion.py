@@ -31,7 +31,7 @@ from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import list_below
 
 _FETCHED = frozenset({NodeKind.FILE, NodeKind.LINK})
-_LIST_TOKENS = ((3_000, 2_300), (500, 1_800), (0, 700))
+_LIST_TOKENS = ((2_000, 2_300), (500, 1_800), (0, 700))
 """Of the lines for what stands below a section that is not given whole, by the sections of the library: two calls shall
 lead to any of ten thousand."""
 _RANGE_LIST_TOKENS = 6_000

@@ -34,6 +34,11 @@ _GENERIC = frozenset(
         *("tips", "usage", "whats-new"),
     }
 )
+LIMITING = re.compile(
+    r"(?i)\b(?:but not|caveats?|exceptions?|exclusions?|except|limits?|limitations?|restrictions?"
+    r"|unless|warnings?|ausnahmen?|grenzen|einschränkungen)\b"
+)
+"""Titles of sections that limit what stands beside them: an answer without them is wrong."""
 _OPENING_SOURCE = 600
 _OPENING_LENGTH = 80
 """Characters."""
@@ -80,7 +85,9 @@ def preview_below(library: Library, node: Node, *, length_max: int, shared: froz
     """
     headings, count = list_headings_below(library, node.id, _TITLES_MAX)
     named = [one for one in headings if one.title and (one.has_more or has_own_text(library, one.id))]
-    said = [one.title.casefold() in shared or is_generic(one.title) for one in named]
+    said = [
+        (one.title.casefold() in shared or is_generic(one.title)) and not LIMITING.search(one.title) for one in named
+    ]
     telling = [one for one, is_said in zip(named, said, strict=True) if one.kind in _PLACES or not is_said]
     kept: list[str] = []
     length = 0

@@ -37,6 +37,7 @@ _LEGEND = (
 _LINE_TOKENS_MIN = 9
 _RANGE_TITLE_LENGTHS = (50, 24, 12, 0)
 """Characters of titles in ranges, tried in this order until the budget holds."""
+_RANGE_LENGTHS_BELOW = (24, 0)
 _PREVIEW_LENGTHS = (160, 60)
 """Characters; of the titles below a line that stands alone, and where that has no room."""
 _PREVIEW_TOKENS_MIN = 12
@@ -47,6 +48,8 @@ _PART_SHARE = 0.5
 _PART_LINES_MIN = 4
 _PART_SHARE_MIN = 0.3
 """Of all text, that a section must hold to have lines for its largest parts before smaller sections have any."""
+_RANGES_SHARE = 0.6
+"""Of the room of a list below a section, kept for ranges of what is large: another call shall lead to any part."""
 _LARGEST_OF_MAX = 2_000
 _RANGES_OF = 40
 """Nodes in the place of one of which a range may stand, on average."""
@@ -200,8 +203,13 @@ class _Outline:
                     heappush(queue, (line.node.kind is not NodeKind.FOLDER, is_later, -worth, count, line))
 
         push(self.roots)
+        reserve = int(self.left * _RANGES_SHARE) if self.is_below else 0
+        self.left -= reserve
         while queue:
-            is_no_folder, _, _, _, line = heappop(queue)
+            is_no_folder, is_later, _, _, line = heappop(queue)
+            if is_later and reserve:
+                self.left, reserve = self.left + reserve, 0
+                self._list_all_ranges(partial)
             below = self.list_lines(line.entry.below, line.depth + 1)
             if below is not None:
                 line.below = below
@@ -211,9 +219,15 @@ class _Outline:
             elif self._list_part(line):
                 push(line.below)
             elif not is_no_folder:
-                return
-        for line in partial:
+                break
+        self.left += reserve
+        self._list_all_ranges(partial)
+
+    def _list_all_ranges(self, lines: list[_Line]) -> None:
+        """List ranges for lines that have none yet, and empty the list."""
+        for line in lines:
             self._list_ranges(line)
+        lines.clear()
 
     def _count_tokens(self, line: _Line) -> int:
         """Return what there is to read at a line and below; a page that was not fetched is taken for some."""
@@ -241,11 +255,13 @@ class _Outline:
         if ranges.children != line.entry.below:
             return
         start = "  " * (line.depth + 1)
-        texts = [f"{start}{text}" for text in ranges.describe(line.entry.section_id, title_length_max=24)]
-        cost = sum(estimate_tokens(text) + 1 for text in texts)
-        if cost <= self.left and len(texts) > 1:
-            self.left -= cost
-            line.rest = "\n".join(texts)
+        for length_max in _RANGE_LENGTHS_BELOW:
+            described = ranges.describe(line.entry.section_id, title_length_max=length_max)
+            cost = sum(estimate_tokens(text) + 1 for text in described)
+            if cost <= self.left and len(described) > 1:
+                self.left -= cost
+                line.rest = "\n".join(f"{start}{text}" for text in described)
+                return
 
     def choose_largest(self, node_ids: Sequence[str], depth: int, budget_tokens: int) -> dict[str, _Line]:
         """Return lines for the largest of these nodes that fit, in the order of the document."""
