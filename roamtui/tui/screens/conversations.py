@@ -304,15 +304,17 @@ class Turning:
         self._screen.app.push_screen(ConversationsScreen(session, session.store, keys), take)
         return None
 
-    def count_others(self) -> int:
-        """Return how many other conversations about this document are saved."""
+    async def tell_earlier(self, keys: Keys) -> None:
+        """Say how many other conversations about this document are saved."""
         state, store = self._asking.session.state, self._asking.session.store
         if store is None or store.problem:
-            return 0
-        try:
-            return sum(summary.id != state.id for summary in store.list(identify_source(state)))
-        except StoreError:
-            return 0
+            return
+        with suppress(StoreError):
+            summaries = await asyncio.to_thread(store.list, identify_source(state))
+            count = sum(summary.id != state.id for summary in summaries)
+            what = "1 earlier conversation" if count == 1 else f"{count:,} earlier conversations"
+            if count:
+                self._panes.status.change(message=f"{what}: {keys.show_first('global.conversations')}")
 
     def resume(self, conversation_id: str) -> None:
         """Go on with a saved conversation about the same document."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Coroutine, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -29,7 +28,6 @@ from roamtui.tui.commands import (
     DocumentTurnWanted,
     DocumentWanted,
     MakeCommand,
-    ModelDone,
     NothingDone,
 )
 from roamtui.tui.context import AppContext, FirstContext
@@ -50,7 +48,7 @@ from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
     from roamtui.conversation.session import Session
-    from roamtui.models.base import Model
+    from roamtui.tui.screens.choosing import Choosing
     from roamtui.tui.screens.conversations import Turning
     from roamtui.tui.screens.find import Finding
     from roamtui.tui.screens.reading import Following, Reading
@@ -136,6 +134,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return Turning(self, self._asking, self._reading, self._panes, self.switch)
 
     @cached_property
+    def _choosing(self) -> Choosing:
+        from roamtui.tui.screens.choosing import Choosing  # noqa: PLC0415 - not for the first screen
+
+        return Choosing(self, self.app_context, self._asking, self._welcome, self.status_line)
+
+    @cached_property
     def _reloading(self) -> Reloading:
         return Reloading(self.app_context, self._watch, self._asking.conversing, self.status_line, self._keys)
 
@@ -194,15 +198,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._work(conversing.warm_up(), "warming")
         self._work(conversing.index_ahead(lambda words: self.status_line.change(message=words)), "indexing")
         self._reading.resume()
-        self._work(self._tell_earlier(), "earlier")
-
-    async def _tell_earlier(self) -> None:
-        """Say how many other conversations about this document are saved."""
-        count = await asyncio.to_thread(self._turning.count_others)
-        if count:
-            key = self._keys.show_first("global.conversations")
-            what = "earlier conversation" if count == 1 else "earlier conversations"
-            self.status_line.change(message=f"{count:,} {what}: {key}")
+        self._work(self._turning.tell_earlier(self._keys), "earlier")
 
     def _work(self, work: Coroutine[None, None, None], group: str, *, is_exclusive: bool = False) -> None:
         """Work on something beside all else; what fails of it is told in the conversation."""
@@ -438,36 +434,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_choose_model(self) -> None:
         """Choose the model that answers."""
-        from roamtui.tui.screens.choosing import choose_model  # noqa: PLC0415 - not for the first screen
-
         if not self.is_busy():
-            name, options = self.app_context.agent.model.name, self.app_context.options
-            choose_model(self.app, name, options.model_offers, self._use_model, self.warn, options.look_for_models)
-
-    def _use_model(self, model: Model) -> None:
-        from roamtui.tui.screens.choosing import ask_to_keep_model  # noqa: PLC0415 - not for the first screen
-
-        before = self.app_context.agent.model
-        self.app_context.agent.model = model
-        label = label_model(model.name)
-        self.status_line.change(model=label.name, model_note=label.short_note)
-        self._welcome.show_model(label)
-        self.post_message(ModelDone(before))
-        self._work(self._asking.conversing.warm_up(), "warming")
-        if self.app_context.options.save_setting is not None and self.app_context.options.may_save_model:
-            ask_to_keep_model(self.app, model.name, partial(self._keep, "model"))
+            self._choosing.choose_model()
 
     def action_choose_theme(self) -> None:
         """Choose the colours."""
-        from roamtui.tui.screens.choosing import choose_theme  # noqa: PLC0415 - not for the first screen
-
-        choose_theme(self.app, partial(self._keep, "theme"))
-
-    def _keep(self, setting: str, value: str) -> None:
-        """Write a choice down for the next start."""
-        save = self.app_context.options.save_setting
-        if save is not None:
-            self._work(asyncio.to_thread(save, setting, value), "keeping")
+        self._choosing.choose_theme()
 
     @on(TargetChosen)
     def _show_target(self, event: TargetChosen) -> None:
