@@ -1,7 +1,25 @@
 """roamtui: ask questions of well-organised documents.
 
+What `roamtui.face` names is here too: it stays as it is within a major version, everything else is private.
+docs/library.md lists it, examples/ask.py uses it.
+
 Layers, each importing only those above it: sources, document, outline, search, conversation, models, agent,
 headless and tui, cli. ARCHITECTURE.md draws the picture.
 """
 
+import sys
+
+TYPE_CHECKING = False  # typing takes longer to load than `--version` may
+if TYPE_CHECKING:
+    from roamtui.face import *  # noqa: F403
+
 __version__ = "0.2.0"
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+
+    def __getattr__(name: str) -> object:
+        from roamtui.face import __all__  # noqa: PLC0415 - when it is used: every command imports this module
+
+        if name in __all__:
+            return getattr(sys.modules["roamtui.face"], name)
+        raise AttributeError(f"module 'roamtui' has no attribute {name!r}")

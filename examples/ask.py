@@ -1,0 +1,24 @@
+"""Asks a document a question from Python: `python examples/ask.py examples/handbook.md "When is it open?"`."""
+
+import asyncio
+import sys
+
+import roamtui
+
+
+async def ask(source: str, question: str, model: str = "offline") -> None:
+    library = roamtui.open_library([source])
+    print(roamtui.render_outline(library, budget_tokens=200))
+    searcher = roamtui.make_searcher(library, roamtui.RetrievalOptions())
+    agent = roamtui.Agent(roamtui.Session.start(library), roamtui.make_model(model), searcher)
+    async for event in agent.ask(question):
+        if isinstance(event, roamtui.SectionsExpanded):
+            print("opened:", *map(library.title_of, event.opened_ids), sep="\n  ")
+        elif isinstance(event, roamtui.QuestionAnswered):
+            print(event.answer)
+            for citation in event.citations:
+                print(f"[{citation.section_id}] {citation.place}: {citation.state.value}: {citation.quote}")
+    await agent.model.close()
+
+
+asyncio.run(ask(*sys.argv[1:4]))

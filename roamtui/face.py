@@ -1,0 +1,45 @@
+"""What `import roamtui` gives: the parts that the command line itself is made of; docs/library.md lists them."""
+
+from roamtui.agent.claims import Claim, read_claims
+from roamtui.agent.loop import Agent
+from roamtui.agent.quotes import find_quote
+from roamtui.agent.recheck import Finding, recheck
+from roamtui.conversation.events import (
+    AnswerStreamed,
+    ConversationEvent,
+    QuestionAnswered,
+    SectionsExpanded,
+    SectionsSearched,
+)
+from roamtui.conversation.session import Session
+from roamtui.document.library import Library
+from roamtui.errors import RoamtuiError
+from roamtui.libraries import open_library
+from roamtui.models.choose import make_model
+from roamtui.outline.render import render_outline
+from roamtui.search.base import Hit
+from roamtui.search.choosing import make_searcher
+from roamtui.search.options import RetrievalOptions
+
+__all__ = [
+    "Agent",
+    "AnswerStreamed",
+    "Claim",
+    "ConversationEvent",
+    "Finding",
+    "Hit",
+    "Library",
+    "QuestionAnswered",
+    "RetrievalOptions",
+    "RoamtuiError",
+    "SectionsExpanded",
+    "SectionsSearched",
+    "Session",
+    "find_quote",
+    "make_model",
+    "make_searcher",
+    "open_library",
+    "read_claims",
+    "recheck",
+    "render_outline",
+]
