@@ -1,7 +1,6 @@
 """Takes the README's picture: the app, the example handbook, one question and its answer: `make docs`.
 
-The picture is an SVG of the very screen. The model's replies are written here, so that it is the same on every machine;
-what it read is counted of the requests that roamtui made.
+The picture is an SVG of the very screen, with the offline model, so that it is the same on every machine.
 """
 
 from __future__ import annotations
@@ -17,14 +16,9 @@ from rich.cells import cell_len
 
 from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions
-from roamtui.agent.room import estimate_request
-from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.session import Session
-from roamtui.conversation.transcript import Usage
 from roamtui.document.build import build_library
-from roamtui.models.base import Request
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.models.offline.model import OfflineModel
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_file
 from roamtui.tui.app import RoamApp
@@ -32,13 +26,6 @@ from roamtui.tui.context import AppContext, TuiOptions
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _QUESTION = "How long is the grace period for a late bicycle?"
-_CALL = ("expand_sections", {"section_ids": ["Late fees"]})
-_ANSWER = (
-    'A day: bicycles "have a grace period of 24 hours after the due time" [9fa2bd4a], and "counting starts with the '
-    'first day that begins after it ends" [9fa2bd4a].\n\n'
-    '- After it a late bicycle "costs £3 for each day the Bike Shed is open, up to £45" [9fa2bd4a].\n'
-    '- Cargo bikes differ: they "have 2 hours" [9fa2bd4a].'
-)
 _SIZE = (132, 36)
 _FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 _RUN = re.compile(r'(<text class="[^"]*") x="([\d.]+)" (y="[\d.]+") textLength="([\d.]+)"([^>]*)>([^<]*)</text>')
@@ -48,26 +35,11 @@ _SIZES = ("font-size: 20px", "font-size: 20.26px")
 _PAUSES_MAX = 2_000
 
 
-def make_model() -> ScriptedModel:
-    """Return a model that opens a section and answers, with the usage that a provider with a cache would report."""
-    sizes = [0]
-
-    def reply(request: Request) -> ScriptedReply:
-        sizes.append(estimate_request(request))
-        usage = Usage(input_tokens=sizes[-1], cached_tokens=sizes[-2], source="provider")
-        return (
-            ScriptedReply(text=_ANSWER, usage=usage) if len(sizes) > 2 else ScriptedReply(calls=(_CALL,), usage=usage)
-        )
-
-    return ScriptedModel([reply, reply], name="any model")
-
-
 async def take_screenshot() -> str:
     """Return the screen after the question as SVG, with the fonts of the reader's own machine."""
     handbook = read_file(_PROJECT / "examples" / "handbook.md")
     library = build_library(replace(handbook, source="examples/handbook.md"))
-    options = AgentOptions(confident_start=ConfidentStart.REMOTE)
-    agent = Agent(Session.start(library), make_model(), KeywordSearcher(library), options)
+    agent = Agent(Session.start(library), OfflineModel(), KeywordSearcher(library))
     app = RoamApp(AppContext(agent=agent, options=TuiOptions(examples=propose_questions(library))))
     app.animation_level = "none"
     async with app.run_test(size=_SIZE) as pilot:

@@ -14,7 +14,6 @@ from roamtui.errors import UsageError
 from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
-from roamtui.models.prompt_tools import ToolFallbackModel
 from roamtui.models.secrets import PROVIDER_TITLES, find_key_name
 from roamtui.models.trace import RECORDED
 from roamtui.models.worker.process import WorkerProcess
@@ -81,7 +80,7 @@ def make_model(
 
         return OfflineModel()
     check_address(api_base)
-    return ToolFallbackModel(LitellmModel(name, api_base=api_base, options=options, environ=environ, worker=worker))
+    return LitellmModel(name, api_base=api_base, options=options, environ=environ, worker=worker)
 
 
 def find_usable_models(

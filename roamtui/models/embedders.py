@@ -15,8 +15,7 @@ from roamtui.errors import ModelError, UsageError
 from roamtui.models.background import BackgroundModels
 from roamtui.models.choose import check_address
 from roamtui.models.options import ModelOptions
-from roamtui.models.worker.embedding import EmbedJob
-from roamtui.models.worker.jobs import Fault
+from roamtui.models.worker.jobs import EmbedJob, Fault
 from roamtui.search.base import Embedder, EmbedKind
 
 if TYPE_CHECKING:  # numpy is an extra

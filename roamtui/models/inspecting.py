@@ -18,8 +18,8 @@ from typing_extensions import override
 
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.choose import find_usable_models, make_model, suggest_model
+from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
-from roamtui.models.prompt_tools import ToolFallbackModel
 from roamtui.models.secrets import KEY_NAMES, find_key_name
 from roamtui.models.worker.jobs import Description
 
@@ -127,7 +127,7 @@ async def inspect_model(
         model = make_model(name, api_base=api_base, options=options, environ=environ)
     except UsageError as error:
         return ModelReport(name=name, is_usable=False, reason=str(error))
-    if not isinstance(model, ToolFallbackModel):
+    if not isinstance(model, LitellmModel):
         reason = "it needs no key and no network"
         return ModelReport(
             name=name, is_usable=True, reason=reason, window_tokens=model.window_tokens, can_call_tools=True

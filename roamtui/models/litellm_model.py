@@ -9,6 +9,7 @@ from contextlib import aclosing, suppress
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, Retrying
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
+from roamtui.models.prompt_tools import read_in_words, refuses_tools, translate_request
 from roamtui.models.worker.jobs import Description, Fault, Job
 from roamtui.models.worker.process import WorkerProcess
 
@@ -30,9 +31,8 @@ class LitellmModel:
         self._options = options or ModelOptions()
         self._worker = worker or WorkerProcess(environ)
         self._owns_worker = worker is None
-        self._can_call_tools: bool | None = None
-        self._is_beyond_cap = False
-        self._is_described = False
+        self._description: Description | None = None
+        self._has_refused = False
         self._window_tokens = self._options.window_tokens
         if self._window_tokens is None and name.startswith(("ollama/", "ollama_chat/")):
             self._window_tokens = OLLAMA_WINDOW_TOKENS
@@ -48,14 +48,16 @@ class LitellmModel:
         return self._window_tokens
 
     @property
-    def can_call_tools(self) -> bool | None:
-        """Whether it has tool calls; None where unknown, and until `start` or `describe` has ended."""
-        return self._can_call_tools
-
-    @property
-    def is_beyond_cap(self) -> bool:
-        """Whether there is a spending cap that cannot hold, as the price is unknown; False until `start` has ended."""
-        return self._is_beyond_cap
+    def note(self) -> str:
+        """What a person should know of it, once it is started: that it is asked in words, that its price is unknown."""
+        known, notes = self._description, []
+        if known is not None and known.can_call_tools is False:
+            words = f"{self.name} has no tool calls, so it is told in words how to open sections."
+            notes.append(f"{words} Expect more wrong turns.")
+        is_priced = known is None or known.input_usd is not None or known.provider == "ollama_chat"
+        if self._options.has_spending_cap and not is_priced:
+            notes.append(f"The price of {self.name} is not known here, so the spending cap cannot hold it.")
+        return " ".join(notes)
 
     async def start(self) -> None:
         """Start the process and learn the window's size, in seconds; what fails here is told by the first request.
@@ -63,7 +65,7 @@ class LitellmModel:
         Once that is known this does nothing, even if the process was ended since: a question that waits for it here is
         not on the screen yet.
         """
-        if not self._is_described:
+        if self._description is None:
             with suppress(ModelError):
                 await self.describe()
 
@@ -76,22 +78,42 @@ class LitellmModel:
         found = await self._worker.describe(self._build_job(Request(messages=())))
         if isinstance(found, Fault):
             raise _build_error(found)
-        self._is_described = True
-        self._window_tokens = found.window_tokens
-        self._can_call_tools = found.can_call_tools
-        is_free = found.provider == "ollama_chat"
-        self._is_beyond_cap = self._options.has_spending_cap and found.input_usd is None and not is_free
+        self._description, self._window_tokens = found, found.window_tokens
         return found
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         """Yield the events of one reply; `ModelStopped` is the last.
 
-        A passing fault is answered by sending the request again, as long as nothing of a reply was yielded.
+        A passing fault is answered by sending the request again, as long as nothing of a reply was yielded. A model
+        without tool calls is asked in words: litellm knows of some, a server tells by refusing the first request.
         Closing the iterator early, or cancelling the task that reads it, closes the provider's connection.
 
         Raises:
             ModelError: The model could not answer.
         """
+        knows_none = self._description is not None and self._description.can_call_tools is False
+        if not (knows_none or self._has_refused):
+            has_begun = False
+            try:
+                async with aclosing(self._ask(request)) as events:
+                    async for event in events:
+                        has_begun = has_begun or not isinstance(event, Retrying)
+                        yield event
+            except ModelError as error:
+                if has_begun or not request.tools or not refuses_tools(str(error)):
+                    raise
+                self._has_refused = True
+            else:
+                return
+            yield Retrying(f"{self.name} refuses tool calls, so it is told in words how to open sections.", 0.0)
+        async with (
+            aclosing(self._ask(translate_request(request))) as told,
+            aclosing(read_in_words(told, request)) as events,
+        ):
+            async for event in events:
+                yield event
+
+    async def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         retries = 0
         while True:
             fault = None

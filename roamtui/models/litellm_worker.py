@@ -10,7 +10,7 @@ import importlib
 import os
 import socket
 import threading
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Callable, Mapping, MutableMapping
 from contextlib import aclosing
 from contextvars import ContextVar
 from typing import Any, BinaryIO
@@ -18,13 +18,7 @@ from typing import Any, BinaryIO
 import msgspec
 from typing_extensions import override
 
-from roamtui.models.worker.completion import stream_completion
-from roamtui.models.worker.embedding import (
-    EmbedJob,
-    compute_vectors,
-    encode_vectors,
-    explain_unknown_embedder,
-)
+from roamtui.models.worker.completion import compute_vectors, stream_completion
 from roamtui.models.worker.errors import (
     CONNECTION_TIMED_OUT,
     explain_error,
@@ -33,13 +27,16 @@ from roamtui.models.worker.errors import (
     explain_unknown_model,
 )
 from roamtui.models.worker.jobs import (
+    EmbedJob,
     Frame,
     Job,
+    JobEvent,
+    Vectors,
     encode_event,
     encode_frame,
     read_frame,
 )
-from roamtui.models.worker.targets import Target, UnknownProviderError, describe_target, find_target
+from roamtui.models.worker.targets import UnknownProviderError, describe_target, find_target
 
 _SETTINGS = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -129,55 +126,40 @@ class LitellmWorker:
         task.add_done_callback(lambda _: self._tasks.pop(number))
 
     async def _work(self, number: int, operation: str, job: Job | EmbedJob) -> None:
+        connect_seconds.set(job.options.connect_seconds)
         try:
-            await self._try_to_work(number, operation, job)
+            async with aclosing(self._do(operation, job)) as events:
+                async for event in events:
+                    self._send(number, encode_event(event))
         except asyncio.CancelledError:
             self._send(number, {"event": "cancelled"})
 
-    async def _try_to_work(self, number: int, operation: str, job: Job | EmbedJob) -> None:
+    async def _do(self, operation: str, job: Job | EmbedJob) -> AsyncGenerator[JobEvent, None]:
         assert self._loading is not None
-        connect_seconds.set(job.options.connect_seconds)
         try:
             litellm = await asyncio.shield(self._loading)
         except Exception as error:  # noqa: BLE001 -- an import may fail in any way
-            self._send(number, encode_event(explain_failed_import(error)))
+            yield explain_failed_import(error)
             return
         try:
             target = find_target(litellm, job.model, job.api_base, self._environ)
         except UnknownProviderError:
-            explain = explain_unknown_embedder if isinstance(job, EmbedJob) else explain_unknown_model
-            self._send(number, encode_event(explain(job.model)))
+            yield explain_unknown_model(job.model, is_embedder=isinstance(job, EmbedJob))
             return
         if operation == "describe":
-            description = describe_target(target, job.options)
-            self._send(number, {"event": "described", "data": msgspec.to_builtins(description)})
-            return
-        if isinstance(job, EmbedJob):
-            await self._embed(number, litellm, job, target)
+            yield describe_target(target, job.options)
+        elif not target.can_be_asked:
+            yield explain_missing_keys(target)
         else:
-            await self._complete(number, litellm, job, target)
-
-    async def _complete(self, number: int, litellm: Any, job: Job, target: Target) -> None:  # noqa: ANN401
-        if not target.can_be_asked:
-            self._send(number, encode_event(explain_missing_keys(target)))
-            return
-        try:
-            async with aclosing(stream_completion(litellm, job, target)) as events:
-                async for event in events:
-                    self._send(number, encode_event(event))
-        except Exception as error:  # noqa: BLE001 -- litellm's exceptions have no common base
-            self._send(number, encode_event(explain_error(error, target, self._environ)))
-
-    async def _embed(self, number: int, litellm: Any, job: EmbedJob, target: Target) -> None:  # noqa: ANN401
-        if not target.can_be_asked:
-            self._send(number, encode_event(explain_missing_keys(target)))
-            return
-        try:
-            vectors = await compute_vectors(litellm, job, target)
-        except Exception as error:  # noqa: BLE001 -- litellm's exceptions have no common base
-            self._send(number, encode_event(explain_error(error, target, self._environ)))
-        else:
-            self._send(number, {"event": "embedded", "data": encode_vectors(vectors)})
+            try:
+                if isinstance(job, EmbedJob):
+                    yield Vectors.of(await compute_vectors(litellm, job, target))
+                    return
+                async with aclosing(stream_completion(litellm, job, target)) as events:
+                    async for event in events:
+                        yield event
+            except Exception as error:  # noqa: BLE001 -- litellm's exceptions have no common base
+                yield explain_error(error, target, self._environ)
 
     def _send(self, number: int, frame: Mapping[str, object]) -> None:
         """Write a frame; a full pipe stops all work until the program reads on."""

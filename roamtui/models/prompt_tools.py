@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from roamtui.conversation.transcript import Message, Role, ToolCall
-from roamtui.errors import ModelError
-from roamtui.models.base import CallMade, Model, ModelEvent, ModelStopped, Request, Retrying, TextDelta, ToolSpec
-from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.worker.jobs import Description
+from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, ToolSpec
 
 TOOL_WORDS: Mapping[str, str] = {
     "expand_sections": "open",
@@ -194,44 +190,24 @@ def _find_ids(text: str) -> list[str]:
     return [word for word in words if _LIKE_AN_ID.fullmatch(word)] or words
 
 
-class PromptToolsModel:
-    """A model whose tool calls are fenced blocks in its text; for whoever asks it, they are calls like any others."""
+async def read_in_words(events: AsyncIterator[ModelEvent], request: Request) -> AsyncGenerator[ModelEvent, None]:
+    """Yield the events of a reply to a translated request; its blocks come as calls before the end, never as text."""
+    reader = FenceReader()
+    async for event in events:
+        match event:
+            case TextDelta(text):
+                if shown := reader.feed(text):
+                    yield TextDelta(shown)
+            case ModelStopped():
+                for last in _finish(reader, request, event):
+                    yield last
+            case _:
+                yield event
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
 
-    @property
-    def name(self) -> str:
-        """The name under which a person chose the model."""
-        return self._model.name
-
-    @property
-    def window_tokens(self) -> int | None:
-        """Size of the model's context window, None where unknown."""
-        return self._model.window_tokens
-
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the events of one reply; its blocks come as calls before the end, and never as text.
-
-        Raises:
-            ModelError: The model could not answer.
-        """
-        reader = FenceReader()
-        async with aclosing(self._model.stream(translate_request(request))) as events:  # type: ignore[type-var]
-            async for event in events:
-                match event:
-                    case TextDelta(text):
-                        if shown := reader.feed(text):
-                            yield TextDelta(shown)
-                    case ModelStopped():
-                        for last in _finish(reader, request, event):
-                            yield last
-                    case _:
-                        yield event
-
-    async def close(self) -> None:
-        """Let go of what the model holds."""
-        await self._model.close()
+def refuses_tools(message: str) -> bool:
+    """Return whether a server says that its model has no tool calls."""
+    return _REFUSAL.search(message) is not None
 
 
 def translate_request(request: Request) -> Request:
@@ -286,83 +262,3 @@ def _describe_tools(tools: tuple[ToolSpec, ...]) -> str:
             fence = f"```{TOOL_WORDS[tool.name]}\n{_EXAMPLES[tool.name]}\n```"
             parts.append(f"{tool.name}: {tool.description}\n{fence}")
     return "\n\n".join(parts)
-
-
-class ToolFallbackModel:
-    """A model with tool calls, or without: litellm knows of some, a server tells by refusing the first request."""
-
-    def __init__(self, model: LitellmModel) -> None:
-        self._model = model
-        self._in_words = PromptToolsModel(model)
-        self._has_refused = False
-
-    @property
-    def name(self) -> str:
-        """The name under which a person chose it."""
-        return self._model.name
-
-    @property
-    def window_tokens(self) -> int | None:
-        """Size of its context window, None where unknown."""
-        return self._model.window_tokens
-
-    @property
-    def note(self) -> str:
-        """What a person should know of it, once it is started: that it is asked in words, that its price is unknown."""
-        notes = []
-        if self._model.can_call_tools is False:
-            words = f"{self.name} has no tool calls, so it is told in words how to open sections."
-            notes.append(f"{words} Expect more wrong turns.")
-        if self._model.is_beyond_cap:
-            notes.append(f"The price of {self.name} is not known here, so the spending cap cannot hold it.")
-        return " ".join(notes)
-
-    async def start(self) -> None:
-        """Start what asks it, and learn what is known of it."""
-        await self._model.start()
-
-    async def describe(self) -> Description:
-        """Return what is known of the model without asking its provider.
-
-        Raises:
-            ModelError: Its name leads nowhere, or there is no process to ask.
-        """
-        return await self._model.describe()
-
-    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the events of one reply, after a second request where the first was refused for its tools.
-
-        Raises:
-            ModelError: The model could not answer.
-        """
-        if not self._is_asked_in_words:
-            async with aclosing(self._ask_with_tools(request)) as events:
-                async for event in events:
-                    yield event
-            if not self._has_refused:
-                return
-            yield Retrying(f"{self.name} refuses tool calls, so it is told in words how to open sections.", 0.0)
-        async with aclosing(self._in_words.stream(request)) as events:
-            async for event in events:
-                yield event
-
-    async def close(self) -> None:
-        """Let go of what it holds."""
-        await self._model.close()
-
-    @property
-    def _is_asked_in_words(self) -> bool:
-        return self._has_refused or self._model.can_call_tools is False
-
-    async def _ask_with_tools(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the events of a reply; nothing more where the request was refused for its tools, which is noted."""
-        has_begun = False
-        try:
-            async with aclosing(self._model.stream(request)) as events:
-                async for event in events:
-                    has_begun = has_begun or not isinstance(event, Retrying)
-                    yield event
-        except ModelError as error:
-            if has_begun or not request.tools or _REFUSAL.search(str(error)) is None:
-                raise
-            self._has_refused = True

@@ -27,7 +27,7 @@ from roamtui.models.base import (
 )
 from roamtui.models.secrets import MASK, Secrets
 from roamtui.models.trace import FORMAT, RECORDED, encode_request, hash_request, normalise_request
-from roamtui.models.worker.jobs import Fault, decode_event
+from roamtui.models.worker.jobs import Description, Fault, Vectors, decode_event
 
 _Value = TypeVar("_Value")
 _QUESTION_LENGTH_MAX = 60
@@ -206,7 +206,7 @@ def _read_event(data: Mapping[str, Any]) -> ModelEvent:
         event = decode_event(data)
     except (KeyError, TypeError, msgspec.ValidationError):
         raise _BrokenLineError from None
-    if isinstance(event, Fault):
+    if isinstance(event, Fault | Description | Vectors):
         raise _BrokenLineError
     return event
 

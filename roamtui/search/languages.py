@@ -10,28 +10,17 @@ from collections.abc import Collection
 from enum import StrEnum
 from functools import lru_cache
 
+from roamtui.search.words import list_words, make_pattern
+
 _HIRAGANA = "\u3041-\u309f"
-_QUANTITY = re.compile(
-    r"\bhow\s+(?:big|deep|early|far|fast|frequently|high|large|late|long|many|much|often|old|quickly|small|soon|tall"
-    r"|wide)\b"
-    r"|\bwie\s*(?:alt|gro(?:ß|ss)|häufig|hoch|lange?|oft|teuer|viele?[nr]?|weit)\b"
-    r"|\b(?:pendant\s+)?combien\s+de\s+(?:temps|fois)\b"
-    r"|\bcu[aá]nt[oa]s?\s+(?:tiempo|veces)\b",
-    re.IGNORECASE,
-)
+_QUANTITY = re.compile(make_pattern("quantity"), re.IGNORECASE)
 """Asks for a number; its second word seldom stands where the number does."""
 _EVENT = re.compile(r"\bwhat\s+(?:will\s+|would\s+)?happen(?:s|ed)?\b", re.IGNORECASE)
 """Asks for what follows from something; where that is told, nothing "happens"."""
 _FIRST_WORD = re.compile(r"\w+")
 _HAS_UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
-_CHINESE = re.compile(
-    "请问|什么时候|是什么|什么|多少|多久|多长时间|多长|怎么办|怎么样|怎么|怎样|如何|为什么|为何|(?:在|有)?哪(?:里|儿|些|个|种)?"
-    "|是不是|能不能|可不可以|可以|能否|是否|有没有|需要|应该|[吗呢吧啊谁几的了是我你您把]"
-)
-_JAPANESE = re.compile(
-    "(?:あり|い|し|でき)?(?:ますか|ませんか|ましたか)|でしょうか|ですか|ください|ます|です|どこ|いつ|いくら|いくつ|どのくらい"
-    "|どのように|どうすれば|どうやって|どう|なぜ|どれ|なに|何"
-)
+_CHINESE = re.compile(make_pattern("asking zh"))
+_JAPANESE = re.compile(make_pattern("asking ja"))
 _PARTICLE = re.compile(
     rf"(?<=[^\s{_HIRAGANA}])(?:から|まで|より|には|では|とは|にも|は|が|を|に|で|と|も|の|へ|か|や)+(?![{_HIRAGANA}])"
 )
@@ -47,95 +36,28 @@ class Language(StrEnum):
     SPANISH = "es"
 
 
-_ENGLISH = """
-a about am an and another any are as at be been both but by can certain could did do does each either etc for from had
-has have how i if in into is it its me my neither no not of on one ones or other others our per shall should so such
-than that the their them then there these they this those to us via was we were what when where whether which while who
-whom whose why will with would you your e.g i.e
-"""
-_GERMAN = """
-aber als am an auch auf aus bei beim bin bis da dabei damit dann darf darfst das dass dem den denn der des deren dessen
-die dies diese diesem diesen dieser dieses durch durfen ein eine einem einen einer eines er es etwa fur gibt habe haben
-hat ich ihm ihn ihr ihre ihrem ihren im in ist ja jede jedem jeden jeder jedes kann kannst konnen konnte man mein meine
-meinem meinen meiner mich mir mit mochte muss mussen nach nicht noch nur ob oder passiert sein seine seinem seinen sich
-sie sind so soll sollen sollte tun uber um und uns unser unsere unter vom von vor wann war waren warum was wegen weil
-welche welchem welchen welcher welches wem wen wenn wer werde werden wessen wie wieviel wieviele wir wird wo wofur woher
-wohin womit worden wozu wurde wurden zu zum zur
-"""
-_FRENCH = """
-a ai as au aux avec avoir c ce ces cette ceux chez combien comment d dans de des dois doit doivent du elle elles en est
-et etre eu faire fait faut il ils j je l la laquelle le lequel les leur lui m ma mais me mes mon n ne nos notre nous on
-ont ou par pas peut peuvent peux pour pourquoi puis qu quand que quel quelle quelles quels qui quoi s sa se ses si son
-sont sur t ton tu un une va vos votre vous y
-"""
-_SPANISH = """
-a al como con cual cuales cuando cuanta cuantas cuanto cuantos de debe debo deben del desde donde el ella ellos en entre
-es esta estan este esto ha hace hacer han hasta hay la las le les lo los mas me mi mis no nos o para pero por porque
-pueda puede pueden puedo que quien quienes se ser si sin sobre son su sus tengo tiene tienen tu un una uno unos unas y
-"""
-_WORDS = {
-    Language.ENGLISH: frozenset(_ENGLISH.split()),
-    Language.GERMAN: frozenset(_GERMAN.split()),
-    Language.FRENCH: frozenset(_FRENCH.split()),
-    Language.SPANISH: frozenset(_SPANISH.split()),
-}
+_WORDS = {language: frozenset(list_words(f"stop {language}")) for language in Language}
 STOP_WORDS = _WORDS[Language.ENGLISH]
 """English words that say nothing of what is looked for."""
-_ASKING_GERMAN = """
-darf gibt ist kann konnen muss sind wann warum welche welchem welchen welcher welches wem wen wenn wer wessen wie
-wieviel wo woher wohin womit wozu
-"""
-_ASKING_FRENCH = """
-combien est peut peux pourquoi puis quand quel quelle quelles quels qui quoi sont
-"""
-_ASKING_SPANISH = """
-como cual cuales cuando cuanta cuantas cuanto cuantos donde hay puede puedo quien quienes
-"""
-_ASKING = {
-    Language.GERMAN: frozenset(_ASKING_GERMAN.split()),
-    Language.FRENCH: frozenset(_ASKING_FRENCH.split()),
-    Language.SPANISH: frozenset(_ASKING_SPANISH.split()),
-}
+_FOREIGN = (Language.GERMAN, Language.FRENCH, Language.SPANISH)
+_ASKING = {language: frozenset(list_words(f"asking {language}")) for language in _FOREIGN}
 """Words with which questions begin, and which English has not: one of them alone tells the language."""
 _FOREIGN_MIN = 2
 """Other words of a language alone that tell it."""
-_MEANING_SOMETHING = """
-also bin c comment d die es eu fait hat j l la m man me mi mit n no on par s ser si son sur t ton tu va war y
-"""
-EMPTY_WORDS = frozenset().union(*_WORDS.values()) - (frozenset(_MEANING_SOMETHING.split()) - STOP_WORDS)
+EMPTY_WORDS = frozenset().union(*_WORDS.values()) - (frozenset(list_words("meaning something")) - STOP_WORDS)
 """Words that say nothing in any of the languages, those that mean something in English apart."""
 FOLLOW_UP_STARTS = (
     *("und ", "oder ", "aber ", "et ", "mais ", "y ", "¿y ", "pero ", "¿pero "),
     *("那", "还有", "それ", "では", "じゃあ"),
 )
 """How questions that go on from the one before begin, in lower case."""
-_POINTING = """
-er ihn ihm dafür davon dazu darin daran dies diese dieser dieses deren dessen elle elles ils cela ça celui celle ceux
-celles ello eso esa ese esto él ella ellos ellas
-"""
-POINTING_WORDS = frozenset(_POINTING.split())
+POINTING_WORDS = frozenset(list_words("pointing"))
 """Words that stand for what was named before, in lower case."""
 
 _ROOT_MIN = 4
 """Letters."""
 _PARTICIPLE = re.compile(r"ge(?=\w{3,}(?:t|te|en|ten|ter|tes|ne|nen)\Z)")
-_ENDINGS = {
-    Language.GERMAN: (
-        "barkeit", "igkeiten", "igkeit", "lichkeit", "ungen", "ung", "keiten", "keit", "heiten", "heit", "lichen",
-        "licher", "liches", "liche", "lich", "bare", "baren", "barer", "bar", "erinnen", "erin", "esten", "este", "ern",
-        "ers", "est", "ten", "tes", "ter", "tem", "te", "en", "er", "em", "es", "et", "st", "e", "n", "s", "t",
-    ),
-    Language.FRENCH: (
-        "issements", "issement", "ations", "ation", "ements", "ement", "ateurs", "ateur", "atrice", "itions", "ition",
-        "euses", "euse", "antes", "ante", "ants", "ant", "ables", "able", "aient", "eurs", "eur", "ions", "ees", "aux",
-        "ent", "ait", "ais", "ee", "es", "er", "ez", "al", "is", "it", "ir", "re", "ie", "e", "s", "i",
-    ),
-    Language.SPANISH: (
-        "amientos", "amiento", "imientos", "imiento", "aciones", "acion", "iciones", "icion", "adores", "ador", "adora",
-        "amente", "mente", "iendo", "ando", "adas", "ados", "idas", "idos", "ada", "ado", "ida", "ido", "aron", "eron",
-        "aban", "aba", "ara", "ales", "al", "an", "en", "ar", "er", "ir", "as", "os", "es", "a", "o", "e", "s",
-    ),
-}  # fmt: skip
+_ENDINGS = {language: list_words(f"endings {language}") for language in _FOREIGN}
 """The longest first where one ends with another."""
 
 

@@ -55,7 +55,7 @@ class JudgeModel:
         call: tuple[str, dict[str, object]] | None = None
         if not has_gold and not reading.has_searched:
             call = ("search_sections", {"query": reading.question})
-        elif not has_gold and not reading.has_expanded:
+        elif not has_gold and "expand_sections" not in reading.steps:
             ids = [hit.section_id for hit in reading.found if hit.section_id not in reading.given_ids][:_OPENED]
             call = ("expand_sections", {"section_ids": ids}) if ids else None
         if call is None:

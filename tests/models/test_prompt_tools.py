@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncGenerator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import AnswerStreamed, QuestionAnswered
@@ -17,6 +19,7 @@ from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError
 from roamtui.models.base import (
     Model,
+    ModelEvent,
     Request,
     Retrying,
     find_note,
@@ -24,7 +27,7 @@ from roamtui.models.base import (
 )
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
-from roamtui.models.prompt_tools import FenceReader, PromptToolsModel, ToolFallbackModel, translate_request, write_fence
+from roamtui.models.prompt_tools import FenceReader, read_in_words, translate_request, write_fence
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.models.worker.process import WorkerProcess
 from roamtui.search.keyword import KeywordSearcher
@@ -185,6 +188,15 @@ def test_calls_and_results_become_words() -> None:
     )
 
 
+class InWords(ScriptedModel):
+    """A scripted model that is asked in words."""
+
+    @override
+    async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
+        async for event in read_in_words(super().stream(translate_request(request)), request):
+            yield event
+
+
 @one_loop
 async def test_a_whole_conversation_in_words_opens_quotes_and_only_grows() -> None:
     library = Library(source="birds.md", root=parse_document(DOCUMENT, name="birds.md"))
@@ -197,9 +209,9 @@ async def test_a_whole_conversation_in_words_opens_quotes_and_only_grows() -> No
         ScriptedReply(text=f"```open\n{ids['Owls']}\n```\n```close\n{ids['Herons']}"),
         ScriptedReply(text=f'It turns "by 270 degrees" [{ids["Owls"]}].'),
     ]
-    inner = ScriptedModel(replies)
+    inner = InWords(replies)
     searcher = KeywordSearcher(library)
-    agent = Agent(Session.start(library), PromptToolsModel(inner), searcher)
+    agent = Agent(Session.start(library), inner, searcher)
     for question in ("How much does a heron eat?", "And owls?"):
         events = [event async for event in agent.ask(question)]
         last = events[-1]
@@ -218,8 +230,8 @@ async def test_a_whole_conversation_in_words_opens_quotes_and_only_grows() -> No
     assert EXPAND.name in inner.requests[0].messages[0].text
 
 
-def make_model(worker: WorkerProcess, name: str, api_base: str | None = None) -> ToolFallbackModel:
-    return ToolFallbackModel(LitellmModel(name, api_base=api_base, options=OPTIONS, worker=worker))
+def make_model(worker: WorkerProcess, name: str, api_base: str | None = None) -> LitellmModel:
+    return LitellmModel(name, api_base=api_base, options=OPTIONS, worker=worker)
 
 
 @one_loop
@@ -249,7 +261,7 @@ async def test_litellm_knows_of_some_that_they_have_none(
 )
 async def test_a_cap_that_cannot_hold_is_told(worker: WorkerProcess, name: str, *, is_told: bool) -> None:
     options = ModelOptions(has_spending_cap=True)
-    model = ToolFallbackModel(LitellmModel(name, options=options, worker=worker))
+    model = LitellmModel(name, options=options, worker=worker)
     await start_model(model)
     told = f"The price of {name} is not known here, so the spending cap cannot hold it."
     assert find_note(model) == (told if is_told else "")
@@ -332,22 +344,12 @@ async def test_a_refusal_of_tools_is_told_from_others(
     assert len(openai_server.bodies) == 1 + is_refusal
 
 
-class UnknownModel(ScriptedModel):
-    """A model of which nobody knows whether it has tool calls."""
-
-    can_call_tools = None
-
-
 @one_loop
-async def test_what_was_said_already_is_not_asked_for_again() -> None:
-    error = ModelError("It does not support tools.")
-    inner = UnknownModel([ScriptedReply(text="But", error=error), ScriptedReply(error=error)])
-    model = ToolFallbackModel(inner)  # type: ignore[arg-type]
+async def test_a_request_without_tools_is_not_sent_again(
+    worker: WorkerProcess, openai_server: FakeOpenAIServer
+) -> None:
+    openai_server.reset(FakeReply(status=400, error=openai_error("this model does not support tools")))
+    model = make_model(worker, "openai/my-own-model", openai_server.url)
     with pytest.raises(ModelError, match="does not support tools"):
-        await collect(model)
-    without_tools = Request(messages=make_request().messages)
-    with pytest.raises(ModelError, match="does not support tools"):
-        await collect(model, without_tools)
-    assert len(inner.requests) == 2
-    await model.close()
-    assert inner.is_closed
+        await collect(model, Request(messages=make_request().messages))
+    assert len(openai_server.bodies) == 1

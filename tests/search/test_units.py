@@ -54,7 +54,10 @@ def _list_units(text: str) -> list[tuple[str, str]]:
         ("~~~\n```\na\n~~~\nb", [("code", "a"), ("prose", "b")]),
         ("- ```sh\n  run\n  ```\n", [("code", "run")]),
         ("text\n\n    code\n", [("prose", "text"), ("code", "code")]),
-        ("- item\n\n      still the item\n", [("item", "item"), ("prose", "still the item")]),
+        (
+            "- item\n\n  still the item\n\n      code\n",
+            [("item", "item"), ("prose", "still the item"), ("code", "code")],
+        ),
         (
             "intro\n| a | b |\n|---|:-:|\n| c | d |\n\nend",
             [("prose", "intro"), ("table_head", "| a | b |"), ("row", "| c | d |"), ("prose", "end")],

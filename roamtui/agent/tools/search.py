@@ -10,14 +10,17 @@ from roamtui.agent.prompt import SEARCH_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_number
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
 from roamtui.document.library import Library
+from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line
 from roamtui.models.base import ToolSpec
+from roamtui.outline.labels import name_path
 from roamtui.search.base import Hit
 
 NAME = "search_sections"
 LIMIT_DEFAULT = HITS_MAX
 LIMIT_MAX = 20
 _QUERY_LENGTH_MAX = 1_000
+_UNREAD_MAX = 3
 _PROPERTIES = {
     "query": {"type": "string"},
     "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
@@ -58,10 +61,24 @@ class SearchTool:
         listed = describe_hits(context.session.state, hits, query)
         results = tuple(ToolResult(id=section_id, status="found") for section_id in listed.section_ids)
         finished = ToolFinished(tool=NAME, query=query, results=results)
-        text = listed.text or "Nothing found. Try other words, or choose from the outline."
+        text = listed.text or _say_nothing_found(library, query)
         events = (tell_search(library, query, hits),)
         text = f"{text}\n{note}" if note else text
         return ToolOutcome(text=text, finished=finished, events=events, excerpts=listed.excerpts)
+
+
+def _say_nothing_found(library: Library, query: str) -> str:
+    """Return that, with the pages by title nearest to the query that nobody has opened, and search therefore missed."""
+    said = "Nothing found. Try other words, or choose from the outline."
+    if not any(NodeKind.LINK in document.columns.kinds for document in library.documents):
+        return said
+    from rapidfuzz import fuzz, process  # noqa: PLC0415 - only lists of links need it
+
+    links = [node_id for node_id in library.walk() if library.heading(node_id).kind is NodeKind.LINK]
+    titles = {node_id: library.title_of(node_id) for node_id in links if not library.is_loaded(node_id)}
+    nearest = process.extract(query, titles, scorer=fuzz.WRatio, limit=_UNREAD_MAX)
+    lines = [f"- [{node_id}] {name_path(library, node_id)} (page)" for _, _, node_id in nearest]
+    return "\n".join((said, "Pages that were not read:", *lines)) if lines else said
 
 
 def tell_search(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:

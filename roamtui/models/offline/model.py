@@ -1,27 +1,21 @@
 """`OfflineModel`: the same messages and tools as for any model, answered by rules.
 
-It opens the best hits of a search and what limits them, else the outline's lines that share most words.
+It opens the best hits of a search and what limits them, else what has a title most like the question.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 
 from roamtui.conversation.transcript import ToolCall, Usage
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
 from roamtui.models.offline.exceptions import is_about_exceptions
 from roamtui.models.offline.reading import Found, Reading, is_follow_up, read_messages
 from roamtui.models.offline.writing import is_answered, is_answered_by_start, is_covered_by_given, write_answer
-from roamtui.search.synonyms import find_synonyms
-from roamtui.search.terms import find_terms, query_terms
+from roamtui.search.terms import query_terms
 
-LINKS_MAX = 3
-"""Pages that are opened at once."""
-_LIST_LENGTH_MAX = 12
-"""Links of a list of which the first are opened although none shares a word with the question."""
-_SYNONYM_SHARE = 0.5
 SECTIONS_MAX = 5
 TOKENS_MAX = 2_800
 """Estimated tokens of section text for one question, the first section and small ones apart."""
@@ -50,10 +44,7 @@ def choose_sections(reading: Reading) -> tuple[str, ...]:
     closed = reading.given_ids | reading.asked_ids
     if reading.found:
         return _take_hits(reading, closed)
-    if reading.within_id is not None:
-        return () if reading.within_id in closed else (reading.within_id,)
-    ranked = rank_outline(reading.outline, query_terms(make_query(reading)))
-    return tuple(section_id for section_id in ranked if section_id not in closed)[:SECTIONS_MAX]
+    return () if reading.within_id is None or reading.within_id in closed else (reading.within_id,)
 
 
 def _take_hits(reading: Reading, closed: frozenset[str]) -> tuple[str, ...]:
@@ -90,37 +81,6 @@ def choose_exceptions(reading: Reading) -> tuple[str, ...]:
 def _is_bare(hit: Found) -> bool:
     """Return whether opening a hit would show nothing but its heading."""
     return not hit.snippet.strip() and not hit.tokens
-
-
-def rank_outline(outline: Sequence[tuple[str, str]], terms: Sequence[str]) -> list[str]:
-    """Return the ids of outline lines that share words with the terms, most of them first."""
-    scores = [
-        (len({term for _, term in find_terms(line, terms)}), -index, section_id)
-        for index, (section_id, line) in enumerate(outline)
-    ]
-    return [section_id for score, _, section_id in sorted(scores, reverse=True) if score]
-
-
-def choose_links(links: Sequence[tuple[str, str]], question: str, closed: Collection[str]) -> tuple[str, ...]:
-    """Return the ids of up to three links to open, those that say most of what is asked for first.
-
-    Of a short list whose lines say none of it, these are the first ones: what is asked for may stand on any page.
-    """
-    terms = query_terms(question)
-    others = [synonym for synonym in find_synonyms(terms) if synonym not in terms]
-    scores = {
-        section_id: len(_find_held(words, terms)) + _SYNONYM_SHARE * len(_find_held(words, others))
-        for section_id, words in links
-    }
-    left = [section_id for section_id, _ in links if section_id not in closed]
-    telling = sorted((section_id for section_id in left if scores[section_id]), key=lambda found: -scores[found])
-    if not telling and len(links) <= _LIST_LENGTH_MAX:
-        telling = left
-    return tuple(telling[:LINKS_MAX])
-
-
-def _find_held(text: str, terms: Sequence[str]) -> set[str]:
-    return {term for _, term in find_terms(text, terms)}
 
 
 class OfflineModel:
@@ -171,17 +131,16 @@ def _choose_call(reading: Reading, tools: set[str]) -> tuple[str, dict[str, obje
         return "search_sections", {"query": make_query(reading), "limit": _HITS}
     if "expand_sections" not in tools:
         return None
-    section_ids: tuple[str, ...] = ()
-    if not reading.steps or reading.steps[-1] == "search_sections":
-        section_ids = choose_sections(reading)
-    else:
-        section_ids = choose_exceptions(reading)
-    if not section_ids and _may_open_links(reading):
-        section_ids = choose_links(reading.links, reading.question, reading.asked_ids | reading.given_ids)
+    is_first = not reading.steps or reading.steps[-1] == "search_sections"
+    section_ids = choose_sections(reading) if is_first else choose_exceptions(reading)
+    section_ids = section_ids or _guess_sections(reading)
     return ("expand_sections", {"section_ids": list(section_ids)}) if section_ids else None
 
 
-def _may_open_links(reading: Reading) -> bool:
-    """Return whether pages may be opened at a venture: once for a question that nothing at hand answers."""
-    has_tried = any(section_id in reading.asked_ids for section_id, _ in reading.links)
-    return bool(reading.links) and not has_tried and reading.within_id is None and not is_answered(reading)
+def _guess_sections(reading: Reading) -> tuple[str, ...]:
+    """Return what to open at a venture, once for a question: without a search what its words name, else the nearest."""
+    if reading.found or reading.within_id is not None or not query_terms(reading.question) or is_answered(reading):
+        return ()
+    if not reading.nearest_ids and not reading.has_searched:
+        return (reading.question.strip(),)
+    return () if reading.asked_ids.intersection(reading.nearest_ids) else reading.nearest_ids

@@ -36,8 +36,9 @@ _PAGE_HIT = re.compile(r"^- \[([0-9a-f]{8})\] .* \(page[^)\n]*\)$", re.MULTILINE
 _ID_ARGUMENT = re.compile(r"[0-9a-f]{8}")
 _PAGE_TOKENS = 1_000
 """What a page is taken for that was not fetched yet."""
-_OUTLINE_LINE = re.compile(r"^\s*(?:- |Outline of )\[([0-9a-f]{8})\] (.*)$", re.MULTILINE)
-_PAGE = re.compile(r"\(page\b")
+_NOTHING = "Nothing found."
+_NEAREST = re.compile(r"^.* Nearest: (.*)$", re.MULTILINE)
+"""What is told of a name that no section has."""
 _LISTED = re.compile(r"^ *- \[([0-9a-f]{8})\] (.*)$", re.MULTILINE)
 _WITHIN = re.compile(
     r"^\(The question is about \[(?P<id>[0-9a-f]{8})\] (?P<path>.+) and what lies below it:", re.MULTILINE
@@ -93,8 +94,6 @@ class Reading:
 
     question: str
     earlier_questions: tuple[str, ...]
-    outline: tuple[tuple[str, str], ...]
-    """Id and words of each line of the outline that names a section."""
     given: tuple[Given, ...]
     """What can be quoted: of that section alone, where there is one."""
     given_ids: frozenset[str]
@@ -103,9 +102,8 @@ class Reading:
     """Ids that this question asked for already."""
     found: tuple[Found, ...]
     has_searched: bool
-    has_expanded: bool
-    links: tuple[tuple[str, str], ...] = ()
-    """Of those, pages that were not fetched when it was made."""
+    nearest_ids: tuple[str, ...] = ()
+    """Ids that were told in place of what this question asked for by name, or of what a search did not find."""
     listed: tuple[tuple[str, str], ...] = ()
     """Id and title of subsections that this question's expansions named without their text."""
     steps: tuple[str, ...] = ()
@@ -130,24 +128,24 @@ def read_messages(messages: Sequence[Message]) -> Reading:
     expansions = [call for call in calls if call.name == "expand_sections"]
     given = [section for text in texts for section in _find_given(text)]
     within = _find_within(messages[last].text) if questions else None
-    outline, links = _read_outline(messages[questions[0]].text if questions else "")
-    pages = {section_id for section_id, _ in links} | set(_PAGE_HIT.findall("\n".join(searches)))
+    told = [line for call in expansions for line in _NEAREST.findall(results.get(call.id, ""))]
+    told += [text for text in searches if text.startswith(_NOTHING)]
+    nearest = tuple(_ID_ARGUMENT.findall(told[0])) if told else ()
+    pages = {*nearest, *_PAGE_HIT.findall("\n".join(searches))}
     last_ids = _ID_ARGUMENT.findall(calls[-1].arguments) if calls and calls[-1].name == "expand_sections" else []
     given = [_strip_ids(section) for section in given]
     inside = (section_id for section in given for _, section_id, _ in section.inside)
     return Reading(
         question=_read_question(messages[last].text) if questions else "",
         earlier_questions=tuple(_read_question(messages[index].text) for index in questions[:-1]),
-        outline=outline,
         within_id=within["id"] if within else None,
         given=tuple(_keep_within(given, within["path"]) if within else given),
         given_ids=frozenset((*(section.section_id for section in given), *inside)),
         started_ids=frozenset(_find_started(messages[last].text) if questions else ()),
         asked_ids=frozenset(found for call in expansions for found in _ID_ARGUMENT.findall(call.arguments)),
-        found=tuple(_find_hits(searches[-1])) if searches else (),
+        found=tuple(_find_hits(searches[-1])) if searches and not searches[-1].startswith(_NOTHING) else (),
         has_searched=bool(searches),
-        has_expanded=bool(expansions),
-        links=links,
+        nearest_ids=nearest,
         listed=tuple(line for call in expansions for line in _LISTED.findall(_FENCE.sub("", results.get(call.id, "")))),
         steps=tuple(call.name for call in calls),
         has_new_page=not pages.isdisjoint(last_ids),
@@ -232,12 +230,6 @@ def _estimate_cost(own: str | None, total: str | None) -> int:
 def _read_count(text: str) -> int:
     unit = _UNITS.get(text[-1], 1)
     return int(float(text.rstrip("kMG")) * unit)
-
-
-def _read_outline(text: str) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
-    """Return id and words of each line that names a section, and those of them that stand for pages to fetch."""
-    named = tuple((match[1], match[2]) for match in _OUTLINE_LINE.finditer(text))
-    return named, tuple(one for one in named if _PAGE.search(one[1]))
 
 
 def is_follow_up(question: str) -> bool:

@@ -1,4 +1,4 @@
-"""One reply of a provider: a job as litellm's arguments, and litellm's chunks as model events.
+"""What a provider is asked through litellm: a job as its arguments, its chunks as model events.
 
 Whatever a model has said goes back in a form that every provider takes: one message that cannot be sent would end the
 conversation for good.
@@ -20,7 +20,7 @@ from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, TextDelta, ThinkingDelta, ToolSpec, UsageReported
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
 from roamtui.models.worker.errors import EmptyReplyError, SilentModelError, UnfinishedReplyError
-from roamtui.models.worker.jobs import Job
+from roamtui.models.worker.jobs import EmbedJob, Job
 from roamtui.models.worker.targets import Target
 
 _OUTPUT_TOKENS_MAX = 8_192
@@ -372,3 +372,34 @@ def _build_usage(usage: Any, *, is_counted: bool) -> Usage:  # noqa: ANN401
         cost_usd=float(cost) if isinstance(cost, int | float) else None,
         source="provider" if is_counted else "estimate",
     )
+
+
+async def compute_vectors(litellm: Any, job: EmbedJob, target: Target) -> list[list[float]]:  # noqa: ANN401
+    """Return a vector for each text, in order.
+
+    Raises:
+        Exception: Whatever litellm raises, or a reply that is no vectors.
+    """
+    arguments: dict[str, Any] = {
+        "model": _name_for_embedding(target),
+        "input": list(job.texts),
+        "timeout": job.options.wait_for_first_token(is_local=target.is_local),
+        "max_retries": 0,
+    }
+    if not target.is_ollama:
+        arguments["encoding_format"] = "float"
+    if target.api_base:
+        arguments["api_base"] = target.api_base
+    if target.missing_keys:
+        arguments["api_key"] = "none"  # clients of providers refuse to start without any
+    reply = await litellm.aembedding(**arguments)
+    entries = sorted(reply.data, key=lambda entry: int(entry["index"]))
+    vectors = [list(map(float, entry["embedding"])) for entry in entries]
+    if len(vectors) != len(job.texts) or len({len(vector) for vector in vectors}) > 1:
+        raise ValueError(f"{len(vectors)} vectors of unequal length for {len(job.texts)} texts")
+    return vectors
+
+
+def _name_for_embedding(target: Target) -> str:
+    """Return the name by which litellm embeds, which for Ollama is another than in a chat."""
+    return f"ollama/{target.model.removeprefix('ollama_chat/')}" if target.is_ollama else target.model

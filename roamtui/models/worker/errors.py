@@ -187,12 +187,13 @@ def explain_missing_keys(target: Target) -> Fault:
     return Fault(reason=f"{' or '.join(target.missing_keys)} is not set", advice=f"export it or {_CHOOSE}")
 
 
-def explain_unknown_model(model: str) -> Fault:
-    """Return why a model name leads nowhere."""
-    return Fault(
-        reason=f'"{shorten(plain_line(model), 80)}" names no provider that is known',
-        advice="write provider/model, such as openai/gpt-4.1-mini, or use --model offline",
-    )
+def explain_unknown_model(model: str, *, is_embedder: bool = False) -> Fault:
+    """Return why the name of a model or an embedder leads nowhere."""
+    examples = "openai/gpt-4.1-mini, or use --model offline"
+    if is_embedder:
+        examples = "ollama/snowflake-arctic-embed2, or local:FOLDER"
+    reason = f'"{shorten(plain_line(model), 80)}" names no provider that is known'
+    return Fault(reason=reason, advice=f"write provider/model, such as {examples}")
 
 
 def explain_failed_import(error: BaseException) -> Fault:

@@ -6,14 +6,15 @@ A frame is four bytes of length, most significant first, then one JSON object.
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import msgspec
 
-from roamtui.conversation.transcript import Message
 from roamtui.models.base import (
     CallMade,
     ModelEvent,
@@ -37,15 +38,9 @@ class BrokenFrameError(Exception):
     """What came through the pipe is no frame."""
 
 
-def write_json(value: object) -> str:
-    """Return a value as JSON without spaces; lone surrogates pass, escaped."""
-    return json.dumps(value, separators=(",", ":"))
-
-
-def encode_frame(frame: Mapping[str, object], **written: str) -> bytes:
-    """Return the bytes of `frame`, which has entries, with `written` after them, whose values are JSON already."""
-    rest = "".join(f',"{name}":{text}' for name, text in written.items())
-    data = f"{write_json(frame)[:-1]}{rest}}}".encode("ascii")
+def encode_frame(frame: Mapping[str, object]) -> bytes:
+    """Return the bytes of a frame; lone surrogates pass, escaped."""
+    data = json.dumps(frame, separators=(",", ":")).encode("ascii")
     return len(data).to_bytes(_LENGTH_BYTES, "big") + data
 
 
@@ -143,27 +138,34 @@ class Description:
     """Price of one token of a reply, None where unknown."""
 
 
-JobEvent = ModelEvent | Fault
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedJob:
+    """One batch of texts for one embedder of one provider."""
+
+    model: str
+    api_base: str | None
+    options: ModelOptions
+    texts: tuple[str, ...]
 
 
-class JobWriter:
-    """Writes jobs as JSON; of a request that begins like the one before it, only what is new is written anew."""
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """What comes of a batch of texts, each as base64: a fifth as long as its numbers would be."""
 
-    def __init__(self) -> None:
-        self._messages: tuple[Message, ...] = ()
-        self._written: list[str] = []
-        """Each of those messages as JSON."""
+    encoded: tuple[str, ...]
 
-    def write(self, job: Job) -> str:
-        """Return `job` as JSON."""
-        request = job.request
-        kept = count_shared(self._messages, request.messages)
-        new = [write_json(msgspec.to_builtins(message)) for message in request.messages[kept:]]
-        self._messages, self._written = request.messages, [*self._written[:kept], *new]
-        head = {"model": job.model, "api_base": job.api_base, "options": msgspec.to_builtins(job.options)}
-        rest = {"tools": msgspec.to_builtins(request.tools), "allow_calls": request.allow_calls}
-        messages = f'"messages":[{",".join(self._written)}]'
-        return f'{write_json(head)[:-1]},"request":{write_json(rest)[:-1]},{messages}}}}}'
+    @classmethod
+    def of(cls, vectors: Sequence[Sequence[float]]) -> Vectors:
+        """Return vectors in half of their precision."""
+        return cls(tuple(base64.b64encode(array("f", vector).tobytes()).decode("ascii") for vector in vectors))
+
+    def decode(self) -> list[array[float]]:
+        """Return the vectors."""
+        return [array("f", base64.b64decode(vector)) for vector in self.encoded]
+
+
+JobEvent = ModelEvent | Fault | Description | Vectors
+"""What comes of a job; a fault, a description and vectors are the last, like the end of a reply."""
 
 
 def count_shared(before: Sequence[object], now: Sequence[object]) -> int:
@@ -196,5 +198,7 @@ _EVENTS: Mapping[str, type[JobEvent]] = {
     "retrying": Retrying,
     "stopped": ModelStopped,
     "fault": Fault,
+    "described": Description,
+    "embedded": Vectors,
 }
 _KINDS = {event: kind for kind, event in _EVENTS.items()}

@@ -8,26 +8,25 @@ import sys
 from array import array
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from itertools import count
 from typing import Self
 
 import msgspec
 
-from roamtui.models.base import ModelStopped
-from roamtui.models.worker.embedding import EmbedJob, decode_vectors
+from roamtui.models.base import ModelEvent
 from roamtui.models.worker.jobs import (
     BrokenFrameError,
     Description,
+    EmbedJob,
     Fault,
     Frame,
     Job,
     JobEvent,
-    JobWriter,
+    Vectors,
     decode_event,
     encode_frame,
     receive_frame,
-    write_json,
 )
 
 WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
@@ -94,22 +93,22 @@ class WorkerLink:
         return self._process.pid
 
     @asynccontextmanager
-    async def exchange(self, operation: str, job: str, cancel_seconds: float) -> AsyncIterator[Exchange]:
-        """Send a job, which is JSON already, and give what comes back; leaving before the last frame cancels it.
+    async def exchange(self, operation: str, job: Job | EmbedJob) -> AsyncIterator[Exchange]:
+        """Send a job and give what comes back; leaving before the last frame cancels it.
 
         A process that does not confirm the cancellation in time is ended.
         """
         number = next(self._numbers)
         exchange = self._exchanges[number] = Exchange()
         try:
-            await self._send({"op": operation, "id": number}, job=job)
+            await self._send({"op": operation, "id": number, "job": msgspec.to_builtins(job)})
             if self.is_ended:
                 exchange.deliver(None)
             yield exchange
         finally:
             try:
                 if not exchange.is_over and not self.is_ended:
-                    await self._cancel(number, exchange, cancel_seconds)
+                    await self._cancel(number, exchange, job.options.cancel_seconds)
             finally:
                 del self._exchanges[number]
 
@@ -124,10 +123,10 @@ class WorkerLink:
             await self._process.wait()
         await self._reading
 
-    async def _send(self, frame: Mapping[str, object], **written: str) -> None:
+    async def _send(self, frame: Mapping[str, object]) -> None:
         assert self._process.stdin is not None
         with suppress(ConnectionError):  # the reader notices the end of the process
-            self._process.stdin.write(encode_frame(frame, **written))
+            self._process.stdin.write(encode_frame(frame))
             await self._process.stdin.drain()
 
     async def _cancel(self, number: int, exchange: Exchange, seconds: float) -> None:
@@ -178,61 +177,47 @@ class WorkerProcess:
         self._command = command
         self._link: WorkerLink | None = None
         self._connecting = asyncio.Lock()
-        self._jobs = JobWriter()
 
     @property
     def pid(self) -> int | None:
         """The running process's id, None where none runs."""
         return None if self._link is None or self._link.is_ended else self._link.pid
 
-    async def stream_job(self, job: Job) -> AsyncGenerator[JobEvent, None]:
+    async def stream_job(self, job: Job) -> AsyncGenerator[ModelEvent | Fault, None]:
         """Yield what comes of `job`; the last event is `ModelStopped` or a `Fault`.
 
         Closing the iterator early, or cancelling the task that reads it, cancels the job.
         """
-        try:
-            link = await self._connect()
-        except OSError as error:
-            yield _explain_refusal(error)
-            return
-        async with link.exchange("complete", self._jobs.write(job), job.options.cancel_seconds) as exchange:
-            while not exchange.is_over:
-                frame = await exchange.receive()
-                event = _CRASHED if frame is None else decode_event(frame)
+        async with aclosing(self._run("complete", job)) as events:
+            async for event in events:
+                assert not isinstance(event, Description | Vectors)
                 yield event
-                assert exchange.is_over == isinstance(event, ModelStopped | Fault)
 
     async def describe(self, job: Job) -> Description | Fault:
         """Return what is known of the job's model; its provider is not asked."""
-        try:
-            link = await self._connect()
-        except OSError as error:
-            return _explain_refusal(error)
-        async with link.exchange("describe", JobWriter().write(job), job.options.cancel_seconds) as exchange:
-            frame = await exchange.receive()
-        if frame is None:
-            return _CRASHED
-        if frame["event"] == "described":
-            return msgspec.convert(frame["data"], Description)
-        fault = decode_event(frame)
-        assert isinstance(fault, Fault)
-        return fault
+        async with aclosing(self._run("describe", job)) as events:
+            event = await anext(events)
+        assert isinstance(event, Description | Fault)
+        return event
 
     async def embed(self, job: EmbedJob) -> list[array[float]] | Fault:
         """Return a vector for each text of a job."""
+        async with aclosing(self._run("embed", job)) as events:
+            event = await anext(events)
+        assert isinstance(event, Vectors | Fault)
+        return event if isinstance(event, Fault) else event.decode()
+
+    async def _run(self, operation: str, job: Job | EmbedJob) -> AsyncGenerator[JobEvent, None]:
         try:
             link = await self._connect()
         except OSError as error:
-            return _explain_refusal(error)
-        async with link.exchange("embed", write_json(msgspec.to_builtins(job)), job.options.cancel_seconds) as exchange:
-            frame = await exchange.receive()
-        if frame is None:
-            return _CRASHED
-        if frame["event"] == "embedded":
-            return decode_vectors(frame["data"])
-        fault = decode_event(frame)
-        assert isinstance(fault, Fault)
-        return fault
+            reason = f"The model's process could not be started ({error.strerror or error})"
+            yield Fault(reason=reason, advice="free some memory and ask again", is_retryable=True)
+            return
+        async with link.exchange(operation, job) as exchange:
+            while not exchange.is_over:
+                frame = await exchange.receive()
+                yield _CRASHED if frame is None else decode_event(frame)
 
     async def close(self) -> None:
         """End the process; a later job starts another."""
@@ -250,11 +235,3 @@ class WorkerProcess:
                 environ = os.environ if self._environ is None else self._environ
                 self._link = await WorkerLink.open(environ, self._command)
             return self._link
-
-
-def _explain_refusal(error: OSError) -> Fault:
-    return Fault(
-        reason=f"The model's process could not be started ({error.strerror or error})",
-        advice="free some memory and ask again",
-        is_retryable=True,
-    )

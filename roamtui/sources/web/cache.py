@@ -14,8 +14,10 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+import msgspec
 
 from roamtui.private_folders import make_private_folder, write_private_file
 
@@ -29,18 +31,6 @@ _COUNT_AGAIN_SHARE = 0.05
 """How much is written, as a share of the limit, before other programs' files are counted again."""
 _ABANDONED_SECONDS = 3600.0
 """Age at which a temporary file belongs to a program that has ended."""
-_TYPES: dict[str, tuple[type, ...]] = {
-    "url": (str,),
-    "accept": (str,),
-    "status": (int,),
-    "media_type": (str,),
-    "charset": (str, type(None)),
-    "location": (str, type(None)),
-    "etag": (str, type(None)),
-    "last_modified": (str, type(None)),
-    "fetched_at": (float,),
-    "fresh_until": (float,),
-}
 _DIRECTIVE = re.compile(r"\s*([a-z-]{1,40})\s*(?:=\s*\"?([^\",]{0,40})\"?)?\s*")
 _SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
 
@@ -222,19 +212,11 @@ def _decode(head: bytes, body: bytes) -> CachedReply | None:
     """Return what a file holds, None where it is damaged or of another format."""
     try:
         values = json.loads(head)
-    except (ValueError, RecursionError):
+        if values.pop("format") != _FORMAT or values.pop("digest") != _digest(body):
+            return None
+        return msgspec.convert({**values, "body": body}, CachedReply)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError):
         return None
-    if (
-        not isinstance(values, dict)
-        or values.pop("format", None) != _FORMAT
-        or values.pop("digest", "") != _digest(body)
-    ):
-        return None
-    if set(values) != {field.name for field in fields(CachedReply)} - {"body"}:
-        return None
-    if not all(isinstance(values[name], types) for name, types in _TYPES.items()):
-        return None
-    return CachedReply(**values, body=body)
 
 
 def may_store(headers: Mapping[str, str]) -> bool:

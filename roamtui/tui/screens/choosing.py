@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import App
-from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES
 
 from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError
 from roamtui.models.choose import ModelOffer
-from roamtui.tui.chat.welcome import Welcome
-from roamtui.tui.commands import ModelDone
-from roamtui.tui.context import AppContext
-from roamtui.tui.screens.asking import Asking
 from roamtui.tui.screens.overlays import Choice, ConfirmScreen, PickerScreen
-from roamtui.tui.status_line import StatusLine, label_model
 
 if TYPE_CHECKING:
     from roamtui.models.base import Model
@@ -32,6 +25,8 @@ _NO_OFFERS = (
 
 
 _HINT = "enter chooses, esc closes"
+LookForModels = Callable[[], "tuple[tuple[ModelOffer, ...], str]"]
+"""Looks for models, and says in a few words what came of it; called in a thread."""
 
 
 def choose_theme(app: App[None], keep: Callable[[str], None]) -> None:
@@ -52,84 +47,69 @@ def choose_theme(app: App[None], keep: Callable[[str], None]) -> None:
     app.push_screen(PickerScreen("Theme", choices, before, preview=preview), finish)
 
 
-class Choosing:
-    """Lets a person choose colours, and the model that answers about a document."""
+def choose_model(
+    app: App[None],
+    current: str,
+    offers: tuple[ModelOffer, ...],
+    use: Callable[[Model], None],
+    complain: Callable[[str], None],
+    look: LookForModels | None = None,
+) -> None:
+    """Let a person choose a model, and ask once more before text goes to a provider that they have not agreed to.
 
-    def __init__(
-        self, screen: Screen[None], context: AppContext, asking: Asking, welcome: Welcome, status: StatusLine
-    ) -> None:
-        """Change the model of `context`, and what `welcome` and `status` say of it, by workers of `screen`."""
-        self._screen = screen
-        self._context = context
-        self._asking = asking
-        self._welcome = welcome
-        self._status = status
+    Args:
+        app: Shows the screens.
+        current: Name of the model in use.
+        offers: What else is usable here.
+        use: Called with the model chosen.
+        complain: Called with a sentence where it cannot be used.
+        look: Looks for more models, while the list is there already.
+    """
+    by_name = {offer.name: offer for offer in offers}
+    choices = [Choice(current, "in use")]
+    choices += [Choice(offer.name, offer.note) for offer in offers if offer.name != current]
 
-    def choose_theme(self) -> None:
-        """Let a person choose the colours."""
-        choose_theme(self._screen.app, partial(self._keep, "theme"))
+    def take(name: str | None) -> None:
+        offer = by_name.get(name or "")
+        if offer is None or name == current:
+            return
 
-    def choose_model(self) -> None:
-        """Let a person choose a model, and ask once more before text goes to a provider not yet agreed to."""
-        options, current = self._context.options, self._context.agent.model.name
-        by_name = {offer.name: offer for offer in options.model_offers}
-        choices = [Choice(current, "in use")]
-        choices += [Choice(offer.name, offer.note) for offer in options.model_offers if offer.name != current]
-        foot = _HINT if len(choices) > 1 else _NO_OFFERS
-        screen = PickerScreen("Model", choices, current, foot=foot)
-
-        async def add_found() -> None:
-            assert options.look_for_models is not None
-            screen.show_foot(f"{foot}\nlooking for an Ollama on this machine…")
-            found, words = await asyncio.to_thread(options.look_for_models)
-            by_name.update((offer.name, offer) for offer in found)
-            if screen.is_attached:
-                screen.add_choices([Choice(offer.name, offer.note) for offer in found])
-                screen.show_foot(f"{_HINT if found else foot}\n{plain_line(words)}")
-
-        def take(name: str | None) -> None:
-            if name in by_name and name != current:
-                self._agree(by_name[name])
-
-        self._screen.app.push_screen(screen, take)
-        if options.look_for_models is not None:
-            screen.call_after_refresh(screen.run_worker, add_found, exit_on_error=False)
-
-    def _agree(self, offer: ModelOffer) -> None:
-        """Use a model once the person has agreed to where their text goes."""
-
-        def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+        def agree(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
             if answer:
                 try:
-                    self._use(offer.choose())
+                    use(offer.choose())
                 except RoamtuiError as error:
-                    self._asking.conversing.note(str(error))
+                    complain(str(error))
 
         if not offer.provider:
-            take(True)  # noqa: FBT003 - as if a person had said it
+            agree(True)  # noqa: FBT003 - as if a person had said it
             return
         question = f"Use {offer.name}? Your questions and the sections that are opened go to {offer.provider}."
-        self._screen.app.push_screen(ConfirmScreen(question, offer.note, yes="Use it"), take)
+        app.push_screen(ConfirmScreen(question, offer.note, yes="Use it"), agree)
 
-    def _use(self, model: Model) -> None:
-        before, self._context.agent.model = self._context.agent.model, model
-        label = label_model(model.name)
-        self._status.change(model=label.name, model_note=label.short_note)
-        self._welcome.show_model(label)
-        self._screen.post_message(ModelDone(before))
-        self._screen.run_worker(self._asking.conversing.warm_up(), group="warming", exit_on_error=False)
-        if self._context.options.save_setting is None or not self._context.options.may_save_model:
-            return
+    foot = _HINT if len(choices) > 1 else _NO_OFFERS
+    screen = PickerScreen("Model", choices, current, foot=foot)
 
-        def keep(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if answer:
-                self._keep("model", model.name)
+    async def add_found() -> None:
+        assert look is not None
+        screen.show_foot(f"{foot}\nlooking for an Ollama on this machine…")
+        found, words = await asyncio.to_thread(look)
+        by_name.update((found_offer.name, found_offer) for found_offer in found)
+        if screen.is_attached:
+            screen.add_choices([Choice(found_offer.name, found_offer.note) for found_offer in found])
+            screen.show_foot(f"{_HINT if found else foot}\n{plain_line(words)}")
 
-        question = "Use this model at the next start too? Then config.toml names it."
-        self._screen.app.push_screen(ConfirmScreen(question, model.name, yes="From now on", no="This time"), keep)
+    app.push_screen(screen, take)
+    if look is not None:
+        screen.call_after_refresh(screen.run_worker, add_found, exit_on_error=False)
 
-    def _keep(self, setting: str, value: str) -> None:
-        """Write a choice down for the next start."""
-        save = self._context.options.save_setting
-        if save is not None:
-            self._screen.run_worker(asyncio.to_thread(save, setting, value), group="keeping", exit_on_error=False)
+
+def ask_to_keep_model(app: App[None], name: str, keep: Callable[[str], None]) -> None:
+    """Ask whether a model is to be used from now on, and call `keep` with its name where it is."""
+
+    def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+        if answer:
+            keep(name)
+
+    question = "Use this model at the next start too? Then config.toml names it."
+    app.push_screen(ConfirmScreen(question, name, yes="From now on", no="This time"), take)
