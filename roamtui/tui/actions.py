@@ -172,7 +172,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("tree.fold_all", ("C",), "fold all", "Fold everything below the section."),
     Action("tree.close_agent", ("z",), "tidy up", "Close and fold all that the model opened and you did not pin."),
     Action("tree.undo", ("u",), "undo", "Take back the model's last batch."),
-    Action("tree.last_opened", (".",), "last opened", "Go to the section that was opened last."),
+    Action("tree.last_opened", (".",), "cited", "Go to what the last answer cites, else to what was opened last."),
     Action("tree.next_open", ("}",), "next open", "Go to the next open section."),
     Action("tree.previous_open", ("{",), "previous open", "Go to the previous open section."),
     Action("tree.filter", ("s",), "filter", "Show only sections whose titles match.", is_hinted=True),

@@ -77,6 +77,7 @@ class EventDispatcher:
                 current.show_thought(text)
             case QuestionAnswered(number=number):
                 self._status.change(is_asking=False, step=0)
+                self._tree.reveal_cited()
                 if current is not None:
                     current.finish(event, state.transcript.exchanges[number - 1].model)
             case SectionsSearched(hits=hits):

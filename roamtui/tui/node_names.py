@@ -27,6 +27,13 @@ def name_place(library: Library, section_ids: Iterable[str]) -> str:
     return STEP.join(name_node(library, one) for one in section_ids if one != title_id)
 
 
+def name_whole(library: Library, section_id: str) -> str:
+    """Return a node with what stands above it on one line; words in its place where the document has it no more."""
+    if section_id not in library:
+        return f"unknown section {plain_line(section_id)}"
+    return name_place(library, (*library.ancestors(section_id), section_id)) or name_node(library, section_id)
+
+
 def name_above(library: Library, section_id: str | None) -> str:
     """Return what stands above a node, which may be out of view; empty at the top, and for no node."""
     if section_id is None or section_id not in library:

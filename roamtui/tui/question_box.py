@@ -8,6 +8,7 @@ from textual import events
 from textual.actions import SkipAction
 from textual.content import Content
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import TextArea
 from typing_extensions import override
 
@@ -76,6 +77,11 @@ class QuestionBox(TextArea):
         self._history = list(history)
         self._place = len(self._history)
         self._draft = ""
+
+    def show_tag(self, tag: str) -> None:
+        """Show in the frame around it what the next question is meant for; empty for any question."""
+        if isinstance(self.parent, Widget):
+            self.parent.border_title = Content(tag)
 
     def propose(self, questions: Iterable[str]) -> None:
         """Put questions that nobody asked before the history, for the key that goes back in it."""

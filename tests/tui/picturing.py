@@ -80,7 +80,7 @@ async def show_source(pilot: Pilot[None]) -> None:
     await show_answer(pilot)
     screen = app_of(pilot).main
     screen.switch.go_log()
-    await pilot.press("j", "j", "j", "enter")
+    await pilot.press("j", "enter")
     await wait_until(pilot, lambda: screen.reader_pane.section_id is not None)
     await pilot.pause()
 

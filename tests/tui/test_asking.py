@@ -18,7 +18,7 @@ from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeView
+from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeView, QuestionView
 from roamtui.tui.chat.sources_view import SourcesView
 from roamtui.tui.commands import AskAboutWanted
 from roamtui.tui.context import AppContext
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SIZE = (120, 35)
+_TAG = "in Ovens › Deck oven · esc asks the whole document"
 QUESTION = "How many loaves does the stone oven take?"
 
 
@@ -37,7 +38,7 @@ def model_of(app: RoamApp) -> ScriptedModel:
     return model
 
 
-def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | EndingView]) -> str:
+def last(app: RoamApp, kind: type[ActivityView | AnswerView | SourcesView | EndingView | QuestionView]) -> str:
     """Return what a part of the last exchange shows."""
     content = app.screen.query(ExchangeView).last().query_one(kind).render()
     assert isinstance(content, Content)
@@ -123,8 +124,8 @@ async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_tex
         assert last(app, AnswerView).count("[1]") == last(app, AnswerView).count("[2]") == 1
         lines = last(app, SourcesView).splitlines()
         assert lines[0] == "Sources  1/2 quotes found in the text"
-        assert lines[1] == " 1 Deck oven · “The deck oven takes ninety loaves”  ✓ in the text"
-        assert lines[2] == " 2 Stone oven · “The stone oven takes fifty loaves”  ✗ not in the text"
+        assert lines[1] == " 1 Deck oven · line 15 ✓"
+        assert lines[2] == " 2 Stone oven ✗ not in the text"
         assert "2 steps" in last(app, EndingView)
 
 
@@ -136,9 +137,9 @@ async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
         quote = "the first eight minutes"
         model_of(app).add_replies(expand(steam), ScriptedReply(text=f'For "{quote}" [{steam}].'))
         await ask(pilot, "How long is steam let in?")
-        await pilot.press("shift+tab", "G")
+        await pilot.press("shift+tab")
         assert screen.focused is screen.chat_log
-        await pilot.press("k", "enter")
+        await pilot.press("j", "enter")
         await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
         await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == steam)
         assert screen.session.state.reading == steam
@@ -147,6 +148,25 @@ async def test_a_source_is_chosen_by_key_and_shown_in_tree_and_reader() -> None:
         assert screen.session.state.library.text_at(citation.span) == quote
         await pilot.press("escape")
         assert screen.focused is screen.chat_log
+
+
+async def test_keys_go_to_what_the_answer_cites_and_not_to_what_was_opened_last() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 16)) as pilot:
+        outline = app.main.tree_pane.outline
+        stone, deck, odd = (
+            find_id(app, title) for title in ("Stone oven", "Deck oven", "[/red] Odd [@click=app.quit]titles[/]")
+        )
+        answer = f'"The deck oven takes ninety loaves" [{deck}], "It must rest" [{stone}].'
+        model_of(app).add_replies(expand(stone, deck, find_id(app, "Starter"), odd), ScriptedReply(text=answer))
+        await ask(pilot, "Which is larger?")
+        assert outline.lines.line_of(deck) in range(
+            outline.scroll_offset.y, outline.scroll_offset.y + outline.size.height
+        )
+        await pilot.press("escape")
+        for expected in (deck, stone, deck):
+            await pilot.press("full_stop")
+            await wait_until(pilot, lambda expected=expected: outline.cursor_id == expected)  # type: ignore[misc]
 
 
 async def test_a_click_on_a_mark_jumps_to_its_section() -> None:
@@ -377,14 +397,19 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
         await pilot.press("escape", "i")
         await pilot.pause()
         assert app.main.focused is app.main.question_box
-        assert "Ask about “Deck oven” alone…" in screen_text(app)
+        assert _TAG in screen_text(app)
+        await pilot.press("H")
+        assert _TAG in screen_text(app)
         await ask(pilot, "How many?")
         assert "Deck oven" in model_of(app).requests[0].messages[-1].text.split("How many?")[0]
-        assert "Ask this document…" in screen_text(app)
+        assert "❯ How many?\n  in Ovens › Deck oven" in last(app, QuestionView)
+        assert _TAG not in screen_text(app)
         await pilot.press("escape", "i", "escape")
         await pilot.pause()
         assert app.main.focused is app.main.question_box
-        assert "Ask this document…" in screen_text(app)
+        assert _TAG not in screen_text(app)
+        app.main.chat_log.start_over()
+        await wait_until(pilot, lambda: "  in Ovens › Deck oven" in screen_text(app))
 
 
 @pytest.mark.parametrize("keys", [("r",), ("e", "enter"), ("f", "enter")], ids=["again", "changed", "branched off"])
@@ -393,7 +418,7 @@ async def test_a_question_about_one_section_stays_one_when_it_is_asked_again(key
     async with app.run_test(size=SIZE) as pilot:
         deck = find_id(app, "Deck oven")
         app.main.post_message(AskAboutWanted(deck))
-        await wait_until(pilot, lambda: "Ask about “Deck oven” alone…" in screen_text(app))
+        await wait_until(pilot, lambda: _TAG in screen_text(app))
         await ask(pilot, "How many?")
         app.main.switch.go_log()
         await pilot.press(keys[0])
@@ -403,7 +428,7 @@ async def test_a_question_about_one_section_stays_one_when_it_is_asked_again(key
         await wait_until(pilot, lambda: len(model_of(app).requests) == 2 and not app.main.is_asking)
         exchanges = app.main.session.state.transcript.exchanges
         assert [(exchange.answer, exchange.within) for exchange in exchanges] == [("A hundred.", deck)]
-        await wait_until(pilot, lambda: "Ask this document…" in screen_text(app))
+        await wait_until(pilot, lambda: _TAG not in screen_text(app))
 
 
 async def test_what_the_offline_model_finds_is_a_passage_and_no_proven_answer() -> None:
@@ -414,5 +439,5 @@ async def test_what_the_offline_model_finds_is_a_passage_and_no_proven_answer() 
         await ask(pilot, QUESTION)
         shown = app.screen.query(ExchangeView).last().query_one(SourcesView).lay_out(80)
         assert re.match(r"Passages  (\d)/\1 quotes? found in the text\n", shown.plain)
-        assert "✓ in the text" in shown.plain
+        assert shown.plain.endswith(" ✓")
         assert not [span for span in shown.spans if "success" in str(span.style)]

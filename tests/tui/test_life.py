@@ -98,7 +98,7 @@ async def test_a_conversation_goes_on_after_a_restart(tmp_path: Path) -> None:
         "❯ How many?",
         'It takes "forty loaves" [1].',
         "◆ Stone oven ❝",
-        "✓ in the text",
+        "1 Stone oven · line 11 ✓",
         "◆ 1 open",
     ):
         assert words in before, words

@@ -143,7 +143,7 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(store: Store) ->
         _check_words(
             pilot,
             *("opened 2 sections", "part of these", "asked for ids that do not exist: 0badc0de", "already open"),
-            *("✓ in the text", "in another section", "not in the text", "no quote", "cut off here"),
+            *("✓", "in another section", "not in the text", "no quote", "cut off here"),
             *("1 Stone oven", "found nothing", "asked the model to quote", "kept open", "step limit"),
         )
 

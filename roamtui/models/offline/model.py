@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 
-from roamtui.conversation.transcript import ToolCall, Usage
+from roamtui.conversation.transcript import Role, ToolCall, Usage
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
 from roamtui.models.offline.exceptions import is_about_exceptions
 from roamtui.models.offline.reading import Found, Reading, is_follow_up, read_messages
@@ -24,6 +24,8 @@ _SMALL_TOKENS = 2_000
 _BLOCK_TOKENS_MAX = 4_000
 """What opening one section costs at most: a page."""
 NAME = "offline"
+_LABEL = "(The offline model finds and quotes; it does not reason. `--model`, or f2 in the app, chooses another.)"
+"""Stands below its first answer of a conversation."""
 _FREE = Usage(cost_usd=0.0)
 """Tokens mean nothing where no provider counts them."""
 _WINDOW_TOKENS = 128_000
@@ -109,6 +111,8 @@ class OfflineModel:
             yield ModelStopped("tool_calls")
             return
         answer = await asyncio.to_thread(write_answer, reading)
+        if not any(message.role is Role.ASSISTANT and _LABEL in message.text for message in request.messages):
+            answer = f"{answer}\n\n{_LABEL}"
         for word in answer.split(" "):
             yield TextDelta(word if word is answer else f"{word} ")
             await asyncio.sleep(0)

@@ -46,7 +46,6 @@ _QUOTE_LENGTH_MAX = 320
 _SENTENCES_EACH = 4
 _SENTENCES_BY_FORM = 12
 """Where the question asks for a form, which a sentence further down may have."""
-_LABEL = "(The offline model finds and quotes; it does not reason. `--model`, or f2 in the app, chooses another.)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +64,7 @@ def write_answer(reading: Reading) -> str:
     """Return one to three passages for the question of a request, with what limits them, or that nothing was found."""
     terms = query_terms(reading.question)
     if not terms:
-        return f"Please ask a question about the document, in words that it may contain.\n\n{_LABEL}"
+        return "Please ask a question about the document, in words that it may contain."
     candidates = _rank_candidates(reading, terms)
     if not _has_match(candidates):
         return _say_not_found(reading, terms)
@@ -85,7 +84,7 @@ def write_answer(reading: Reading) -> str:
         if limit is not None:
             quotes.append(limit.quote)
             lines.append(_write_line("But see", limit.section, limit.quote, limit.title))
-    return "\n\n".join([*lines, _LABEL])
+    return "\n\n".join(lines)
 
 
 def is_answered(reading: Reading) -> bool:
@@ -216,4 +215,4 @@ def _say_not_found(reading: Reading, terms: Sequence[str]) -> str:
     parts = [f"Not found: no section that was opened answers this. Looked for {looked}."]
     if ideas:
         parts.append("You could ask instead:\n" + "\n".join(ideas))
-    return "\n\n".join([*parts, _LABEL])
+    return "\n\n".join(parts)

@@ -82,9 +82,9 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Whether there is any question in it."""
         return self.current is not None
 
-    def expect(self, question: str, waiting_for: str) -> None:
-        """Show at once, in view, what a person asked, and what must come before it can begin."""
-        self._messages.expect(question, waiting_for)
+    def expect(self, question: str, within: str | None, waiting_for: str) -> None:
+        """Show at once, in view, what a person asked of which section, and what must come before it can begin."""
+        self._messages.expect(question, within, waiting_for)
         self._keeper.start()
 
     def end_waiting(self) -> None:
@@ -253,9 +253,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.call_after_refresh(self._show_selected)
 
     def _first_place(self, places: list[tuple[ContentView, int]]) -> int:
-        """Return where the last exchange begins."""
-        inside = self.current.query(ContentView) if self.current is not None else ()
-        views = set(inside)
+        """Return where the sources of the last exchange begin; without sources, where it begins itself."""
+        current = self.current
+        if current is None:
+            return 0
+        views = {current.sources} if current.sources.display else set(current.query(ContentView))
         return next((i for i, (view, _) in enumerate(places) if view in views), 0)
 
     def _show_selected(self) -> None:

@@ -14,7 +14,7 @@ from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import plain_line, plain_text, shorten
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, link_target, wrap
-from roamtui.tui.chat.sources_view import NameSection, SourcesView
+from roamtui.tui.chat.sources_view import NameSource, SourcesView
 from roamtui.tui.status_line import OFFLINE, describe_usage
 
 _STYLES = {Weight.INFO: "$muted", Weight.WARNING: "$warning", Weight.ERROR: "$error"}
@@ -67,16 +67,18 @@ class ExchangeView(Vertical):
     class Resized(Message):
         """It has another place or size on the screen."""
 
-    def __init__(self, number: int, question: str, name: NameSection) -> None:
+    def __init__(self, number: int, question: str, about: str, name: NameSource) -> None:
+        """Show a question, and the section that it is `about`; empty for the whole document."""
         super().__init__()
         self.number = number
         """Number of the question in the conversation."""
-        self._question = question
+        self._question = QuestionView(question, about)
         self._activity = ActivityView()
         self._answer = AnswerView()
-        self._sources = SourcesView(name)
+        self.sources = SourcesView(name)
+        """What the answer cites."""
         self._ending = EndingView()
-        for view in (self._activity, self._answer, self._sources, self._ending):
+        for view in (self._activity, self._answer, self.sources, self._ending):
             view.display = False
         self._citations: tuple[Citation, ...] = ()
         self._is_waiting = False
@@ -98,10 +100,10 @@ class ExchangeView(Vertical):
 
     @override
     def compose(self) -> ComposeResult:
-        yield QuestionView(self._question)
+        yield self._question
         yield self._activity
         yield self._answer
-        yield self._sources
+        yield self.sources
         yield self._ending
 
     def on_resize(self) -> None:
@@ -155,9 +157,9 @@ class ExchangeView(Vertical):
         self._activity.end_thought()
         if event.citations:
             self._answer.number_marks()
-            are_passages = model == OFFLINE
-            self._sources.show_citations(event.citations, self._answer.numbering, are_passages=are_passages)
-            self._sources.display = True
+            numbering, are_passages = self._answer.numbering, model == OFFLINE
+            self.sources.show_citations(event.citations, numbering, event.answer, are_passages=are_passages)
+            self.sources.display = True
         self._ending.show_words(describe_ending(event))
         self._ending.display = True
 
@@ -187,13 +189,15 @@ class QuestionView(ContentView):
     QuestionView { background: $surface; padding: 0 1; }
     """
 
-    def __init__(self, question: str) -> None:
+    def __init__(self, question: str, about: str) -> None:
         super().__init__()
         self._question = Content.styled(shorten(plain_text(question), _LENGTH_MAX), "bold")
+        self._about = Content.styled(f"in {plain_line(about)}", "$accent") if about else None
 
     @override
     def lay_out(self, width: int) -> Content:
-        return Content("\n").join(wrap(self._question, width, lead=_PROMPT, follow="  "))
+        tag = wrap(self._about, width, lead="  ", follow="  ") if self._about else []
+        return Content("\n").join([*wrap(self._question, width, lead=_PROMPT, follow="  "), *tag])
 
 
 _TITLES_MAX = 12

@@ -12,9 +12,11 @@ from typing_extensions import override
 
 from roamtui.conversation.narration import Place, Weight, name_section, narrate
 from roamtui.conversation.state import Exchange
-from roamtui.document.plain import plain_text
+from roamtui.conversation.transcript import Citation
+from roamtui.document.plain import plain_line, plain_text
 from roamtui.tui.chat.content_view import ContentView, EarlierTarget, Target, link_target, wrap
 from roamtui.tui.context import FirstContext
+from roamtui.tui.node_names import STEP, name_whole
 
 if TYPE_CHECKING:
     from roamtui.tui.chat.exchange_view import ExchangeView
@@ -93,10 +95,10 @@ class Messages(Vertical):
         """Return the exchange that shows `view`, None for what belongs to none."""
         return next((shown for shown in self._shown if shown in view.ancestors), None)
 
-    def expect(self, question: str, waiting_for: str) -> None:
+    def expect(self, question: str, within: str | None, waiting_for: str) -> None:
         """Show a question at the end that waits to be begun."""
         self._welcome.display = False
-        self._expected = self._make_view(0, question)
+        self._expected = self._make_view(0, question, within)
         self._expected.wait_for(waiting_for)
         self.mount(self._expected)
 
@@ -112,7 +114,8 @@ class Messages(Vertical):
         self._welcome.display = False
         view, self._expected = self._expected, None
         if view is None:
-            view = self._make_view(number, question)
+            exchange = self._first.state.transcript.exchanges[number - 1]
+            view = self._make_view(number, question, exchange.within)
             self.mount(view)
         view.number = number
         self._shown.append(view)
@@ -172,10 +175,11 @@ class Messages(Vertical):
     def _count_earlier(self) -> None:
         self._earlier.show_count(self._shown[0].number - 1 if self._shown else 0)
 
-    def _make_view(self, number: int, question: str) -> ExchangeView:
+    def _make_view(self, number: int, question: str, within: str | None) -> ExchangeView:
         from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
 
-        return ExchangeView(number, question, self._name_section)
+        about = "" if within is None else name_whole(self._first.state.library, within)
+        return ExchangeView(number, question, about, self._name_source)
 
     def _recall(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
         """Return views of saved exchanges that stand before all others, each with the notices that stood below it."""
@@ -183,7 +187,7 @@ class Messages(Vertical):
         widgets: list[Widget] = []
         views: list[ExchangeView] = []
         for exchange in exchanges:
-            view = self._make_view(exchange.number, exchange.question)
+            view = self._make_view(exchange.number, exchange.question, exchange.within)
             widgets.append(view)
             for piece in (piece for event in exchange.events for piece in narrate(event, library)):
                 if piece.place is Place.ANSWER:
@@ -195,8 +199,11 @@ class Messages(Vertical):
         self._shown[:0] = views
         return widgets
 
-    def _name_section(self, section_id: str) -> str:
-        return name_section(section_id, self._first.state.library)
+    def _name_source(self, citation: Citation) -> str:
+        """Return the file of a citation, where there are several, and its section."""
+        title = name_section(citation.section_id, self._first.state.library)
+        file = plain_line(citation.doc.rpartition("/")[2] or citation.doc if "://" in citation.doc else citation.doc)
+        return title if file in ("", title) else f"{file}{STEP}{title}"
 
 
 _LOOKS = {

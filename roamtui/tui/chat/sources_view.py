@@ -1,9 +1,10 @@
-"""The sources under an answer: each citation with its section, its quote, and whether the quote stands there."""
+"""The sources under an answer: each cited section with where its quotes stand, and whether they do."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import groupby
 
 from textual.content import Content
 from typing_extensions import override
@@ -18,45 +19,48 @@ _QUOTE_LENGTH = 140
 _LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
 """A link of Markdown; in a quote its words are enough, as in the answer."""
 _INDENT = 3
-_VERDICT_GAP = "  "
+_FOUND = ("✓", "$success")
 _VERDICTS = {
-    QuoteState.EXACT: ("✓ in the text", "$success"),
-    QuoteState.NORMALISED: ("✓ in the text", "$success"),
+    QuoteState.EXACT: _FOUND,
+    QuoteState.NORMALISED: _FOUND,
     QuoteState.MISATTRIBUTED: ("! in another section", "$warning"),
     QuoteState.UNVERIFIED: ("✗ not in the text", "$error"),
     QuoteState.NO_QUOTE: ("· no quote", "$muted"),
 }
 """Sign, words and colour of each state: the sign says it without colour."""
 
-NameSection = Callable[[str], str]
-"""Returns the title of a section, or says that there is none."""
+NameSource = Callable[[Citation], str]
+"""Returns the file of a citation, where there are several, and its section, or says that there is none."""
 
 
 class SourcesView(ContentView):
-    """Lists citations, in the order of their numbers in the answer."""
+    """Lists the cited sections, in the order of their numbers in the answer: a line for each, with all its places."""
 
     DEFAULT_CSS = """
     SourcesView { padding: 0 1; margin-top: 1; }
     """
 
-    def __init__(self, name: NameSection) -> None:
+    def __init__(self, name: NameSource) -> None:
         super().__init__()
-        self._name_section = name
+        self._name_source = name
         self._citations: list[Citation] = []
         self._numbering = Numbering()
+        self._answer = ""
         self._are_passages = False
 
     def show_citations(
-        self, citations: tuple[Citation, ...], numbering: Numbering, *, are_passages: bool = False
+        self, citations: tuple[Citation, ...], numbering: Numbering, answer: str, *, are_passages: bool = False
     ) -> None:
         """Show citations under the numbers that they have in the answer.
 
         Args:
             citations: Of the answer.
             numbering: Of the answer's marks.
+            answer: What stands there already need not be said again.
             are_passages: Whether rules picked them, which know no answer: none of them is shown as a good one.
         """
         self._numbering = numbering
+        self._answer = _show_words(answer)
         self._are_passages = are_passages
         self._citations = sorted(citations, key=lambda citation: numbering.number_of(citation.section_id))
         self.change()
@@ -70,31 +74,29 @@ class SourcesView(ContentView):
     def lay_out(self, width: int) -> Content:
         heading = Content.styled("Passages" if self._are_passages else "Sources", "bold $muted")
         lines = [heading + self._lay_out_proof()]
-        for index, citation in enumerate(self._citations):
-            number = self._numbering.number_of(citation.section_id)
-            lead = Content.styled(f"{number:>2} ", "bold $accent")
-            rows = self._lay_out_citation(citation, width - _INDENT)
-            for row in rows:
-                lines.append(lead + link_target(row, index, is_selected=index == self.selected))
-                lead = Content(" " * _INDENT)
+        for section_id, group in groupby(enumerate(self._citations), key=lambda pair: pair[1].section_id):
+            number = Content.styled(f"{self._numbering.number_of(section_id):>2} ", "bold $accent")
+            lines += wrap(self._lay_out_source(list(group)), width, lead=number, follow=" " * _INDENT)
         return Content("\n").join(lines)
 
-    def _lay_out_citation(self, citation: Citation, width: int) -> list[Content]:
-        """Return title, quote and verdict in lines; the verdict is never broken."""
-        parts = [Content.styled(self._name_section(citation.section_id), "bold")]
-        if citation.page is not None:
-            parts.append(Content.styled(f"p. {citation.page}", "$muted"))
-        if citation.quote:
-            quote = shorten(_LINK.sub(r"\1", plain_line(citation.quote)), _QUOTE_LENGTH)
-            parts.append(Content.styled(f"“{quote}”", "italic"))
-        lines = wrap(Content.styled(" · ", "$muted").join(parts), width)
-        words, style = _VERDICTS[citation.state]
-        verdict = Content.styled(words, self._temper(style))
-        if lines[-1].cell_length + len(_VERDICT_GAP) + verdict.cell_length <= width:
-            lines[-1] = lines[-1] + _VERDICT_GAP + verdict
-        else:
-            lines.append(verdict)
-        return lines
+    def _lay_out_source(self, group: list[tuple[int, Citation]]) -> Content:
+        """Return a section and each place in it, with what became of its quote; all of them can be jumped to."""
+        source, before = Content(), ""
+        for index, citation in group:
+            place = _describe_place(citation)
+            words, style = _VERDICTS[citation.state]
+            parts = [] if source else [Content.styled(self._name_source(citation), "bold")]
+            if place and place != before:
+                parts.append(Content.styled(place, "$muted"))
+            piece = Content.styled(" · ", "$muted").join(parts)
+            piece += Content.styled(f" {words}" if parts else words, self._temper(style))
+            quote = _show_words(citation.quote or "")
+            if quote not in self._answer or (len(group) > 1 and quote and not citation.is_verified):
+                piece += Content.styled(f" “{shorten(quote, _QUOTE_LENGTH)}”", "italic")
+            gap = Content.styled(" · " if parts else " ", "$muted") if source else Content()
+            source += gap + link_target(piece, index, is_selected=index == self.selected)
+            before = place
+        return source
 
     def _lay_out_proof(self) -> Content:
         is_all = all(citation.is_verified for citation in self._citations if citation.quote is not None)
@@ -104,3 +106,15 @@ class SourcesView(ContentView):
     def _temper(self, style: str) -> str:
         """Return a style without the praise that a passage does not earn by standing in the text."""
         return "$muted" if self._are_passages and style == "$success" else style
+
+
+def _show_words(text: str) -> str:
+    """Return text on one line, of its links the words alone."""
+    return _LINK.sub(r"\1", plain_line(text))
+
+
+def _describe_place(citation: Citation) -> str:
+    """Return the page or the lines of a citation; nothing where its words do not stand there."""
+    if not citation.start_line or citation.state in (QuoteState.MISATTRIBUTED, QuoteState.UNVERIFIED):
+        return ""
+    return citation.place if citation.page is None else f"p. {citation.page}"

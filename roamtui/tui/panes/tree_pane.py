@@ -126,6 +126,11 @@ class TreePane(Vertical):
         self.outline.reveal(section_ids[-1])
         self.post_message(self.BatchShown(section_ids[-1]))
 
+    def reveal_cited(self) -> None:
+        """Scroll the first section that the last answer cites into view; the cursor stays where it is."""
+        for section_id in self._list_cited()[:1]:
+            self.outline.reveal(section_id)
+
     def show_found(self, section_ids: tuple[str, ...]) -> None:
         """Mark what a search found, in place of what the one before found."""
         self.outline.mark_found(section_ids)
@@ -267,11 +272,19 @@ class TreePane(Vertical):
         self.title_line.refresh()
 
     def action_last_opened(self) -> None:
-        """Go to the section that was opened last."""
-        if self._state.open:
-            self.go_to(self._state.open[-1].section_id)
+        """Go to the next section that the last answer cites; without one to the section that was opened last."""
+        ids = self._list_cited() or tuple(section.section_id for section in self._state.open[-1:])
+        if ids:
+            place = ids.index(self.outline.cursor_id) + 1 if self.outline.cursor_id in ids else 0
+            self.go_to(ids[place % len(ids)])
         else:
             self.post_message(NothingDone(NOTHING_OPEN))
+
+    def _list_cited(self) -> tuple[str, ...]:
+        """Return the sections that the last answer cites, in its order."""
+        citations = self._state.transcript.exchanges[-1].citations if self._state.transcript.exchanges else ()
+        ids = dict.fromkeys(citation.section_id for citation in citations)
+        return tuple(section_id for section_id in ids if section_id in self._state.library)
 
     def action_filter(self) -> None:
         """Filter the titles."""

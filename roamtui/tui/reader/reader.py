@@ -19,7 +19,7 @@ from typing_extensions import override
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.tui.markdown.line import Line, measure_runs
-from roamtui.tui.node_names import name_place
+from roamtui.tui.node_names import name_whole
 from roamtui.tui.reader import messages
 from roamtui.tui.reader.chunk_lines import ChunkReader
 from roamtui.tui.reader.document_view import DocumentView, find_document_view, name_library
@@ -259,8 +259,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         section_id = self._section_id
         if self._library is None or section_id is None or section_id not in self._library:
             return name_library(self._library) if self._library else ""
-        path = (*self._library.ancestors(section_id), section_id)
-        return name_place(self._library, path) or name_library(self._library)
+        return name_whole(self._library, section_id)
 
     def _jump_to_match(self) -> None:
         offset = self._highlights.current_offset

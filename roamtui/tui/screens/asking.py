@@ -7,28 +7,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, assert_never
 
-from textual.content import Content
 from textual.screen import Screen
 from textual.worker import Worker
 from typing_extensions import override
 
 from roamtui.conversation.approval import Approval, Approver, CostApproval, OriginApproval
-from roamtui.conversation.narration import name_section
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.context import FirstContext
+from roamtui.tui.node_names import name_whole
 from roamtui.tui.question_box import QuestionBox
 from roamtui.tui.screens.pane_switch import Panes
-from roamtui.tui.status_line import StatusLine
 
 if TYPE_CHECKING:
     from roamtui.conversation.session import Session
     from roamtui.tui.conversing import Conversing
     from roamtui.tui.screens.overlays import ConfirmScreen
 
-_PLACEHOLDER = "Ask this document…"
 _URL_LENGTH_MAX = 70
 
 
@@ -49,25 +46,23 @@ def aim_again(exchange: Exchange, library: Library) -> Aim:
 
 
 class NextQuestion:
-    """Shows in box and status line what the next question is meant for."""
+    """Shows at the box what the next question is meant for."""
 
-    def __init__(self, box: QuestionBox, status: StatusLine) -> None:
+    def __init__(self, box: QuestionBox) -> None:
         self._box = box
-        self._status = status
         self._aim = Aim()
 
     def change(self, question: str, aim: Aim, library: Library) -> None:
         """Let the person change a question before it is asked again."""
-        about = self._show_section(aim, library)
         self._aim = aim
         self._box.fill(question)
-        self._status.change(message=f"changing the last question{about}; esc keeps it as it is")
+        about = f" in {name_whole(library, aim.within)}" if aim.within is not None else ""
+        self._box.show_tag(f"the last question{about}, changed · esc keeps it as it is")
 
     def narrow(self, section_id: str, library: Library) -> None:
         """Let the person ask about one section alone."""
         self._aim = Aim(within=section_id)
-        about = self._show_section(self._aim, library)
-        self._status.change(message=f"the next question is{about}; esc asks the whole document")
+        self._box.show_tag(f"in {name_whole(library, section_id)} · esc asks the whole document")
 
     def leave(self) -> bool:
         """Go back to a new question for the whole document; return whether it was anything else."""
@@ -80,17 +75,8 @@ class NextQuestion:
         """Return what the question is meant for; the one after it is a plain one again."""
         aim, self._aim = self._aim, Aim()
         if aim != Aim():
-            self._box.placeholder = Content(_PLACEHOLDER)
-            self._status.change(message="")
+            self._box.show_tag("")
         return aim
-
-    def _show_section(self, aim: Aim, library: Library) -> str:
-        """Show in the empty box which section a question is about; return it in words, with a space before them."""
-        if aim.within is None:
-            return ""
-        about = f" about “{name_section(aim.within, library)}” alone"
-        self._box.placeholder = Content(f"Ask{about}…")
-        return about
 
 
 class Asking:
@@ -105,7 +91,7 @@ class Asking:
         self._worker: Worker[None] | None = None
         self._asked: tuple[str, Aim, int] | None = None
         """The question under way, what it is meant for, and the number that it will have."""
-        self.next = NextQuestion(panes.box, panes.status)
+        self.next = NextQuestion(panes.box)
         """The question that is being written."""
 
     @cached_property
@@ -169,11 +155,11 @@ class Asking:
         """Show a question, then ask it: what answers it may have to be loaded, started or connected first."""
         self._asked = question, aim, aim.instead_of or self._first.state.question_number + 1
         if aim.instead_of is None:
-            self._expect(question)
+            self._expect(question, aim)
         self._worker = self._screen.run_worker(self._ask(question, aim), group="asking", exit_on_error=False)
 
-    def _expect(self, question: str) -> None:
-        self._log.expect(question, waiting_for=self._panes.status.status.model)
+    def _expect(self, question: str, aim: Aim) -> None:
+        self._log.expect(question, aim.within, waiting_for=self._panes.status.status.model)
         self._panes.status.change(is_asking=True, step=0, message="")
 
     async def _ask(self, question: str, aim: Aim) -> None:
@@ -183,7 +169,7 @@ class Asking:
             await is_shown.wait()
         if aim.instead_of is not None:
             await self.conversing.go_back(aim.instead_of)
-            self._expect(question)
+            self._expect(question, aim)
         await self.conversing.ask(question, within=aim.within)
 
 

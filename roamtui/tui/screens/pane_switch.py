@@ -49,6 +49,7 @@ class PaneSwitch(Horizontal):
             height: auto;
             padding: 0 1;
             border: round $faint;
+            border-title-color: $accent;
             background: $background;
             &:focus-within { border: round $primary; }
         }
