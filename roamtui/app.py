@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from functools import partial
@@ -22,7 +23,7 @@ from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import EmbeddingProgress, warn
 from roamtui.headless.preferences import load_preferences
-from roamtui.locations import data_path, preferences_path
+from roamtui.locations import data_path, find_resource_dir, preferences_path
 from roamtui.models.base import Model
 from roamtui.models.choose import ModelOffer, find_usable_models, make_model
 from roamtui.models.recorded import RecordedModel
@@ -137,9 +138,13 @@ def _check_moved(store: Store, conversation_id: str) -> None:
 
 
 def propose_examples(model: Model, library: Library) -> tuple[str, ...]:
-    """Return questions for the empty screen: those that a recording answers, else some of the headings'."""
+    """Return questions for the empty screen: of a recording, of one of the examples, else what the document asks."""
     if isinstance(model, RecordedModel) and model.questions:
         return tuple(dict.fromkeys(model.questions))[:_EXAMPLES_MAX]
+    source, folder = Path(library.source).absolute(), find_resource_dir("examples")
+    if source.parent == folder:
+        written = json.loads((folder / "first_questions.json").read_text("utf-8"))
+        return tuple(written.get(source.name, ()))
     return propose_questions(library)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.transcript import Message, Role
@@ -10,7 +11,6 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line
 from roamtui.models.base import Request, TextDelta
 from roamtui.outline.labels import has_own_text, name_node
-from roamtui.outline.preview import is_generic
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import list_roots
 from roamtui.search.languages import EMPTY_WORDS
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _COUNT = 3
 _CANDIDATES_MAX = 400
 _TITLE_LENGTH_MAX = 60
+_OPENING_LENGTH = 400
+_WORDS_MIN = 3
+_MARKS = re.compile(r"[*_`]")
 _QUESTION_LENGTH_MAX = 200
 _LEAD = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*")
 _PROPOSE = (
@@ -37,47 +40,43 @@ _AFTER_HOW = frozenset(["to", "much", "many", "long", "often", "far"])
 
 
 def propose_questions(library: Library) -> tuple[str, ...]:
-    """Return up to three questions that the document's own headings answer, from places far apart."""
-    titles: list[str] = []
+    """Return up to three questions from places far apart: what headings ask, and what the text below them defines."""
+    questions: list[str] = []
     tops = list_roots(library)
     per_top = max(1, _CANDIDATES_MAX // max(1, len(tops)))
     for top_id in tops[:_CANDIDATES_MAX]:
-        found = _best_title(library, top_id, per_top)
-        if found:
-            titles.append(found)
-    if not titles:
-        return ()
-    step = max(1, len(titles) // _COUNT)
-    return tuple(dict.fromkeys(_ask_about(title) for title in titles[::step][:_COUNT]))
+        asked = (_ask_about(library, section_id) for section_id in islice(library.walk(top_id), per_top))
+        questions.append(next(filter(None, asked), ""))
+    found = list(dict.fromkeys(filter(None, questions)))
+    return tuple(found[:: max(1, len(found) // _COUNT)][:_COUNT])
 
 
-def _best_title(library: Library, top_id: str, count_max: int) -> str:
-    """Return the first telling title of a leaf below a top, or the top's own; one of small words finds little."""
-    of_small_words = ""
-    for number, section_id in enumerate(library.walk(top_id)):
-        if number >= count_max:
-            break
-        node = library.node(section_id)
-        is_telling = (
-            node.kind is NodeKind.SECTION and not is_generic(node.title) and len(node.title) <= _TITLE_LENGTH_MAX
-        )
-        if is_telling and not node.descendants and has_own_text(library, section_id):
-            if not EMPTY_WORDS.issuperset(find_words(node.title)):
-                return name_node(node)
-            of_small_words = of_small_words or name_node(node)
-    return of_small_words
-
-
-def _ask_about(title: str) -> str:
-    if title.endswith("?"):
-        return title
-    return f"{title}?" if _is_question(title) else f"What does it say about “{title}”?"
+def _ask_about(library: Library, section_id: str) -> str:
+    """Return the question that a section's title asks or that its first sentence answers, empty where neither does."""
+    node = library.node(section_id)
+    title = name_node(node)
+    is_telling = node.kind is NodeKind.SECTION and len(title) <= _TITLE_LENGTH_MAX and has_own_text(library, section_id)
+    if not is_telling or EMPTY_WORDS.issuperset(find_words(title)):
+        return ""
+    if _is_question(title):
+        return f"{title.removesuffix('?')}?"
+    own = plain_line(_MARKS.sub("", library.own_text(section_id, length_max=_OPENING_LENGTH))).partition(title)[2]
+    thing = re.escape(title.removesuffix("s"))
+    defined = re.match(rf"\W*((?:An? |The )?{thing}s?) (is|are) (?:an?|the|any|all|one|what)\b", own, re.IGNORECASE)
+    if defined is None:
+        return ""
+    article, _, rest = defined[1].rpartition(" ") if " " not in title else defined[1].partition(" ")
+    subject = f"{article.lower()} {rest}".strip() if article.lower() in ("a", "an", "the") else defined[1]
+    return f"What {defined[2]} {subject}?"
 
 
 def _is_question(title: str) -> bool:
-    """Return whether a question mark makes a question of it: of "What is late", not of "What we lend"."""
+    """Return whether a title is a question, or becomes one by its mark: "What is late" does, "What we lend" not."""
     first, second = (*title.lower().split(" "), "", "")[:2]
-    return first in _VERBS or (first in _ASKING and second in _VERBS) or (first == "how" and second in _AFTER_HOW)
+    if title.endswith("?"):
+        return len(title.split()) >= _WORDS_MIN
+    is_asked = first in _VERBS or (first in _ASKING and second in _VERBS) or (first == "how" and second in _AFTER_HOW)
+    return is_asked and second.isalpha()
 
 
 async def ask_model_for_questions(model: Model, library: Library, *, budget_tokens: int) -> tuple[str, ...]:

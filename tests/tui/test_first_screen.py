@@ -67,7 +67,7 @@ async def test_late_examples_are_in_the_history_of_the_box() -> None:
 
 
 async def test_all_that_it_teaches_is_in_view_on_a_usual_terminal() -> None:
-    examples = ("What does it say about “Who we are”?", "What does it say about “Fees”?", "When is the starter fed?")
+    examples = ("Who may lend an item to a neighbour?", "What is a late fee?", "When is the starter fed?")
     context = make_context(options=TuiOptions(examples=examples))
     context.agent.model = OfflineModel()
     app = RoamApp(context)

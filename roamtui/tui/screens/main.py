@@ -347,7 +347,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         finally:
             self.status_line.change(message="")
         if not questions:
-            self.complain("The model proposed no question.")
+            self.complain("No question is proposed here.")
             return
         from roamtui.tui.screens.overlays import Choice, PickerScreen  # noqa: PLC0415 - not for the first screen
 
