@@ -31,6 +31,7 @@ commands:
   search SOURCE QUERY [--mode M]          ranked sections
   index SOURCE... [--to URI]              the search index of a large source, kept on disk
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
+  check SOURCE [--format github]          what makes a document hard to roam
   conversations [list|show|export|delete] saved conversations
   record SOURCE QUESTION... -o FILE       the app asking them, as a .svg that moves or a .cast
   recheck [ID|FILE.md|--all] [--json]     whether the quotes of answers still stand

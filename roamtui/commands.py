@@ -19,7 +19,7 @@ from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
 from roamtui.headless.output import warn, write_notes
-from roamtui.libraries import attach_remote_summaries, open_again, open_library, open_pages, open_partly
+from roamtui.libraries import attach_remote_summaries, open_again, open_all_pages, open_library, open_pages, open_partly
 from roamtui.locations import (
     cache_path,
     config_path,
@@ -37,6 +37,7 @@ _LIMIT_DEFAULT = 10
 """Hits that `search` prints."""
 _MCP_PORT = 8001
 _PORT_MAX = 65_535
+_CHECK_FORMS = ("text", "json", "github")
 _JSON_HELP = "as JSON, for other programs"
 
 
@@ -435,6 +436,42 @@ class EvalCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckCommand:
+    """Say what makes a document hard to roam, for a person and for a model; exit 1 where anything does."""
+
+    source: str = option(..., SOURCE_HELP, name="SOURCE")
+    web: WebArguments = part(WebArguments)
+    selected: tuple[str, ...] = option(
+        (),
+        "only these rules: codes, beginnings of codes or names, with commas between them",
+        name="--select",
+        metavar="R",
+    )
+    ignored: tuple[str, ...] = option((), "not these rules", name="--ignore", metavar="R")
+    questions: Path | None = option(
+        None,
+        "ask these too, in the form that eval takes, and say to which no way leads",
+        name="--questions",
+        kind=Path,
+        metavar="FILE",
+    )
+    is_fetching: bool = option(False, "fetch the pages of an llms.txt, and say which fail", name="--fetch")
+    form: str = option("text", "text (default), json, or github for annotations", name="--format", choices=_CHECK_FORMS)
+
+    def run(self) -> int:
+        from roamtui.headless.check import choose, run_check
+        from roamtui.retrieval import prepare_search
+
+        rules = choose(self.selected, self.ignored)
+        library, loader = open_partly((self.source,), is_whole=True, web=self.web)
+        if self.is_fetching and loader is not None:
+            library, notes = open_all_pages(library, loader)
+            write_notes(notes)
+        searcher = prepare_search(_load_settings())(library) if self.questions is not None else None
+        return run_check(library, rules, self.form, self.questions, searcher)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServeCommand:
     """Show the app in a browser on this machine, and nowhere else."""
 
@@ -523,6 +560,7 @@ COMMANDS: Mapping[str, type[Command]] = {
     "preferences": PreferencesCommand,
     "doctor": DoctorCommand,
     "eval": EvalCommand,
+    "check": CheckCommand,
     "serve": ServeCommand,
     "mcp": McpCommand,
 }

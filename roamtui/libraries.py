@@ -229,6 +229,18 @@ def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> 
     return library.graft_all({**batch.documents, **denied}) if links else library
 
 
+def open_all_pages(library: Library, loader: Loader) -> tuple[Library, tuple[str, ...]]:
+    """Return a library with the pages of all its links, and a note for each origin that nobody approved."""
+    links = tuple(node_id for node_id in library.walk() if find_address(library, node_id))
+    unapproved = loader.find_unapproved(library, links, frozenset())
+    left = {link for refused in unapproved.values() for link in refused}
+    notes = tuple(
+        f"{len(refused)} pages on {origin} were not fetched. Allow it with --allow-origin {origin}."
+        for origin, refused in unapproved.items()
+    )
+    return open_pages(library, loader, [link for link in links if link not in left]), notes
+
+
 def _read_allowed() -> tuple[str, ...]:
     return load_settings().allowed_origins
 

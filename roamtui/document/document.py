@@ -51,6 +51,8 @@ class Document:
     """Part of all ids where those without it collide with an earlier file's."""
     page_starts: tuple[int, ...] = ()
     """Offset at which each page of a paged file begins, none for all others."""
+    is_html: bool = False
+    """Whether it was made of a page of HTML, which had no Markdown beside it."""
     problem: str = ""
     """Why it could not be read, one sentence; it has neither text nor nodes then."""
 

@@ -153,7 +153,8 @@ def parse_fetched(page: FetchedPage, *, key: str = "", has_links: bool = True) -
         is_converted=found.kind is PageKind.FILE,
     )
     document = parse_page(raw, key=key, url=page.final_url, has_links=has_links)
-    return replace(document, title=found.title) if found.title and document.title == raw.name else document
+    title = found.title if found.title and document.title == raw.name else document.title
+    return replace(document, title=title, is_html=found.kind is PageKind.HTML)
 
 
 def _convert(page: FetchedPage) -> PageText:

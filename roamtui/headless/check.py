@@ -1,0 +1,120 @@
+"""`roamtui check`: what makes a document hard to roam, as text, JSON or annotations of GitHub."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from roamtui.checking.facts import AskedQuestion, Finding, read_facts
+from roamtui.checking.questions import HITS_MAX, ask_questions
+from roamtui.checking.rules import PARTS, Report, Rule, check, choose_rules
+from roamtui.document.build import is_address
+from roamtui.document.library import Library
+from roamtui.document.lines import line_number_at
+from roamtui.document.plain import plain_line
+from roamtui.errors import UsageError
+from roamtui.evaluation.questions import read_questions
+from roamtui.headless.output import write_json, write_notes, write_text
+from roamtui.search.base import Searcher
+
+
+def choose(selected: Sequence[str], ignored: Sequence[str]) -> tuple[Rule, ...]:
+    """Return the rules that a person wants.
+
+    Raises:
+        UsageError: There is none of a name.
+    """
+    try:
+        return choose_rules(selected, ignored)
+    except ValueError as error:
+        raise UsageError(f'no rule begins with "{plain_line(str(error))}". docs/check.md lists them.') from None
+
+
+def run_check(
+    library: Library, rules: Sequence[Rule], form: str, questions: Path | None = None, searcher: Searcher | None = None
+) -> int:
+    """Write what rules find in a form, text, json or github, and return the exit status: 1 where they find anything.
+
+    Args:
+        library: With all its files.
+        rules: Of `choose`.
+        form: How it is written.
+        questions: A file of questions to ask too, None for none.
+        searcher: Searches the library for them.
+
+    Raises:
+        SourceError: The questions cannot be read.
+        UsageError: They cannot be searched for.
+    """
+    asked: tuple[AskedQuestion, ...] = ()
+    if questions is not None:
+        if searcher is None:
+            raise UsageError("search is off, so no question leads anywhere. Set retrieval.mode to keyword.")
+        file = read_questions(questions)
+        find = partial(searcher.search, limit=HITS_MAX)
+        asked, problems = ask_questions(library, file.questions, lambda one: [hit.section_id for hit in find(one)])
+        write_notes((*file.problems, *problems))
+    return print_report(check(read_facts(library, asked), rules), library, form)
+
+
+def print_report(report: Report, library: Library, form: str) -> int:
+    """Write what was found and return the exit status."""
+    rows = [_describe(rule, finding, library) for rule, finding in report.findings]
+    counts = dict(sorted(Counter(row["code"] for row in rows).items()))
+    if form == "json":
+        head = {"source": library.source, "score": report.score, "parts": report.parts, "rules": counts}
+        write_json({**head, "findings": rows})
+    elif form == "github":
+        write_text("".join(map(_write_annotation, rows)))
+    else:
+        parts = ", ".join(f"{name} {report.parts[name]}" for name in PARTS.values() if name in report.parts)
+        told = ", ".join(f"{count} {code}" for code, count in counts.items())
+        lines = [f"{_name_file(row)}:{row['line']}: {row['code']} {row['message']}. {row['fix']}" for row in rows]
+        write_text("\n".join([*lines, f"Score {report.score} of 100 ({parts}). {told or 'Nothing was found'}."]) + "\n")
+    return int(bool(rows))
+
+
+def _describe(rule: Rule, finding: Finding, library: Library) -> dict[str, Any]:
+    place = finding.place
+    document, row = place.document, place.row
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "section_id": document.ids[row] if row < len(document.columns) else library.root_id,
+        "doc": document.key,
+        "file": _find_file(document.key, library),
+        "line": line_number_at(document.line_starts, place.offset) if len(document.text) else 1,
+        "message": finding.message,
+        "fix": rule.fix,
+        "count": finding.count,
+    }
+
+
+def _find_file(key: str, library: Library) -> str:
+    """Return the file of a document as a person would name it here, or its address."""
+    if is_address(library.source) or library.source == "-" or is_address(key or "."):
+        return key or library.source
+    name = os.path.join(library.source, key) if key else library.source  # noqa: PTH118 - likewise
+    near = os.path.relpath(name)
+    return name if near.startswith("..") else near
+
+
+def _name_file(row: dict[str, Any]) -> str:
+    return plain_line(row["file"])
+
+
+def _write_annotation(row: dict[str, Any]) -> str:
+    place = f"file={_escape(_name_file(row))},line={row['line']},title={row['code']} {row['name']}"
+    return f"::warning {place}::{_escape_text(row['message'])}. {row['fix']}\n"
+
+
+def _escape_text(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escape(text: str) -> str:
+    return _escape_text(text).replace(":", "%3A").replace(",", "%2C")
