@@ -58,10 +58,10 @@ soak: $(VENV)/.developed ## Live long days at the running app, kill the program 
 	@$(BIN)/python -m tests.soak.kills --runs $(KILLS)
 	@$(BIN)/python -m tests.soak.compare_headings
 
-docs: $(VENV)/.developed ## Write the key table into README.md, list all licences, and take the picture anew
+docs: $(VENV)/.developed ## Write the key table into README.md, list all licences, and make the README's pictures anew
 	@$(BIN)/python docs/write_reference.py
 	@$(BIN)/python docs/write_licences.py
-	@$(BIN)/python docs/take_screenshot.py
+	@$(BIN)/python docs/take_pictures.py
 
 clean: ## Remove caches and what was built; .venv stays
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis snapshot_report.html
