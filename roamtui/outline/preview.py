@@ -94,6 +94,7 @@ def preview_below(library: Library, node: Node, *, length_max: int, shared: froz
     for heading in telling or named:
         title = name_briefly(heading, length_max=_TITLE_LENGTH)
         if title in kept:
+            count -= 1
             continue
         length += len(title) + 2
         if kept and length > length_max:

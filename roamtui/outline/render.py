@@ -38,8 +38,12 @@ _LINE_TOKENS_MIN = 9
 _RANGE_TITLE_LENGTHS = (50, 24, 12, 0)
 """Characters of titles in ranges, tried in this order until the budget holds."""
 _RANGE_LENGTHS_BELOW = (24, 0)
-_PREVIEW_LENGTHS = (160, 60)
-"""Characters; of the titles below a line that stands alone, and where that has no room."""
+_PREVIEW_LENGTHS = (10_000, 160, 60)
+"""Characters of the titles below a line that stands alone: what all take, usual, and where there is little room."""
+_PREVIEW_WHOLE_MAX = 560
+"""Characters in which all titles are named, the financial statements of a report for one."""
+_LIST_SHARE_MAX = 0.25
+"""Of its text, that a heading at the top has itself at most to be a mere list, such as a part of a book or a filing."""
 _PREVIEW_TOKENS_MIN = 12
 _PREVIEW_SHARE = 0.3
 """Of the room beside the lines at the top, kept to say what is in lines that stand alone: titles alone cost a third."""
@@ -198,8 +202,8 @@ class _Outline:
                 tokens = self._count_tokens(line)
                 if line.entry.below and tokens >= _WORTH_MIN and not is_optional(line.node):
                     count += 1
-                    worth = tokens / (line.depth + 1) ** 2
                     is_later = self.is_below and tokens <= WHOLE_TOKENS_MAX
+                    worth = self._weigh(line, tokens)
                     heappush(queue, (line.node.kind is not NodeKind.FOLDER, is_later, -worth, count, line))
 
         push(self.roots)
@@ -228,6 +232,12 @@ class _Outline:
         for line in lines:
             self._list_ranges(line)
         lines.clear()
+
+    def _weigh(self, line: _Line, tokens: int) -> float:
+        """Return what it is worth to list what is below a line; a mere list at the top comes before all others."""
+        worth = tokens / (line.depth + 1) ** 2
+        is_list = line.depth == 0 and not self.is_below and line.node.own_tokens < _LIST_SHARE_MAX * tokens
+        return worth + self.library.tokens if is_list else worth
 
     def _count_tokens(self, line: _Line) -> int:
         """Return what there is to read at a line and below; a page that was not fetched is taken for some."""
@@ -301,8 +311,9 @@ class _Outline:
         for line in alone:
             if self.left < _PREVIEW_TOKENS_MIN:
                 break
-            for length_max in _PREVIEW_LENGTHS:
-                if self._add_preview(line, self._make_preview(line, length_max, counts, shared)):
+            for length_max in _PREVIEW_LENGTHS[line.is_leaf :]:
+                preview = self._make_preview(line, length_max, counts, shared)
+                if len(preview) <= _PREVIEW_WHOLE_MAX and self._add_preview(line, preview):
                     break
 
     def _make_preview(self, line: _Line, length_max: int, counts: Counter[str], shared: frozenset[str]) -> str:

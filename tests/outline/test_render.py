@@ -57,6 +57,15 @@ def test_the_largest_are_listed_deeper_and_the_others_say_what_is_below() -> Non
     assert "] Part of" not in outline
 
 
+def test_what_stands_below_mere_lists_comes_before_the_parts_of_what_is_large() -> None:
+    items = "".join(f"## Item {n}\n\n{write_words(60, seed=n)}\n" for n in range(12))
+    large = "".join(f"### Chapter {n}\n\n{write_words(900, seed=n)}\n" for n in range(15))
+    text = f"# Part I\n\n{items}# Plan\n\n{write_words(900, seed=99)}\n## Terms\n\n{write_words(900, seed=98)}\n{large}"
+    outline = render_outline(make_library(text), budget_tokens=400)
+    assert outline.count("] Item") == 12
+    assert all(f"Chapter {n}" in outline for n in range(15))
+
+
 def test_titles_that_say_nothing_alone_carry_their_first_words() -> None:
     library = make_library("# A\n\nText.\n\n## 2.1\n\nRenewals are free of charge.\n\n## FAQ\n\nA loan is a promise.\n")
     outline = render_outline(library)

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from roamtui.sources.convert.pdf.mending import HYPHEN
 from roamtui.sources.convert.pdf.outline import CONTINUED, Heading, PageText, join_rows, read_item, read_part
@@ -31,8 +32,10 @@ _STATEMENT = re.compile(
     r"\s*(?:\(.{2,40}\))?",
     re.IGNORECASE,
 )
+_REPORT = re.compile(r"reports? of (?:the )?independent.*", re.IGNORECASE)
 _NOTE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
 _NOTE_LENGTH_MAX = 140
+_NOTES = re.compile(r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial )?statements\b.{0,40}", re.IGNORECASE)
 _EXHIBIT = re.compile(r"exhibit\s+\(?\d{1,3}(?:[.)-]\S{0,12})?\s*\)?", re.IGNORECASE)
 _SIGNATURES = re.compile(r"signatures?", re.IGNORECASE)
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
@@ -98,15 +101,43 @@ def find_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) ->
                 break
 
 
-def find_notes(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> list[Heading]:
-    """Return the notes to financial statements, those in rising order; their level is 0."""
+def find_notes(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> tuple[list[Heading], list[Heading]]:
+    """Return what all notes to financial statements stand below, and those in rising order; their level is 0."""
     found = []
     for page, row, each in _walk(pages, skipped, _NOTE_LENGTH_MAX):
         match = _NOTE.match(each.text)
         if match and not CONTINUED.search(each.text):
             found.append(_Found(page, row, (int(match[1]),), 2 if _is_marked(each) else 0.5))
     chain = [each for each in _find_rising(found) if each.weight > 1]
-    return [_make(pages, each, level=0, count=1) for each in chain] if len(chain) >= _FEW_ITEMS else []
+    if len(chain) < _FEW_ITEMS:
+        return [], []
+    above = [
+        (page, row)
+        for first in found
+        if first.key == (1,)
+        for page in range(max(0, first.page - 1), first.page + 1)
+        for row, each in enumerate(pages[page].rows[: first.row if page == first.page else _STATEMENT_ROWS])
+        if _NOTES.fullmatch(each.text) and not CONTINUED.search(each.text)
+    ]
+    tops = [Heading(page=page, row=row, count=1, level=0, title=pages[page].rows[row].text) for page, row in above[-1:]]
+    return tops, [_make(pages, each, level=0, count=1) for each in chain]
+
+
+def nest_notes(headings: Sequence[Heading]) -> None:
+    """Set headings below those of all notes that stand beside them, up to the first that is none."""
+    above = 0
+    moves = False
+    for heading, after in zip_longest(headings, headings[1:]):
+        is_note = _NOTE.match(heading.title) is not None
+        if _NOTES.fullmatch(heading.title):
+            if after is not None and _NOTE.match(after.title):
+                heading.level = min(heading.level, after.level)
+            above, moves = heading.level, False
+        elif above and (heading.level > above or (heading.level == above and is_note)):
+            moves = moves or heading.level == above
+            heading.level = min(_LEVEL_MAX, heading.level + moves)
+        else:
+            above = 0
 
 
 def find_exhibits(pages: Sequence[PageText], skipped: set[tuple[int, int]], after: int) -> Iterator[Heading]:
@@ -120,7 +151,7 @@ def find_exhibits(pages: Sequence[PageText], skipped: set[tuple[int, int]], afte
             name = row.text.casefold()
             if name not in seen:
                 seen.add(name)
-                yield Heading(page=number, row=index, count=1, level=2 if is_signatures else 1, title=row.text)
+                yield Heading(page=number, row=index, count=1, level=2 if is_signatures else 3, title=row.text)
 
 
 def find_numbered(
@@ -231,6 +262,11 @@ def _make(pages: Sequence[PageText], each: _Found, *, level: int, count: int) ->
     return Heading(page=each.page, row=each.row, count=count, level=level, title=title)
 
 
+def _is_statement(title: str) -> bool:
+    """Return whether a title is that of a statement or of what stands beside them: a report on them, all notes."""
+    return any(pattern.fullmatch(title) for pattern in (_STATEMENT, _REPORT, _NOTES))
+
+
 def merge_headings(kept: Sequence[Heading], more: Sequence[Heading]) -> list[Heading]:
     """Return headings with others among them, those left out that stand where one is; level 0 becomes that below."""
     taken = {(heading.page, heading.row + number) for heading in kept for number in range(max(1, heading.count))}
@@ -242,7 +278,9 @@ def merge_headings(kept: Sequence[Heading], more: Sequence[Heading]) -> list[Hea
             continue
         if not heading.level:
             index = bisect_right(places, heading.place)
-            heading.level = min(_LEVEL_MAX, ordered[index - 1].level + 1) if index else 1
+            above = ordered[index - 1] if index else None
+            is_beside = above and _is_statement(above.title) and _is_statement(heading.title)
+            heading.level = min(_LEVEL_MAX, above.level + (not is_beside)) if above else 1
         merged.append(heading)
     merged.sort(key=lambda heading: heading.place)
     return merged

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from roamtui.sources.convert.pdf.outline import Entry, PageText, read_item, read_part, split_number, squeeze
@@ -77,7 +78,7 @@ def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) 
     onwards = [link for link in page.links if link.page > number]
     if len(onwards) < _LINKED_MIN and not is_early and not is_headed:
         return None
-    lines = [_read_line(row, onwards, printed) for row in page.rows]
+    lines = [_read_line(row, onwards, partial(printed.find, after=number)) for row in page.rows]
     linked = sum(line.is_linked for line in lines)
     labelled = sum(line.page is not None and bool(line.label) for line in lines)
     if linked >= _LINKED_MIN and (labelled >= _LINKED_MIN or linked * 2 >= len(lines)):
@@ -88,12 +89,10 @@ def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) 
     rising = sum(one <= two for one, two in pairwise(targets))
     if rising < _RISING_SHARE * (len(targets) - 1) or len(set(targets)) < 3:
         return None
-    if not is_headed and linked < _LINKED_MIN and min(targets) < number:
-        return None
     return lines
 
 
-def _read_line(row: Row, links: Sequence[Link], printed: PrintedNumbers) -> _Line:
+def _read_line(row: Row, links: Sequence[Link], find: Callable[[str], int | None]) -> _Line:
     middle = (row.top + row.bottom) / 2
     own = [link.page for link in links if link.top <= middle <= link.bottom]
     title, label = row.text[:_TITLE_MAX], ""
@@ -104,7 +103,7 @@ def _read_line(row: Row, links: Sequence[Link], printed: PrintedNumbers) -> _Lin
         match = _TRAILING.fullmatch(title)
         if match and (own or match[2][-1].isdigit()):
             title, label = match[1], match[2]
-    page = own[0] if own else printed.find(label) if label else None
+    page = own[0] if own else find(label) if label else None
     return _Line(_LEADER.sub(" ", title[:_TITLE_MAX]).strip(), label, page, row.x0, row.font.is_bold, bool(own))
 
 

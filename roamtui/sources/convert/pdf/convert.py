@@ -18,6 +18,7 @@ from roamtui.sources.convert.pdf.body import (
     find_numbered,
     find_statements,
     merge_headings,
+    nest_notes,
 )
 from roamtui.sources.convert.pdf.columns import read_rows
 from roamtui.sources.convert.pdf.contents import find_contents
@@ -173,12 +174,18 @@ def _find_outline(pages: list[PageText], bookmarks: list[Bookmark], printed: Pri
     items = find_items(pages, contents_pages, headings)
     found = {read_item(heading.title) for heading in items}
     items += [heading for heading in doubtful if read_item(heading.title) not in found]
+    if items and headings and not any(read_item(heading.title) for heading in headings):
+        above = max((heading for heading in items if heading.place < headings[0].place), key=lambda one: one.place)
+        for heading in headings:
+            heading.level = min(_LEVEL_MAX, heading.level + above.level)
     headings = merge_headings(headings, items)
     last_item = max((heading.page for heading in headings if read_item(heading.title)), default=None)
     if last_item is not None:
         headings = merge_headings(headings, list(find_exhibits(pages, contents_pages, last_item)))
     headings = merge_headings(headings, list(find_statements(pages, contents_pages)))
-    headings = merge_headings(headings, find_notes(pages, contents_pages))
+    for notes in find_notes(pages, contents_pages):
+        headings = merge_headings(headings, notes)
+    nest_notes(headings)
     letters = LetterHeadings(pages, contents_pages)
     if not headings:
         headings = find_numbered(pages, contents_pages, letters.looks_like_title)

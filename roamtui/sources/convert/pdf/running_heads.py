@@ -32,24 +32,22 @@ _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
 
 @dataclass(slots=True)
 class PrintedNumbers:
-    """Where the page is on which a number is printed."""
+    """Where the pages are on which numbers are printed."""
 
-    pages: dict[tuple[str, int], int] = field(default_factory=dict)
+    pages: dict[tuple[str, int], list[int]] = field(default_factory=dict)
+    """0-based and rising: what is bound together counts anew in each part."""
 
-    def find(self, label: str) -> int | None:
-        """Return the 0-based page of a printed number such as ``12``, ``F-3`` or ``iv``; None where it is not known."""
+    def find(self, label: str, after: int) -> int | None:
+        """Return the first 0-based page after another with a printed number such as ``12``, ``F-3`` or ``iv``."""
         number = read_label(label)
         if number is None:
             return None
         prefix, value = number
-        found = self.pages.get(number)
-        if found is not None:
-            return found
-        for away in range(1, _NEAR + 1):
+        for away in range(_NEAR + 1):
             for near in (value - away, value + away):
-                page = self.pages.get((prefix, near))
-                if page is not None:
-                    return page + value - near
+                for page in self.pages.get((prefix, near), ()):
+                    if page + value - near > after:
+                        return page + value - near
         return None
 
 
@@ -67,7 +65,9 @@ def leave_out_running_heads(pages: Sequence[list[Row]]) -> tuple[list[list[Row]]
     edges = [_list_edges(rows) for rows in pages]
     numbers = _find_numbers(edges)
     running = _find_running(edges, numbers)
-    printed = PrintedNumbers({(prefix, value): page for page, (prefix, value) in reversed(numbers.items())})
+    printed = PrintedNumbers()
+    for page, printed_number in numbers.items():
+        printed.pages.setdefault(printed_number, []).append(page)
     kept = []
     has_any = False
     for page, (rows, sides) in enumerate(zip(pages, edges, strict=True)):

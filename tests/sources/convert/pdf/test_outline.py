@@ -87,18 +87,29 @@ def test_an_item_stands_where_its_title_is_whatever_the_contents_page_says() -> 
     assert converted.page_starts[2] <= converted.text.index("# ITEM 1A.") < converted.page_starts[3]
 
 
+def test_a_contents_page_counts_the_pages_after_it() -> None:
+    contents = lay_cells("Contents", "Plan | 1", "Rights | 2", "Duties | 3", "Ends | 4", "Words | 5")
+    titles = ("Plan", "Rights", "Duties", "Ends", "Words")
+    exhibit = [_number(lay_out(f"* {title}", *_PROSE), page) for page, title in enumerate(titles, start=1)]
+    body = [_number(lay_out(f"* Part {page}", *_PROSE), page) for page in range(1, 6)]
+    converted = convert_pdf(make_pdf([lay_out("A cover"), *body, contents, *exhibit]), "a.pdf")
+    assert converted.text.index("# Rights") > converted.page_starts[7]
+
+
 def test_statements_and_notes_stand_below_the_item_that_holds_them() -> None:
     pages = _filing(has_contents=True)
     table = ["Sales | 12 | 11", "Costs | 3 | 2", "Income | 9 | 9"]
     statement = lay_cells("* Boats Inc.", "* Consolidated Statements of Income", "| 2022 | 2021", *table)
     more = lay_cells("* Consolidated Statements of Income (Continued)", "| 2022 | 2021", *table)
     notes = [lay_out(f"* Note {number}. Subject {number}", *_PROSE) for number in (1, 2, 3)]
+    notes[0] = lay_out("* Notes to Consolidated Financial Statements", first_top=760) + notes[0]
     pages[5:5] = [_number(page, 6 + index) for index, page in enumerate([statement, more, *notes])]
     pages[-1] = _number(pages[-1][:-1], 11)
     outline = _outline(pages)
     assert (3, "Consolidated Statements of Income") in outline
-    assert [title for level, title in outline if level > 3 and "Note" in title] == [
-        f"Note {n}. Subject {n}" for n in (1, 2, 3)
+    assert [(level, title) for level, title in outline if "Note" in title] == [
+        (3, "Notes to Consolidated Financial Statements"),
+        *((4, f"Note {n}. Subject {n}") for n in (1, 2, 3)),
     ]
     assert not any("Continued" in title for _, title in outline)
 
