@@ -204,17 +204,6 @@ def test_several_quotes_and_marks(
     assert _found(answer, state) == expected
 
 
-def test_the_nearest_mark_before_a_quote_comes_first() -> None:
-    """Both sections hold the words; with marks on both sides the one before binds."""
-    text = "# A\n\nThe same words.\n\n# B\n\nThe same words.\n\n# C\n\nOther.\n"
-    state = _open("A", "B", "C", text=text)
-    assert _found('[{A}] and [{B}] say "The same words", not [{C}].', state) == [
-        ("A", None, _NO_QUOTE),
-        ("B", "The same words", _EXACT),
-        ("C", None, _NO_QUOTE),
-    ]
-
-
 @pytest.mark.parametrize(
     ("title", "quote", "expected"),
     [
@@ -260,14 +249,6 @@ def test_words_of_another_section_that_was_given_are_misattributed(state: Conver
     assert (citation.start_line, citation.end_line) == (11, 11), "where the words stand"
     assert citation.span is not None
     assert state.library.text_at(citation.span) == "2 euros a day"
-
-
-def test_words_of_a_subsection_are_words_of_the_section(state: ConversationState) -> None:
-    assert _found('It costs "2 euros a day" [{Lending}].', state) == [("Lending", "2 euros a day", _EXACT)]
-
-
-def test_words_of_the_section_above_are_misattributed(state: ConversationState) -> None:
-    assert _found('Books "can be borrowed" [{Fees}].', state) == [("Fees", "can be borrowed", _MISATTRIBUTED)]
 
 
 def test_what_was_not_given_proves_nothing() -> None:
@@ -323,11 +304,6 @@ def test_lines_are_those_of_the_quote(newline: str) -> None:
         assert all(word in cited for word in quote.split())
         assert citation.end_line - citation.start_line == (1 if "price" in quote else 0)
         assert citation.path[-1] == title
-
-
-def test_lines_without_a_quote_are_those_of_the_section(state: ConversationState) -> None:
-    (citation,) = _cite("See [{Lost books}].", state)
-    assert (citation.start_line, citation.end_line, citation.path) == (13, 17, ("Manual", "Lending", "Lost books"))
 
 
 _SIGNS = """\
@@ -401,16 +377,6 @@ def test_code_is_a_quote_only_where_an_id_stands_in_its_sentence_and_it_is_found
     assert _found(answer, state) == [("Hours", "Open daily", _EXACT)]
     answer = "It says `2 euros a day` [{Fees}]. `Open daily` stands there too."
     assert _found(answer, state) == [("Fees", "2 euros a day", _EXACT)]
-
-
-def test_an_inch_or_a_mark_without_its_pair_spoils_nothing_else(state: ConversationState) -> None:
-    answer = 'A 5" shelf holds it, "so.\n\nIt costs "2 euros a day" [{Fees}], and 3" more is "Open daily" [{Hours}].'
-    assert _found(answer, state) == [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT)]
-
-
-def test_citations_come_in_the_order_of_the_answer(state: ConversationState) -> None:
-    answer = 'See [{Hours}]. It costs "2 euros a day" [{Fees}]. See [{Lending}].'
-    assert [title for title, _, _ in _found(answer, state)] == ["Hours", "Fees", "Lending"]
 
 
 def test_a_long_hostile_answer_is_read_in_time(state: ConversationState) -> None:

@@ -86,11 +86,6 @@ def test_what_is_complete_is_said_and_what_is_left_out_is_marked() -> None:
     assert "    […]" in excerpt
 
 
-def test_a_link_in_an_excerpt_has_the_id_that_it_leads_to() -> None:
-    library = make_library("# A\n\n## B\n\nRed after the [grace](#c) period.\n\n## C\n\nA day.\n")
-    assert f"Red after the grace [{id_of(library, 'C')}] period." in _describe(library, "B", query="red").text
-
-
 def test_a_small_condition_that_an_excerpt_refers_to_follows_it() -> None:
     text = "# A\n\n## 1. Fees\n\nRed is free, except as set forth in Section 4.2, and paid under Section 4.3."
     library = make_library(
@@ -102,14 +97,6 @@ def test_a_small_condition_that_an_excerpt_refers_to_follows_it() -> None:
     assert lines[-2:] == [f"- [{grace}] 4. More > 4.2 Grace", "    Not in May."]
 
 
-def test_a_table_comes_whole_or_as_a_row_with_its_head() -> None:
-    rows = "".join(f"| item {n} | {n} euros |\n" for n in range(200))
-    library = make_library(f"# A\n\n## B\n\n| What | Price |\n|---|---|\n{rows}\n")
-    lines = _describe(library, "B", query="item 77").text.split("\n")
-    assert "    | What | Price |" in lines
-    assert "    | item 77 | 77 euros |" in lines
-
-
 def test_what_is_open_is_marked_and_not_quoted() -> None:
     listed = _describe(LIBRARY, "Herons", "Late", query="eat", opened="Herons")
     assert ", open: its text stands above)" in listed.text
@@ -117,25 +104,10 @@ def test_what_is_open_is_marked_and_not_quoted() -> None:
     assert {span.doc for span in listed.excerpts} == {"fees.md"}
 
 
-def test_excerpts_say_where_they_stand_in_the_source() -> None:
-    spans = _describe(LIBRARY, "Late", query="late book").excerpts
-    assert [LIBRARY.text_at(span) for span in spans] == [
-        "A late book costs 2 euros.\n\n### Exceptions\n\nNot on Mondays."
-    ]
-
-
 def test_a_page_footer_is_no_part_of_an_excerpt_and_leaves_no_gap() -> None:
     page = "No party may say so, as often as it would wish to say it. " * 40
     library = make_library(f"# A\n\n## B\n\n{page}\n\n6\n\n{page}\n\n## C\n\nRed wine is sold\n\n7\n\non Mondays.\n")
     assert _describe(library, "C", query="red").text.split("\n")[1:] == ["    Red wine is sold", "    on Mondays."]
-
-
-def test_what_follows_a_long_line_is_missed() -> None:
-    lines = "\n\n".join(f"{name} {_FILLER}" for name in ("Red.", "Blue.", "Green."))
-    library = make_library(f"# A\n\n## B\n\n{lines}\n")
-    head, *excerpt = _describe(library, "B", query="red").text.split("\n")
-    assert "complete" not in head
-    assert excerpt[-1] == "    […]"
 
 
 def test_no_line_of_an_excerpt_can_be_taken_for_ours() -> None:

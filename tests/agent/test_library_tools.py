@@ -16,7 +16,7 @@ from roamtui.libraries import open_library
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.outline.structure import find_canonical
 from roamtui.search.keyword import KeywordSearcher
-from tests.agent.manual_agent import make_agent, model_of, results
+from tests.agent.manual_agent import results
 
 FILES = {
     "birds/herons.md": "# Herons\n\nThe heron stands in water.\n\n## Food\n\nA heron eats fish.\n",
@@ -44,12 +44,6 @@ async def _call(library: Library, tool: str, **arguments: object) -> tuple[str, 
 
 def _find(library: Library, name: str) -> str:
     return next(node_id for node_id in library.root.ids if library.title_of(node_id) == name)
-
-
-async def test_a_single_document_has_no_tools_for_documents() -> None:
-    agent = make_agent([ScriptedReply(text="Not found: no.")])
-    assert [event async for event in agent.ask("Why?")]
-    assert [tool.name for tool in model_of(agent).requests[0].tools] == ["expand_sections", "collapse_sections"]
 
 
 async def test_hits_name_their_file_once_and_a_small_file_is_one_hit(library: Library) -> None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
@@ -17,7 +16,6 @@ from roamtui.conversation.events import (
     NodesUnfolded,
     QuestionAnswered,
     QuestionAsked,
-    RetryScheduled,
     SectionsExpanded,
     StepStarted,
     ThinkingStreamed,
@@ -25,7 +23,7 @@ from roamtui.conversation.events import (
     ToolResult,
 )
 from roamtui.conversation.transcript import Message, Role, Stopped, Usage
-from roamtui.models.base import CallMade, ModelEvent, Request, Retrying
+from roamtui.models.base import CallMade, ModelEvent, Request
 from roamtui.models.scripted import ScriptedReply
 from roamtui.outline.render import render_outline
 from tests.agent.manual_agent import (
@@ -131,12 +129,6 @@ async def test_usage_is_that_of_all_steps() -> None:
     assert (await answer(agent)).usage == Usage(input_tokens=30, output_tokens=3, cost_usd=0.75, source="provider")
 
 
-async def test_a_retry_is_told() -> None:
-    agent = make_agent([ScriptedReply(text="So.", retries=(Retrying("Too many requests.", 2.5),))])
-    events = await ask(agent)
-    assert RetryScheduled(reason="Too many requests.", wait_seconds=2.5) in events
-
-
 async def test_a_follow_up_finds_open_what_was_opened() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
@@ -220,24 +212,6 @@ async def test_a_model_that_never_stops_calling_is_stopped() -> None:
     assert (await answer(agent, "And?")).stopped is Stopped.NOT_FOUND
 
 
-async def test_text_beside_calls_at_the_limit_is_the_answer() -> None:
-    agent = make_agent(options=AgentOptions(steps_max=2))
-    (fees,) = ids(agent, "Fees")
-    text = f'It costs "2 euros a day" [{fees}].'
-    model_of(agent).add_replies(expanding(fees), expanding(fees, text=text))
-    last = await answer(agent)
-    assert (last.stopped, last.answer, last.error) == (Stopped.STEP_LIMIT, text, "")
-    assert last.citations[0].is_verified
-    sent = [message.text for message in agent.session.state.transcript.messages()]
-    assert sent.count(text) == 1
-
-
-async def test_with_a_single_step_the_model_answers_from_the_outline() -> None:
-    agent = make_agent([saying("So.")], options=AgentOptions(steps_max=1))
-    assert (await answer(agent)).answer == "So."
-    assert not model_of(agent).requests[0].allow_calls
-
-
 async def test_one_step_delivers_half_of_what_is_left() -> None:
     text = "# M\n\n" + "".join(f"## S{i}\n\n{' '.join(f'w{i}-{j}' for j in range(150))}\n\n" for i in range(60))
     agent = make_agent(text=text, window_tokens=20_000)
@@ -254,30 +228,3 @@ async def test_one_step_delivers_half_of_what_is_left() -> None:
     assert after - before < 0.5 * (20_000 - before) + 60 * 60, "half the room, and a line for each that had none"
     assert 0.25 * (20_000 - before) < agent.session.state.open_tokens <= 0.5 * (20_000 - before)
     assert "no room for its ~" in results(agent)[-1]
-
-
-async def test_listings_take_room_too() -> None:
-    text = "".join(f"# Heading number {i} of the document\n\n" for i in range(5_000))
-    agent = make_agent(text=text, window_tokens=16_000)
-    root = agent.session.state.library.root_id
-    wanted = [f"{root}:c{i}" for i in range(1, 21)]
-    model_of(agent).add_replies(
-        ScriptedReply(calls=(("expand_sections", {"section_ids": wanted}),) * 8), saying("Not found: no.")
-    )
-    events = await ask(agent)
-    assert max(event.input_tokens for event in events if isinstance(event, StepStarted)) < 16_000
-
-
-async def test_a_question_of_any_text_is_asked() -> None:
-    for question in ("", " ", "\x00\ud800", "[/red]", "x" * 50_000, "Question: a\n\nQuestion: b"):
-        agent = make_agent([saying("So.")])
-        assert (await answer(agent, question)).stopped is Stopped.ANSWERED
-        assert question in model_of(agent).requests[0].messages[1].text
-
-
-async def test_an_empty_document_can_be_asked_about() -> None:
-    agent = make_agent([expanding("deadbeef"), saying("Not found: it is empty.")], text="")
-    assert (await answer(agent)).stopped is Stopped.NOT_FOUND
-    assert "(The document is empty.)" in model_of(agent).requests[0].messages[1].text
-    assert results(agent)[0].startswith('"deadbeef" is no section id')
-    assert "Nearest" not in results(agent)[0]

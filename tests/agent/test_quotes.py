@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from roamtui.agent.quotes import find_quote, normalise, strip_marks
+from roamtui.agent.quotes import find_quote, normalise
 
 _TEXT = (
     "## Fees & fines\r\n\r\n> Late *returns* cost **2 euros** a day - see [the rules](rules.md (x)), `fee_table`.\r\n"
@@ -62,11 +62,6 @@ _PIECES = [
     *("|", "'", "&amp;", "&nbsp;", "&quot;", "<br>", "<b>", "\\", "\\\n", "é", "e\u0301", "\ufb01", "\u200b"),
     *("“", "—", "[x](y)", "!"),
 ]
-
-
-@given(st.lists(st.sampled_from(_PIECES), max_size=14).map("".join), st.booleans())
-def test_text_without_marks_is_the_normal_text(text: str, has_numbers: bool) -> None:  # noqa: FBT001 - drawn
-    assert strip_marks(text, has_numbers=has_numbers) == normalise(text, has_numbers=has_numbers).text
 
 
 @pytest.mark.parametrize(
@@ -125,13 +120,6 @@ def test_text_without_marks_is_the_normal_text(text: str, has_numbers: bool) -> 
 )
 def test_what_counts_as_the_same_words(quote: str, text: str, is_found: bool) -> None:  # noqa: FBT001 - a case
     assert (find_quote(quote, text) is not None) is is_found
-
-
-def test_an_exact_place_is_preferred() -> None:
-    match = find_quote("two *words*", "two words, then two *words*")
-    assert match is not None
-    assert match.is_exact
-    assert match.start == 16
 
 
 def test_an_ellipsis_spans_all_its_parts() -> None:

@@ -57,12 +57,6 @@ def test_what_is_like_it_by_chance_is_not_taken_for_it() -> None:
     assert look_up(changed + "\nA room may be kept for three hours.\n") == (Standing.GONE, "")
 
 
-def test_the_parts_of_a_quote_with_an_ellipsis_stand_in_one_section() -> None:
-    quote = "A book may be kept … members of the library"
-    assert look_up(HANDBOOK, quote)[0] is not Standing.SAME
-    assert look_up(HANDBOOK, "A book may be kept … Ask at the desk")[0] is Standing.SAME
-
-
 def test_a_person_quotes_with_a_link() -> None:
     text = (
         'Three weeks: "A book\nmay be kept for three weeks" ([Loans](my%20handbook.md#loans)).\n\n'

@@ -55,21 +55,6 @@ async def test_the_reminder_names_the_first_sentences_alone() -> None:
     assert "night" not in desk.sent[-1].text
 
 
-async def test_the_second_answer_without_a_quote_is_taken() -> None:
-    desk = make_desk()
-    answer = await desk.ask("What do herons eat?", opening(desk), PLAIN, PLAIN)
-    assert (answer.answer, answer.citations, answer.stopped) == (PLAIN.text, (), Stopped.ANSWERED)
-    assert answer.is_unproven
-    assert desk.model.replies_left == 0
-
-
-async def test_an_answer_without_anything_read_is_left_alone() -> None:
-    desk = make_desk()
-    answer = await desk.ask("Hello?", ScriptedReply(text="Hello! Ask me about birds."))
-    assert answer.answer == "Hello! Ask me about birds."
-    assert len(desk.model.requests) == 1
-
-
 async def test_not_found_needs_no_quote() -> None:
     desk = make_desk()
     answer = await desk.ask("What do emus eat?", opening(desk), ScriptedReply(text="Not found: there are no emus."))

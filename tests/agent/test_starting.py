@@ -15,8 +15,6 @@ from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import WHOLE_NOTE
 from roamtui.agent.start_mode import ConfidentStart
 from roamtui.agent.starting import RIVAL_MAX, choose_opened
-from roamtui.agent.tracing import TracedAgent
-from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     ConversationEvent,
     QuestionAnswered,
@@ -30,10 +28,7 @@ from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Role
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.models.offline.model import OfflineModel
-from roamtui.models.recorded import RecordedModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.models.trace import TraceWriter
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from tests.conversation.conversations import make_library
@@ -93,20 +88,6 @@ async def test_the_first_request_holds_the_section_that_answers() -> None:
     assert text.count("Herons wait for fish") == 1, "what is opened is no hit too"
     [final] = [event for event in events if isinstance(event, QuestionAnswered)]
     assert [citation.is_verified for citation in final.citations] == [True]
-
-
-async def test_it_is_told_and_kept_like_any_batch_of_the_agent() -> None:
-    desk = _Desk()
-    events = await desk.ask(CLEAR)
-
-    [expanded] = [event for event in events if isinstance(event, SectionsExpanded)]
-    asked = next(event for event in events if isinstance(event, QuestionAsked))
-    assert events.index(asked) < events.index(expanded)
-    assert expanded.origin is Origin.AGENT
-    assert IDS["Herons"] in expanded.opened_ids
-    state = desk.session.state
-    assert {section.opened_by for section in state.open} == {Origin.AGENT}
-    assert [batch.opened_ids for batch in state.batches] == [expanded.opened_ids]
 
 
 async def test_hits_come_before_the_question_and_are_told_before_what_is_opened() -> None:
@@ -202,24 +183,11 @@ async def test_requests_still_begin_with_those_before(mode: KeepOpen) -> None:
         assert all(FOUND_LEAD in request[-1].text for request in requests)
 
 
-async def test_a_question_about_a_section_starts_there_alone() -> None:
-    desk = _Desk()
-    await desk.ask("Do herons or owls turn their heads?", within=IDS["Owls"])
-    assert set(desk.session.state.open_ids) == {IDS["Owls"]}
-
-
 async def test_a_long_section_is_left_closed_and_its_excerpt_given() -> None:
     desk = _Desk(NOTHING)
     await desk.ask("Which storks clatter again and again?")
     assert desk.session.state.open == ()
     assert f"- [{IDS['Storks']}] Storks (" in desk.last_question()
-
-
-async def test_going_back_takes_back_what_was_opened() -> None:
-    desk = _Desk()
-    await desk.ask(CLEAR)
-    await desk.session.rewind(1)
-    assert desk.session.state.open == ()
 
 
 async def test_a_search_that_fails_costs_nothing() -> None:
@@ -232,34 +200,6 @@ async def test_a_search_that_fails_costs_nothing() -> None:
     desk = _Desk(searcher=_Failing())
     await desk.ask(CLEAR)
     assert desk.session.state.open == ()
-
-
-@pytest.mark.parametrize(("start", "steps"), [(ConfidentStart.REMOTE, 3), (ConfidentStart.ALWAYS, 1)])
-async def test_a_step_of_the_offline_model_costs_nothing(start: ConfidentStart, steps: int) -> None:
-    agent = Agent(Session.start(LIBRARY), OfflineModel(), KeywordSearcher(LIBRARY), AgentOptions(confident_start=start))
-    final = [event async for event in agent.ask(CLEAR)][-1]
-    assert isinstance(final, QuestionAnswered)
-    assert final.steps == steps
-    assert "wait for fish" in final.answer
-
-
-@pytest.mark.parametrize("start", [ConfidentStart.ALWAYS, ConfidentStart.OFF])
-async def test_a_recording_starts_as_it_did(start: ConfidentStart, tmp_path: Path) -> None:
-    path = tmp_path / "trace.jsonl"
-    model = ScriptedModel([ANSWER, ANSWER])
-    writer = TraceWriter(path, {})
-    options = AgentOptions(confident_start=start)
-    recorded = TracedAgent(Session.start(LIBRARY), model, KeywordSearcher(LIBRARY), options, writer=writer)
-    questions = (CLEAR, "How far do owls turn their heads?")
-    for question in questions:
-        _ = [event async for event in recorded.ask(question)]
-
-    other = AgentOptions(confident_start=ConfidentStart.REMOTE)
-    replayed = Agent(Session.start(LIBRARY), RecordedModel(path), KeywordSearcher(LIBRARY), other)
-    for question in questions:
-        final = [event async for event in replayed.ask(question)][-1]
-        assert isinstance(final, QuestionAnswered)
-        assert final.error == ""
 
 
 def test_fused_ranks_are_as_clear_as_the_words_behind_them() -> None:

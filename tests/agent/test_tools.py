@@ -85,17 +85,6 @@ async def test_without_ids_the_tool_says_what_it_needs(arguments: str) -> None:
     assert results(agent)[0].startswith("expand_sections needs section_ids: a list of 1 to 20 ids")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [[1, 2.5, True, {"a": {"b": ["c"]}}], {"section_ids": {"x": 12345678}}, {"section_ids": 5}, "[" * 50_000],
-)
-async def test_arguments_of_any_other_kind_are_answered(arguments: object) -> None:
-    agent = make_agent()
-    await _call(agent, "expand_sections", arguments)
-    assert agent.session.state.open == ()
-    assert results(agent)[0]
-
-
 async def test_unknown_ids_get_the_nearest_and_the_others_are_opened() -> None:
     agent = make_agent()
     (fees,) = ids(agent, "Fees")
@@ -226,20 +215,6 @@ async def test_a_search_can_be_within_a_section_and_says_so_where_it_cannot() ->
     assert '"deadbeef" is no section id, so the whole document was searched' in results(agent)[0]
 
 
-@pytest.mark.parametrize("named", ["Lost books", "lending > `Lost  books`", ["[Lost books]"], "Lost books, Lost books"])
-async def test_a_path_or_title_that_one_section_has_opens_it(named: object) -> None:
-    agent = make_agent()
-    await _call(agent, "expand_sections", {"section_ids": named})
-    assert agent.session.state.open_ids == tuple(ids(agent, "Lost books"))
-
-
-async def test_a_title_that_two_sections_have_opens_none() -> None:
-    agent = make_agent(text=f"{MANUAL}\n## Fees\n\nNone.\n")
-    await _call(agent, "expand_sections", {"section_ids": "Fees"})
-    assert agent.session.state.open == ()
-    assert results(agent)[0].count("] Manual > ") >= 2
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -255,14 +230,6 @@ async def test_what_is_looked_for_is_read_under_other_names_too(arguments: dict[
     agent = make_agent(searcher=searcher)
     await _call(agent, "search_sections", arguments)
     assert searcher.searches[0][0] == "late fees"
-
-
-@pytest.mark.parametrize("arguments", ["", "{}", '{"query": ""}', '{"query": 5}', '{"query": null, "limit": 3}', "[]"])
-async def test_a_search_without_words_says_what_it_needs(arguments: str) -> None:
-    searcher = FakeSearcher()
-    agent = make_agent(searcher=searcher)
-    await _call(agent, "search_sections", arguments)
-    assert results(agent) == ['search_sections needs a query, such as {"query": "late fees"}.']
 
 
 async def test_a_search_that_fails_is_an_answer() -> None:
@@ -285,12 +252,6 @@ async def test_any_query_is_data_to_the_real_search(query: str) -> None:
     assert results(agent)[0]
 
 
-async def test_without_a_searcher_there_is_no_search() -> None:
-    agent = make_agent([ScriptedReply(text="So.")])
-    await ask(agent)
-    assert [tool.name for tool in model_of(agent).requests[0].tools] == ["expand_sections", "collapse_sections"]
-
-
 _LIBRARY = make_library(MANUAL)
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
@@ -304,9 +265,3 @@ def test_any_json_is_read_as_ids_without_an_error(value: object) -> None:
     for arguments in (text, json.dumps(text), text[: len(text) // 2]):
         found = read_ids(read_arguments(arguments), _LIBRARY)
         assert all(isinstance(item, str) and item.strip() == item != "" for item in found)
-
-
-@given(st.text())
-def test_any_text_is_read_as_arguments(text: str) -> None:
-    assert isinstance(read_arguments(text), dict)
-    read_ids(read_arguments(text), _LIBRARY)

@@ -35,11 +35,6 @@ async def test_the_section_of_the_question_is_searched_alone() -> None:
     assert (await search(IDS["Owls"]))[0] == {IDS["Owls"]}
 
 
-async def test_the_model_may_name_another_section() -> None:
-    assert (await search(IDS["Owls"], within=IDS["Swifts"]))[0] == {IDS["Swifts"]}
-    assert (await search(None, within=f"[{IDS['Swifts']}]"))[0] == {IDS["Swifts"]}
-
-
 async def test_a_section_that_is_none_falls_back_and_says_so() -> None:
     found, text = await search(IDS["Owls"], within="nonsense")
     assert found == {IDS["Owls"]}

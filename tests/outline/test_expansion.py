@@ -119,13 +119,6 @@ def test_a_small_parent_leaves_out_the_child_that_was_given(manual: Library) -> 
     assert lending.text.index("## Lending") < lending.text.index("(lines 9-12") < lending.text.index("### Lost books")
 
 
-def test_a_small_parent_whose_last_child_was_given_still_shows_what_it_includes(manual: Library) -> None:
-    lost = open_section(manual, find_id(manual, "Lost books"))
-    lending = open_section(manual, find_id(manual, "Lending"), _delivered(lost))
-    assert "Late returns" in lending.text
-    assert f"(lines 13-14, [{lost.section_id}] Lost books: given above)" in lending.text
-
-
 def test_a_child_of_a_parent_that_was_given_whole_is_open_already(manual: Library) -> None:
     lending = open_section(manual, find_id(manual, "Lending"))
     block = open_section(manual, find_id(manual, "Fees"), _delivered(lending))
@@ -144,19 +137,6 @@ def test_a_section_within_the_limit_is_given_whole_and_one_above_it_is_not() -> 
     collapsed = open_section(subtree(above), find_id(subtree(above), "B"))
     assert collapsed.tokens < 100
     assert "Below it:" in collapsed.text
-
-
-def test_an_unknown_id_gets_the_three_nearest(manual: Library) -> None:
-    block = open_section(manual, "Opening hour")
-    assert block.section_id is None
-    assert f"Nearest: [{find_id(manual, 'Opening hours')}] Manual > Opening hours; [" in block.text
-    assert block.text.count("] ") == 3
-    assert block.spans == ()
-
-
-@pytest.mark.parametrize("name", ["Fees", "fees", "Manual > Fees", "Lending > Fees", "`Fees`"])
-def test_a_path_or_title_that_one_section_has_opens_it(manual: Library, name: str) -> None:
-    assert open_section(manual, name).section_id == find_id(manual, "Fees")
 
 
 def test_a_path_of_a_folder_opens_a_file_and_what_two_sections_have_opens_none(tmp_path: Path) -> None:
@@ -198,14 +178,6 @@ def test_a_paragraph_that_repeats_is_given_once() -> None:
     assert open_section(library, find_id(library, "A")).text.count(paragraph.strip()) == 1
 
 
-def test_what_a_model_invents_is_shown_on_one_short_line(manual: Library) -> None:
-    block = open_section(manual, "a\nb\x1b[31m" + "x" * 500)
-    assert "\n" not in block.text
-    assert "\x1b" not in block.text
-    assert len(block.text) < 400
-    assert "Nearest" not in open_section(make_library(""), "zzz").text
-
-
 @pytest.mark.parametrize("page", ["0", "2", "99"])
 def test_a_page_that_is_not_there(manual: Library, page: str) -> None:
     fees = find_id(manual, "Fees")
@@ -237,14 +209,6 @@ def test_many_children_are_listed_by_ranges_that_can_be_opened() -> None:
     listing = open_section(library, f"{section_id}:c2")
     assert listing.text.startswith(f"[{section_id}] A: 5 to ")
     assert "## B004 [" in listing.text
-
-
-def test_a_range_of_small_sections_is_given_whole() -> None:
-    library = make_library(f"# A\n\n{write_words(650)}\n" + "".join(f"## B{i:03}\n\nText {i}.\n\n" for i in range(100)))
-    block = open_section(library, f"{find_id(library, 'A')}:c2")
-    assert "Text 60." in block.text
-    assert "Text 99." in block.text
-    assert not block.is_listing
 
 
 def test_the_id_of_the_whole_lists_the_top() -> None:

@@ -58,17 +58,6 @@ def test_a_long_file_of_one_title_is_given_in_pages() -> None:
     assert second.spans[0].end == len(LIBRARY.document("sole.md").text)
 
 
-def test_an_empty_file_says_so() -> None:
-    assert "no text" in open_file("empty.md").text
-
-
-def test_a_file_that_was_given_is_not_given_again() -> None:
-    whole = {"short.md": [(0, 26)]}
-    block = expand(LIBRARY, find("Short guide"), delivered=whole, nonce=NONCE)
-    assert block.spans == ()
-    assert "open already" in block.text
-
-
 def test_many_files_with_long_names_have_a_line_each_by_the_beginning_of_their_names() -> None:
     names = [f"{number:02} Agreement on development, manufacturing and supply, amended" for number in range(55)]
     library = make_folder({f"{name}.md": f"# One\n\n{LONG}\n\n# Two\n\n{LONG}\n" for name in names})

@@ -9,10 +9,8 @@ import pytest
 from roamtui.outline.labels import (
     describe_size,
     escape,
-    find_body,
     find_opening,
     has_own_text,
-    name_node,
     name_path,
 )
 from roamtui.outline.references import parse_reference
@@ -63,14 +61,6 @@ def test_what_is_defused_and_what_stays(text: str, shown: str) -> None:
     assert escape(text) == shown
 
 
-def test_titles_are_one_short_line_without_anchors() -> None:
-    library = make_library(f"# {'long ' * 60}\n\n# Named {{#anchor}}\n\n# {{#only}}\n")
-    names = [name_node(library.node(section_id)) for section_id in library.walk()]
-    assert len(names[0]) <= 120
-    assert names[0].endswith("…")
-    assert names[1:] == ["Named", "(untitled)"]
-
-
 def test_a_path_names_all_titles_above() -> None:
     library = make_library("# A\n\n## [0123abcd]\n\n### C\n")
     assert name_path(library, find_id(library, "C")) == "A > (0123abcd) > C"
@@ -114,13 +104,6 @@ def test_a_section_of_a_heading_alone_is_empty(text: str, is_empty: bool) -> Non
     assert has_own_text(library, first) is not is_empty
 
 
-def test_the_body_of_a_section_is_what_follows_its_heading() -> None:
-    assert find_body("# A\nbody\n") == "body\n"
-    assert find_body("A\n=\nbody") == "body"
-    assert find_body("#hashtag title\r\n---\r\nbody\r\n") == "body\n"
-    assert find_body("A\nB\n---\nbody") == "body"
-
-
 def test_an_opening_in_a_document_of_carriage_returns() -> None:
     library = make_library("Hello there.\r\rSecond.\r\r# A\r\rText of A.\r")
     preamble, section = library.walk()
@@ -136,8 +119,3 @@ def test_an_id_that_a_person_or_model_writes_around_is_read() -> None:
         assert reference is not None
         assert reference.section_id == section_id
         assert open_section(library, written).section_id == section_id
-
-
-def test_a_path_does_not_say_a_title_twice() -> None:
-    library = make_library("# Guide\n\n## Guide\n\n### Start\n\nx\n")
-    assert name_path(library, find_id(library, "Start")) == "Guide > Start"

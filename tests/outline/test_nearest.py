@@ -14,11 +14,6 @@ def test_an_id_with_a_wrong_digit_is_found_first(manual: Library) -> None:
         assert find_nearest(manual, section_id[:7])[0] == section_id
 
 
-def test_a_title_in_place_of_an_id_is_found(manual: Library) -> None:
-    assert find_nearest(manual, "Opening hours")[0] == find_id(manual, "Opening hours")
-    assert find_nearest(manual, "lost book")[0] == find_id(manual, "Lost books")
-
-
 def test_there_are_always_three_as_long_as_there_are_sections(manual: Library) -> None:
     for requested in ("", "zzz", "\x00\ud800", "x" * 10_000, "[]"):
         found = find_nearest(manual, requested)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,35 +10,6 @@ from roamtui.outline.pages import PAGE_TOKENS, split_pages
 from tests.outline.documents import find_id, make_library, open_section, write_words
 
 _LONG = write_words(20_000)
-
-
-def test_a_text_of_one_page_is_not_cut() -> None:
-    assert split_pages("short\n") == [(0, 6)]
-    assert split_pages("") == [(0, 0)]
-
-
-def test_pages_end_at_blank_lines() -> None:
-    lines = re.sub(r"(\S+ \S+ \S+) (?=\S+ \S+ \S+ )", "\\1\n", _LONG)
-    for text in (lines, lines.replace("\n", "\r\n"), lines.replace("\n", "\r")):
-        pages = split_pages(text)
-        assert len(pages) > 5
-        for start, end in pages[:-1]:
-            assert text[start:end].endswith(("\n\n", "\r\n\r\n", "\r\r"))
-
-
-def test_without_blank_lines_pages_end_at_line_ends() -> None:
-    for newline in ("\n", "\r\n", "\r"):
-        text = _LONG.replace("\n\n", newline)
-        for start, end in split_pages(text)[:-1]:
-            assert text[start:end].endswith(newline)
-            assert not text[end:].startswith("\n")
-
-
-def test_without_line_ends_pages_are_cut_anywhere() -> None:
-    text = "x" * 100_000
-    pages = split_pages(text)
-    assert len(pages) > 2
-    assert "".join(text[start:end] for start, end in pages) == text
 
 
 def test_no_page_is_far_too_long_where_a_text_turns_to_numbers() -> None:

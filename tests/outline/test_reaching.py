@@ -72,9 +72,8 @@ def _find_unreached(library: Library, budget: int | None, calls_max: int = 99) -
 
 
 @pytest.mark.parametrize("shape", shapes())
-@pytest.mark.parametrize("budget", [300, 1_500])
-def test_every_section_of_a_generated_document_is_reached(shape: str, budget: int) -> None:
-    assert _find_unreached(make_shape(shape), budget) == []
+def test_every_section_of_a_generated_document_is_reached(shape: str) -> None:
+    assert _find_unreached(make_shape(shape), 300) == []
 
 
 @pytest.mark.parametrize("name", list_documents("books/de-gg.md", "books/graphql-spec.md", "books/comprehensive*.md"))
@@ -106,9 +105,9 @@ _BODY = "Some words of a section that is long enough to be worth opening by itse
         (_write_tree(2, 98, _BODY), 2),
         (_write_tree(4, 9, _BODY), 2),
         (_write_tree(6, 4, _BODY), 2),
-        (_write_tree(1, 60_000, "Few words."), 3),
+        (_write_tree(1, 20_000, "Few words."), 3),
     ],
-    ids=["flat", "two levels", "four levels", "six levels", "60,000 flat"],
+    ids=["flat", "two levels", "four levels", "six levels", "20,000 flat"],
 )
 def test_two_calls_lead_to_any_of_ten_thousand_sections(text: str, calls_max: int) -> None:
     assert _find_unreached(make_library(text), None, calls_max) == []

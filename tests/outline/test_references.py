@@ -7,7 +7,6 @@ from itertools import accumulate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.outline.references import LISTED_MAX, Ranges, Reference, parse_reference
 from tests.outline.documents import make_library
 
@@ -50,13 +49,6 @@ def test_following_ranges_leads_to_any_child_in_a_few_steps(sizes: list[int], da
         assert len(steps) <= 2
 
 
-def test_ranges_that_are_not_there() -> None:
-    ranges = _make_ranges([1] * 100)
-    assert ranges.find(()) == (0, 100)
-    assert [ranges.find(steps) for steps in ((0,), (3,), (1, 2))] == [None] * 3
-    assert _make_ranges([]).find((1,)) == (0, 0)
-
-
 def test_the_form_of_ids() -> None:
     assert parse_reference("0123abcd") == Reference(section_id="0123abcd")
     assert parse_reference("0123abcd:12") == Reference(section_id="0123abcd", page=12)
@@ -77,9 +69,3 @@ def test_a_line_names_the_ends_the_number_and_the_size_of_a_range() -> None:
     assert lines[1].endswith(f", {tokens})")
     assert ranges.describe(cities, (9,)) == []
     assert ranges.describe(cities, title_length_max=0)[0].startswith(f"- [{cities}:c1] (60 sections, ")
-
-
-def test_a_range_is_small_enough_to_be_given_whole() -> None:
-    library = make_library("# All\n\n" + "".join(f"## Part {i}\n\n{'words ' * 300}\n\n" for i in range(40)))
-    ranges = Ranges.of(library, next(library.walk()))
-    assert all(ranges.count_tokens(start, end) <= WHOLE_TOKENS_MAX for start, end in ranges.split(0, 40))

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.store import Store
-from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, SCREEN_SCOPES, Scope, render_key_table, show_key
+from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Scope
 from roamtui.tui.app import RoamApp
 from roamtui.tui.keys import build_keys
 from roamtui.tui.screens.conversations import ConversationsScreen
@@ -69,25 +69,6 @@ def test_no_key_has_two_meanings_in_one_place() -> None:
         is_apart = bool(SCREEN_SCOPES & {one.scope, other.scope})
         if one.scope is other.scope or (Scope.GLOBAL in (one.scope, other.scope) and not is_apart):
             assert not set(one.keys) & set(other.keys), (one.id, other.id)
-
-
-def test_ids_are_unique_and_labels_and_help_are_written() -> None:
-    assert len({action.id for action in ACTIONS}) == len(ACTIONS)
-    for action in ACTIONS:
-        assert action.keys, action.id
-        assert action.label, action.id
-        assert action.help.endswith("."), action.id
-        assert action.help[0].isupper(), action.id
-
-
-def test_the_key_table_lists_every_action_with_all_its_keys() -> None:
-    table = render_key_table()
-    assert table.startswith("| where | key | does |\n|---|---|---|\n")
-    rows = table.splitlines()[2:]
-    assert len(rows) == len(ACTIONS)
-    for action in ACTIONS:
-        keys = " ".join(f"`{show_key(key)}`" for key in action.keys)
-        assert rows.count(f"| {SCOPE_TITLES[action.scope]} | {keys} | {action.help} |") == 1, action.id
 
 
 async def test_help_lists_every_action() -> None:

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import TYPE_CHECKING
 
 import pytest
 from textual.content import Content
 
-from roamtui.agent.loop import Agent
-from roamtui.conversation.commands import Origin
 from roamtui.conversation.transcript import Stopped
-from roamtui.models.base import Request, Retrying
-from roamtui.models.offline.model import OfflineModel
+from roamtui.models.base import Request
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
-from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeView, QuestionView
 from roamtui.tui.chat.sources_view import SourcesView
 from roamtui.tui.commands import AskAboutWanted
-from roamtui.tui.context import AppContext
-from tests.tui.driving import EXAMPLES, ask, expand, find_id, make_app, make_context, screen_text, wait_until
+from tests.tui.driving import EXAMPLES, ask, expand, find_id, make_app, screen_text, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,20 +90,6 @@ async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
         assert "nothing open" in screen_text(app)
 
 
-async def test_what_a_person_opens_is_given_to_the_model() -> None:
-    app = make_app([ScriptedReply(text="Ninety.")])
-    async with app.run_test(size=SIZE) as pilot:
-        screen = app.main
-        deck = find_id(app, "Deck oven")
-        screen.tree_pane.go_to(deck)
-        await wait_until(pilot, lambda: screen.tree_pane.outline.cursor_id == deck)
-        await pilot.press("escape", "a")
-        await wait_until(pilot, lambda: screen.session.state.open_ids == (deck,))
-        assert screen.session.state.open[0].opened_by is Origin.PERSON
-        await ask(pilot, "How many?")
-        assert "ninety loaves" in model_of(app).requests[0].messages[-1].text
-
-
 async def test_an_answer_shows_numbers_sources_and_which_quotes_stand_in_the_text() -> None:
     app = make_app()
     async with app.run_test(size=SIZE) as pilot:
@@ -169,28 +149,6 @@ async def test_keys_go_to_what_the_answer_cites_and_not_to_what_was_opened_last(
             await wait_until(pilot, lambda expected=expected: outline.cursor_id == expected)  # type: ignore[misc]
 
 
-async def test_a_click_on_a_mark_jumps_to_its_section() -> None:
-    app = make_app()
-    async with app.run_test(size=SIZE) as pilot:
-        screen = app.main
-        steam = find_id(app, "Steam")
-        model_of(app).add_replies(expand(steam), ScriptedReply(text=f"[{steam}] tells."))
-        await ask(pilot, "How long is steam let in?")
-        await pilot.click(app.screen.query(AnswerView).last(), offset=(2, 0))
-        await wait_until(pilot, lambda: screen.reader_pane.section_id == steam)
-
-
-async def test_an_id_that_the_model_made_up_is_told_and_leads_nowhere() -> None:
-    app = make_app([ScriptedReply(text="See [0badc0de].")])
-    async with app.run_test(size=SIZE) as pilot:
-        await ask(pilot, "What?")
-        assert "unknown section 0badc0de" in last(app, SourcesView)
-        await pilot.press("shift+tab", "enter")
-        await pilot.pause()
-        assert app.main.reader_pane.section_id is None
-        assert ["made that id up" in notice.message for notice in app._notifications] == [True]
-
-
 async def test_text_before_a_call_is_thinking_aloud_and_not_the_answer() -> None:
     app = make_app()
     async with app.run_test(size=SIZE) as pilot:
@@ -202,13 +160,6 @@ async def test_text_before_a_call_is_thinking_aloud_and_not_the_answer() -> None
         await ask(pilot, QUESTION)
         assert last(app, AnswerView) == "Forty [1]."
         assert "Let me look." in last(app, ActivityView)
-
-
-async def test_a_retry_is_told() -> None:
-    app = make_app([ScriptedReply(text="Yes.", retries=(Retrying("The provider is busy", 3.0),))])
-    async with app.run_test(size=SIZE) as pilot:
-        await ask(pilot, QUESTION)
-        assert "The provider is busy; trying again in 3 s" in last(app, ActivityView)
 
 
 async def test_ctrl_c_stops_the_answer_and_keeps_what_came() -> None:
@@ -341,18 +292,6 @@ async def test_the_persons_cursor_survives_the_undo_of_a_batch() -> None:
         assert screen.status_line.status.message == "took back 1 section"
 
 
-async def test_a_reply_without_quotes_is_shown_as_a_draft_and_asked_for_again() -> None:
-    app = make_app()
-    async with app.run_test(size=SIZE) as pilot:
-        stone = find_id(app, "Stone oven")
-        replies = (ScriptedReply(text="Forty, I think."), ScriptedReply(text=f'"forty loaves" [{stone}]'))
-        model_of(app).add_replies(expand(stone), *replies)
-        await ask(pilot, QUESTION)
-        assert last(app, AnswerView) == '"forty loaves" [1]'
-        assert "Forty, I think." in last(app, ActivityView)
-        assert "asked the model to quote what it says" in last(app, ActivityView)
-
-
 async def test_the_last_question_is_asked_again_from_before_it() -> None:
     app = make_app([ScriptedReply(text="First."), ScriptedReply(text="Bad."), ScriptedReply(text="Better.")])
     async with app.run_test(size=SIZE) as pilot:
@@ -429,15 +368,3 @@ async def test_a_question_about_one_section_stays_one_when_it_is_asked_again(key
         exchanges = app.main.session.state.transcript.exchanges
         assert [(exchange.answer, exchange.within) for exchange in exchanges] == [("A hundred.", deck)]
         await wait_until(pilot, lambda: _TAG not in screen_text(app))
-
-
-async def test_what_the_offline_model_finds_is_a_passage_and_no_proven_answer() -> None:
-    context = make_context()
-    searcher = KeywordSearcher(context.agent.session.state.library)
-    app = RoamApp(AppContext(agent=Agent(context.agent.session, OfflineModel(), searcher)))
-    async with app.run_test(size=SIZE) as pilot:
-        await ask(pilot, QUESTION)
-        shown = app.screen.query(ExchangeView).last().query_one(SourcesView).lay_out(80)
-        assert re.match(r"Passages  (\d)/\1 quotes? found in the text\n", shown.plain)
-        assert shown.plain.endswith(" ✓")
-        assert not [span for span in shown.spans if "success" in str(span.style)]

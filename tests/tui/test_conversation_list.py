@@ -11,8 +11,6 @@ from roamtui.conversation.store import ConversationSummary, Store
 from roamtui.tui.conversation_list import (
     ConversationList,
     delete_all,
-    describe_conversation,
-    name_conversation,
     propose_file_name,
 )
 from tests.conversation.conversations import ask, make_state
@@ -39,34 +37,10 @@ def show(conversations: ConversationList) -> list[str]:
     return [summary.id for summary in conversations.visible]
 
 
-def test_only_those_about_this_document_are_listed_until_all_are_wanted() -> None:
-    conversations = make_list()
-    assert show(conversations) == ["one", "two"]
-    conversations.is_all = True
-    assert show(conversations) == ["one", "two", "three"]
-
-
-def test_each_typed_word_must_stand_somewhere_in_the_conversation() -> None:
-    conversations = make_list()
-    conversations.take_words({"one": "How hot is the ÖFEN?\nVery.", "two": "How cold?"})
-    for pattern, found in (("how", ["one", "two"]), ("öfen ABOUT", ["one"]), ("two cold", ["two"]), ("gone", [])):
-        conversations.pattern = pattern
-        assert show(conversations) == found, pattern
-
-
 def test_titles_are_searched_before_the_rest_is_read() -> None:
     conversations = make_list()
     conversations.pattern = "two"
     assert show(conversations) == ["two"]
-
-
-def test_what_is_deleted_comes_back_last_first() -> None:
-    conversations = make_list()
-    conversations.delete("one")
-    conversations.delete("two")
-    assert show(conversations) == []
-    assert [conversations.undo(), conversations.undo(), conversations.undo()] == ["two", "one", None]
-    assert show(conversations) == ["one", "two"]
 
 
 def test_one_that_cannot_be_deleted_does_not_keep_the_others(tmp_path: Path) -> None:
@@ -75,15 +49,6 @@ def test_one_that_cannot_be_deleted_does_not_keep_the_others(tmp_path: Path) -> 
             store.save(ask(make_state(conversation_id=name)))
         assert delete_all(store, "abc") == ['There is no conversation "b". `roamtui conversations` lists them.']
         assert store.list() == ()
-
-
-def test_a_conversation_is_told_on_one_safe_line() -> None:
-    summary = make_summary("x", title="[b]Evil\x1b[31m\nlines", source="/docs/\x1b]0;x\x07b.md", questions=1)
-    assert name_conversation(summary).startswith("[b]Evil")
-    told = name_conversation(summary) + describe_conversation(summary, with_source=True)
-    assert all(character.isprintable() for character in told)
-    assert describe_conversation(summary, with_source=False).startswith("1 question · 2026-01-0")
-    assert name_conversation(make_summary("x", title="\n")) == "(no question yet)"
 
 
 @pytest.mark.parametrize(

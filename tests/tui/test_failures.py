@@ -83,24 +83,6 @@ async def test_a_failing_command_is_a_message(monkeypatch: pytest.MonkeyPatch) -
         assert app.is_running
 
 
-async def test_notes_on_the_document_are_shown_at_the_start() -> None:
-    app = make_app(notes=("Two bytes were no UTF-8.",))
-    async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.pause()
-        assert notices(app, Weight.INFO) == ["Two bytes were no UTF-8."]
-
-
-async def test_a_document_that_is_no_file_cannot_be_edited_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EDITOR", "true")
-    app = make_app()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("escape", "j", "enter", "3", "e")
-        await pilot.pause()
-        assert [notice.message for notice in app._notifications] == [
-            "Only a document that is a file on this machine can be edited."
-        ]
-
-
 async def test_links_jump_inside_ask_before_a_web_page_and_say_where_they_cannot_go(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

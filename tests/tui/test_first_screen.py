@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamtui.models.offline.model import OfflineModel
@@ -58,14 +57,6 @@ async def test_a_key_that_needs_the_reader_at_once_makes_it() -> None:
         await wait_until(pilot, lambda: "How the bakery is run." in screen_text(app))
 
 
-async def test_late_examples_are_in_the_history_of_the_box() -> None:
-    app = make_late_app(make_context())
-    async with app.run_test(size=(120, 35)) as pilot:
-        await wait_until(pilot, lambda: EXAMPLES[0] in screen_text(app))
-        await pilot.press("up")
-        assert app.main.question_box.text == EXAMPLES[0]
-
-
 async def test_all_that_it_teaches_is_in_view_on_a_usual_terminal() -> None:
     examples = ("Who may lend an item to a neighbour?", "What is a late fee?", "When is the starter fed?")
     context = make_context(options=TuiOptions(examples=examples))
@@ -79,12 +70,6 @@ async def test_all_that_it_teaches_is_in_view_on_a_usual_terminal() -> None:
         await wait_until(pilot, lambda: screen_text(app).count("Larch Lane Bakery") == 2)
         await pilot.resize_terminal(80, 24)
         await wait_until(pilot, lambda: app.main.chat_log.max_scroll_y == 0)
-
-
-async def test_late_notes_are_told() -> None:
-    app = make_late_app(replace(make_context(), notes=("This conversation will not be saved.",)))
-    async with app.run_test(size=(120, 35)) as pilot:
-        await wait_until(pilot, lambda: "This conversation will not be saved." in screen_text(app))
 
 
 async def test_an_app_can_be_left_before_the_agent_is_made() -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from textual import events
-from textual.command import CommandList
 
 from roamtui.tui.panes.pane import Pane
 from tests.tui.driving import find_id, make_app, screen_text, wait_until
@@ -47,15 +46,6 @@ async def test_digits_are_typed_once_the_box_has_text() -> None:
     async with app.run_test() as pilot:
         await pilot.press("a", "1", "2", "3", "?")
         assert app.main.question_box.text == "a123?"
-        assert place(app) == "question-box"
-
-
-async def test_a_question_mark_in_the_empty_box_shows_help() -> None:
-    app = make_app()
-    async with app.run_test() as pilot:
-        await pilot.press("?")
-        assert type(app.screen).__name__ == "HelpScreen"
-        await pilot.press("escape")
         assert place(app) == "question-box"
 
 
@@ -115,14 +105,6 @@ async def test_escape_leaves_the_cursor_on_a_section_that_a_filter_found() -> No
         await wait_until(pilot, lambda: "Ovens" in screen_text(app))
         await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == find_id(app, "Starter"))
         assert "Starter" in screen_text(app)
-
-
-async def test_escape_out_of_a_filter_that_is_typed_goes_back_to_where_it_began() -> None:
-    app = make_app()
-    async with app.run_test(size=MIDDLE) as pilot:
-        await pilot.press("escape", "j", "s", *"starter", "escape")
-        await wait_until(pilot, lambda: "Ovens" in screen_text(app))
-        assert app.main.tree_pane.outline.cursor_id == find_id(app, "Ovens")
 
 
 async def test_reading_costs_nothing_and_escape_comes_back() -> None:
@@ -198,29 +180,6 @@ async def test_the_reader_is_a_third_column_where_there_is_room() -> None:
         assert screen.reader_pane.region.x > screen.chat_pane.region.x > screen.tree_pane.region.x
 
 
-async def test_changing_the_width_keeps_the_focus() -> None:
-    app = make_app()
-    async with app.run_test(size=WIDE) as pilot:
-        await pilot.press("escape", "j", "3")
-        for width in (100, 50, 100, 160):
-            await pilot.resize_terminal(width, 30)
-            await pilot.pause()
-            assert place(app) == "reader"
-            assert app.main.reader_pane.region.width > 0
-
-
-async def test_panes_are_chosen_by_mouse_too() -> None:
-    app = make_app()
-    async with app.run_test(size=NARROW) as pilot:
-        screen = app.main
-        await pilot.click(screen.chat_pane.title_line, offset=(2, 0))
-        await pilot.pause()
-        assert place(app) == "tree"
-        await pilot.click(screen.tree_pane.title_line, offset=(14, 0))
-        await pilot.pause()
-        assert place(app) == "question-box"
-
-
 async def test_ctrl_c_without_anything_to_stop_does_not_quit() -> None:
     app = make_app()
     async with app.run_test() as pilot:
@@ -241,27 +200,6 @@ async def test_ctrl_c_copies_the_selection() -> None:
         await pilot.press("ctrl+c")
         await pilot.pause()
         assert app.clipboard == "a ␛]52;c;x␇ b"
-
-
-async def test_an_example_goes_into_the_box_by_key_and_is_not_sent() -> None:
-    app = make_app()
-    async with app.run_test(size=MIDDLE) as pilot:
-        await pilot.press("shift+tab", "j", "j", "enter")
-        await pilot.pause()
-        assert place(app) == "question-box"
-        assert app.main.question_box.text == "When is the starter fed?"
-        assert app.main.session.state.question_number == 0
-
-
-async def test_a_command_of_the_palette_works_from_anywhere() -> None:
-    app = make_app()
-    async with app.run_test(size=MIDDLE) as pilot:
-        await pilot.press("ctrl+p")
-        await pilot.pause()
-        await pilot.press(*"unfold all")
-        await wait_until(pilot, lambda: bool(app.screen.query(CommandList).last().option_count))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: app.screen is app.main and "Steam" in screen_text(app))
 
 
 @pytest.mark.parametrize("key", ["f1", "f2", "f3", "ctrl+p"])

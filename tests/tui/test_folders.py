@@ -53,19 +53,6 @@ async def test_a_file_is_read_when_it_is_unfolded(folder: Path) -> None:
         assert len(app.main.session.state.library.grafts) == 1
 
 
-async def test_a_file_is_read_and_shown_when_it_is_chosen(folder: Path) -> None:
-    app = make_app(folder)
-    async with app.run_test(size=(120, 30)) as pilot:
-        app.main.switch.go_tree()
-        await pilot.press("enter")
-        reader = app.main.reader_pane.reader
-        await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Bakery"))
-        assert app.main.session.state.reading == find_id(app, "README.md")
-        await pilot.press("1", "j", "enter")
-        await wait_until(pilot, lambda: reader.section_id == find_id(app, "guides"))
-        assert reader.selected_or_section_text() == "dough.md\nodd.md\n"
-
-
 async def test_a_file_that_cannot_be_read_says_why_in_reader_and_chat(folder: Path) -> None:
     app = make_app(folder)
     (folder / "README.md").unlink()

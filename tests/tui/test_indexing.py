@@ -39,12 +39,3 @@ async def test_a_large_source_is_indexed_ahead(monkeypatch: pytest.MonkeyPatch) 
         searcher.may_end.set()
         await wait_until(pilot, lambda: "indexing" not in screen_text(app))
     assert searcher._state is not None
-
-
-async def test_a_small_source_is_not() -> None:
-    app = make_app(text=_TEXT)
-    searcher = KeywordSearcher(app.app_context.agent.session.state.library)
-    app.app_context.agent.searcher = searcher
-    async with app.run_test(size=(120, 30)) as pilot:
-        await pilot.pause()
-    assert searcher._state is None

@@ -9,7 +9,7 @@ from textual import events
 from textual.keys import _character_to_key
 
 from roamtui.tui import key_order
-from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
+from tests.tui.driving import app_of, make_app, screen_text, wait_until
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -41,25 +41,6 @@ async def test_a_search_is_typed_sent_and_walked_in_one_go() -> None:
         assert app.main.focused is app.main.tree_pane.outline
         type_at_once(pilot, "escape", *"/steam", "enter", "n")
         await wait_until(pilot, lambda: app.main.tree_pane.text_pattern == "steam")
-
-
-async def test_the_reader_search_takes_what_is_typed_with_its_key() -> None:
-    app = make_app()
-    async with app.run_test(size=(160, 40)) as pilot:
-        app.main.tree_pane.go_to(find_id(app, "Stone oven"))
-        await pilot.press("3")
-        await pilot.pause()
-        type_at_once(pilot, *"/forty")
-        await wait_until(pilot, lambda: "1 match" in screen_text(app))
-
-
-async def test_a_paste_right_after_a_key_goes_into_the_field() -> None:
-    app = make_app()
-    async with app.run_test() as pilot:
-        await pilot.press("escape")
-        type_at_once(pilot, "s")
-        pilot.app.post_message(events.Paste("Dough"))
-        await wait_until(pilot, lambda: app.main.tree_pane.outline.filter_pattern == "Dough")
 
 
 async def test_keys_after_one_that_opens_a_screen_go_to_that_screen() -> None:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from roamtui.tui.actions import ACTIONS
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.keys import build_keys
 from tests.tui.driving import make_app
-
-
-def test_without_overrides_the_table_is_in_force() -> None:
-    keys = build_keys()
-    assert keys.actions == ACTIONS
-    assert keys.problems == ()
 
 
 def test_an_override_replaces_all_keys_of_an_action() -> None:
@@ -24,17 +17,6 @@ def test_a_key_taken_from_another_action_is_told() -> None:
     keys = build_keys({"tree.read": ("x",)})
     assert keys.problems == ('"tree.read" takes "x" away from "tree.close".',)
     assert keys.show_first("tree.close") == "–"
-
-
-def test_the_same_key_in_two_places_is_no_clash() -> None:
-    assert build_keys({"tree.read": ("y",)}).problems == ()
-
-
-def test_a_global_key_clashes_with_any_place() -> None:
-    assert build_keys({"global.help": ("a",)}).problems == (
-        '"global.help" takes "a" away from "tree.open".',
-        '"global.help" takes "a" away from "reader.open".',
-    )
 
 
 def test_an_unknown_action_is_told() -> None:
@@ -67,13 +49,6 @@ def test_a_key_that_does_not_exist_is_told_and_changes_nothing() -> None:
     )
     assert keys.show_first("tree.pin") == "p"
     assert keys.show_first("tree.open") == "ctrl+shift+o"
-
-
-def test_the_keys_of_the_table_all_exist() -> None:
-    for action in ACTIONS:
-        assert build_keys({action.id: tuple(key for key in action.keys if len(key) > 1)}).problems == ()
-    names = ("full_stop", "question_mark", "slash", "left_square_bracket", "alt+left", "ctrl+pagedown", "é", "+")
-    assert build_keys({"tree.read": names}).problems == ()
 
 
 def test_a_letter_cannot_send_a_question() -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.document.parse import parse_document
-from roamtui.tui.node_names import describe_size, name_place
+from roamtui.tui.node_names import name_place
 from roamtui.tui.panes.pane import PaneTitle
 from tests.tui.driving import find_id, make_app, wait_until
 from tests.tui.tree.outlines import find_id as find_in
-from tests.tui.tree.outlines import make_folder, make_library
+from tests.tui.tree.outlines import make_library
 
 
 def _note(title: PaneTitle) -> str:
@@ -20,14 +19,6 @@ def test_the_documents_own_title_is_no_part_of_a_place() -> None:
     library = make_library("# Book\n\n## One\n\n### Two\n\nText.\n")
     path = (*library.ancestors(find_in(library, "Two")), find_in(library, "Two"))
     assert name_place(library, path) == "One › Two"
-
-
-def test_a_folder_tells_its_files_and_what_is_read_of_them() -> None:
-    folder = make_folder("a.md", "b.md")
-    assert describe_size(folder) == ("2 files", "2 files")
-    grown = folder.graft(find_in(folder, "a.md"), parse_document("# A\n\n## B\n", key="a.md"))
-    assert describe_size(grown)[0].startswith("2 files · ")
-    assert describe_size(make_library("# One\n")) == ("1 section", "1")
 
 
 async def test_the_line_above_the_outline_says_what_stands_above_the_cursor() -> None:

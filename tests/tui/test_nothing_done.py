@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.models.scripted import ScriptedReply
-from tests.tui.driving import app_of, ask, expand, find_id, make_app, wait_until
+from tests.tui.driving import app_of, make_app, wait_until
 
 
 @pytest.mark.parametrize(
@@ -48,19 +47,6 @@ async def test_in_the_reader(key: str, told: str) -> None:
         await wait_until(pilot, lambda: main.status_line.status.message == told)
 
 
-async def test_a_second_undo_does_not_say_what_the_first_one_did() -> None:
-    app = make_app()
-    stone = find_id(app, "Stone oven")
-    app.app_context.agent.model.add_replies(expand(stone), ScriptedReply(text="So."))  # type: ignore[attr-defined]
-    async with app.run_test(size=(120, 30)) as pilot:
-        await ask(pilot, "What of the stone oven?")
-        status_line = app.main.status_line
-        await pilot.press("escape", "u")
-        await wait_until(pilot, lambda: status_line.status.message == "took back 1 section")
-        await pilot.press("u")
-        await wait_until(pilot, lambda: "nothing that could be taken back" in status_line.status.message)
-
-
 async def test_opening_what_is_open_says_that_it_is() -> None:
     async with make_app().run_test(size=(120, 30)) as pilot:
         status_line = app_of(pilot).main.status_line
@@ -91,15 +77,3 @@ async def test_enter_in_the_reader_leads_to_no_link_that_is_out_of_view() -> Non
         assert main.reader_pane.reader.top_y == 0
         await pilot.press("G", "enter")
         await wait_until(pilot, lambda: main.reader_pane.reader.current_link() == "#steam")
-
-
-async def test_typing_a_pattern_leads_past_no_match() -> None:
-    text = "# T\n\n" + "\n\n".join(["a", *["x"] * 60, "ab", *["x"] * 60, "a", *["x"] * 60, "abc"])
-    async with make_app(text=text).run_test(size=(120, 24)) as pilot:
-        main = app_of(pilot).main
-        await pilot.press("escape", "enter", "3")
-        await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
-        await pilot.press("slash", "a", "b", "c")
-        await wait_until(pilot, lambda: "1 match · 1/1" in str(main.reader_pane.title_line.render()))
-        await pilot.press("backspace")
-        await wait_until(pilot, lambda: "2 matches · 1/2" in str(main.reader_pane.title_line.render()))

@@ -12,7 +12,7 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.overlays import PromptScreen
-from tests.tui.driving import find_id, make_app, screen_text, wait_until
+from tests.tui.driving import find_id, screen_text, wait_until
 
 _PAGES = (
     "# Annual report\n\n## Letter\n\nA good year was had by all of us, and it\n",
@@ -117,19 +117,3 @@ async def test_what_is_copied_says_its_page_and_holds_no_mark() -> None:
         await wait_until(pilot, lambda: "has few words.\n\n(Annual report, p. 1)" not in app.clipboard)
         assert "went on like that" in app.clipboard
         assert "─ p. 2" not in app.clipboard
-
-
-async def test_a_page_that_is_not_there_is_refused_in_a_sentence() -> None:
-    app = _make_paged_app()
-    async with app.run_test(size=(120, 30)) as pilot:
-        await pilot.press("ctrl+g")
-        await _go_to(app, "6")
-        await wait_until(pilot, lambda: any("from 1 to 5" in told.message for told in app._notifications))
-
-
-async def test_without_pages_there_is_none_to_go_to() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 30)) as pilot:
-        await pilot.press("ctrl+g")
-        await wait_until(pilot, lambda: any("has no pages" in told.message for told in app._notifications))
-        assert not isinstance(app.screen, PromptScreen)

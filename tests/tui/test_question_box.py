@@ -44,14 +44,6 @@ async def test_enter_sends_what_stands_there_without_white_space_around() -> Non
         assert app.sent == ["ab"]
 
 
-async def test_both_keys_for_a_new_line_make_one() -> None:
-    app = BoxApp()
-    async with app.run_test() as pilot:
-        await pilot.press("a", "shift+enter", "b", "ctrl+j", "c")
-        assert app.box.text == "a\nb\nc"
-        assert app.sent == []
-
-
 async def test_the_box_grows_to_six_lines_and_then_scrolls() -> None:
     app = BoxApp()
     async with app.run_test() as pilot:
@@ -60,14 +52,6 @@ async def test_the_box_grows_to_six_lines_and_then_scrolls() -> None:
             await pilot.press("ctrl+j")
             await pilot.pause()
             assert app.box.size.height == min(count, 6)
-
-
-async def test_long_lines_are_wrapped_and_make_it_grow_too() -> None:
-    app = BoxApp()
-    async with app.run_test(size=(40, 20)) as pilot:
-        app.box.fill("word " * 30)
-        await pilot.pause()
-        assert app.box.size.height > 3
 
 
 async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() -> None:
@@ -85,17 +69,6 @@ async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() ->
         assert app.box.text == "d"
         await pilot.press("down")
         assert app.box.text == "d"
-
-
-async def test_a_question_is_remembered_once() -> None:
-    app = BoxApp()
-    async with app.run_test() as pilot:
-        app.box.remember("one")
-        app.box.remember("one")
-        await pilot.press("up", "up")
-        assert app.box.text == "one"
-        await pilot.press("down")
-        assert app.box.text == ""
 
 
 async def test_a_paste_is_made_safe_and_put_at_the_cursor() -> None:

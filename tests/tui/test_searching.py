@@ -79,41 +79,6 @@ async def test_matches_are_counted_as_typed_and_stepped_through() -> None:
         assert cursor(pilot) == "Upper stone"
 
 
-async def test_in_two_panes_the_reader_comes_beside_the_outline() -> None:
-    app = make_app(text=TEXT)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await search(pilot, "dried")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: "Rye is dried here." in screen_text(app))
-        assert app.main.focused is app.main.tree_pane.outline
-        await pilot.press("escape", "escape")
-        await wait_until(pilot, lambda: app.main.focused is app.main.question_box)
-
-
-async def test_in_one_pane_the_reader_waits_with_its_marks() -> None:
-    app = make_app(text=TEXT)
-    async with app.run_test(size=(50, 24)) as pilot:
-        await search(pilot, "dried")
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: cursor(pilot) == "Loft")
-        assert app.main.focused is app.main.tree_pane.outline
-        await pilot.press("3")
-        await wait_until(pilot, lambda: "Rye is dried here." in screen_text(app))
-        assert count_marks(pilot) == 1
-
-
-async def test_words_apart_and_no_words() -> None:
-    app = make_app(text=TEXT)
-    async with app.run_test(size=(160, 30)) as pilot:
-        await search(pilot, "alone grinds")
-        await wait_until(pilot, lambda: "1 section · 1 match" in screen_text(app))
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: read(pilot) == "Upper stone")
-        await pilot.press("/", "x", "x", "enter", "n")
-        await wait_until(pilot, lambda: "no match" in screen_text(app))
-        assert cursor(pilot) == "Upper stone"
-
-
 async def test_filter_and_search_take_each_others_place() -> None:
     app = make_app(text=TEXT)
     async with app.run_test(size=(160, 30)) as pilot:

@@ -26,16 +26,6 @@ async def test_a_long_message_is_cut_and_hides_nothing_of_what_is_open(width: in
         assert "◆ 3 open · ~1.2k tok" in line
 
 
-async def test_what_happened_is_told_before_what_the_model_is() -> None:
-    async with make_app().run_test(size=(64, 24)) as pilot:
-        app_of(pilot).main.status_line.change(model="offline", model_note="no language model", message="took back 2")
-        await pilot.pause()
-        assert "offline (no language model)  took back 2  ◇" in screen_text(app_of(pilot))
-        app_of(pilot).main.status_line.change(message="opened “The second of many ovens”")
-        await pilot.pause()
-        assert "offline  opened “The second of many ovens”  ◇ nothing open" in screen_text(app_of(pilot))
-
-
 async def test_in_a_field_of_the_outline_no_letter_is_told_as_a_key() -> None:
     app = make_app()
     async with app.run_test(size=(120, 30)) as pilot:
@@ -78,17 +68,6 @@ async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
         await wait_until(pilot, lambda: bool(main.session.state.open))
         assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "f1 help"))
         await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, HelpScreen))
-
-
-async def test_a_wide_screen_says_what_the_empty_reader_is_for() -> None:
-    async with make_app().run_test(size=(160, 30)) as pilot:
-        main = app_of(pilot).main
-        words = "enter on a line of the outline shows its text here"
-        await wait_until(pilot, lambda: words in screen_text(app_of(pilot)))
-        await pilot.press("escape", "j", "enter")
-        await wait_until(pilot, lambda: "There are two ovens" in screen_text(app_of(pilot)))
-        assert words not in screen_text(app_of(pilot))
-        assert main.reader_pane.section_id is not None
 
 
 async def test_the_shown_pane_is_named_so_that_no_colour_is_needed() -> None:

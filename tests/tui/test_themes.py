@@ -47,15 +47,6 @@ def test_all_text_of_a_bundled_theme_stands_out_from_every_ground(file: Path) ->
         assert contrast(letter, cursor) >= CONTRAST_MIN, part
 
 
-def test_the_bundled_themes_are_dark_and_light_and_named_as_their_files() -> None:
-    loaded = load_themes([find_resource_dir("themes")])
-    assert loaded.problems == ()
-    assert [theme.name for theme in loaded.themes] == [file.stem for file in BUNDLED]
-    assert len(loaded.themes) >= 4
-    assert {theme.dark for theme in loaded.themes} == {True, False}
-    assert DEFAULT_THEME in [theme.name for theme in loaded.themes]
-
-
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
@@ -82,11 +73,6 @@ def test_a_broken_theme_is_told_with_file_and_key(tmp_path: Path, before: str, a
     assert told in str(raised.value)
 
 
-def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
-    (tmp_path / "plum.toml").write_bytes(b"\xff\xfe\x00")
-    assert "not UTF-8" in load_themes([tmp_path]).problems[0]
-
-
 def test_a_persons_theme_replaces_a_bundled_one_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(GOOD.replace("plum", DEFAULT_THEME), "utf-8")
     loaded = load_themes([find_resource_dir("themes"), tmp_path])
@@ -103,12 +89,3 @@ async def test_a_broken_theme_does_not_stop_the_app(tmp_path: Path) -> None:
         text = screen_text(app)
     assert "not valid TOML" in text
     assert 'no theme "plum"' in " ".join(text.split())
-
-
-async def test_themes_that_come_with_textual_can_be_used_too() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 35)) as pilot:
-        for name in ("nord", "textual-light", "gruvbox"):
-            app.theme = name
-            await pilot.pause()
-            assert "Larch Lane Bakery" in screen_text(app)

@@ -114,19 +114,3 @@ async def test_wide_lines_are_hinted_at_and_scrolled_sideways() -> None:
         assert "column-19" in screen_text(app)
         await pilot.press(*["left"] * 50)
         await wait_until(pilot, lambda: "Prices ▸" in screen_text(app))
-
-
-async def test_what_fits_has_no_hint() -> None:
-    app = make_app(text=TEXT)
-    async with app.run_test(size=(160, 24)) as pilot:
-        await pilot.press("escape", "G", "enter")
-        await wait_until(pilot, lambda: "Narrow" in screen_text(app).split("\n")[1])
-        assert "▸" not in screen_text(app).split("\n")[1]
-
-
-async def test_anchors_of_titles_are_hidden_in_outline_breadcrumb_and_heading() -> None:
-    app = make_app(text=TEXT)
-    async with app.run_test(size=(160, 24)) as pilot:
-        await pilot.press("escape", "j", "enter")
-        await wait_until(pilot, lambda: "Prices ▸" in screen_text(app) and "column-00" in screen_text(app))
-        assert "{#" not in screen_text(app)

@@ -9,8 +9,8 @@ from textual.pilot import Pilot
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.answer_view import AnswerView, Numbering, complete_marks, find_marks
-from roamtui.tui.chat.content_view import LinkTarget, SectionTarget, wrap
+from roamtui.tui.chat.answer_view import AnswerView, complete_marks, find_marks
+from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.screens.overlays import ConfirmScreen
 from tests.tui.driving import app_of, ask, find_id, make_app, screen_text, wait_until
 
@@ -59,16 +59,6 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
         await wait_until(pilot, lambda: app.main.reader_pane.section_id == deck)
 
 
-async def test_a_link_that_leads_nowhere_or_is_no_web_address_is_a_sentence() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 35), notifications=True) as pilot:
-        await answer(pilot, "[run](javascript:alert) and [gone](#nowhere)")
-        app.main.switch.go_log()
-        await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: "anchor" in screen_text(app))
-        assert app.screen is app.main
-
-
 @pytest.mark.parametrize(
     ("text", "ids"),
     [
@@ -83,17 +73,6 @@ async def test_a_link_that_leads_nowhere_or_is_no_web_address_is_a_sentence() ->
 )
 def test_marks_are_found(text: str, ids: list[tuple[str, ...]]) -> None:
     assert [mark.section_ids for mark in find_marks(text)] == ids
-
-
-def test_a_mark_knows_where_it_stands() -> None:
-    (mark,) = find_marks("ab [a8a96034].")
-    assert "ab [a8a96034]."[mark.start : mark.end] == "[a8a96034]"
-
-
-def test_numbers_follow_first_mention_and_stay() -> None:
-    numbering = Numbering()
-    assert [numbering.number_of(name) for name in ("b", "a", "b", "c", "a")] == [1, 2, 1, 3, 2]
-    assert len(numbering) == 3
 
 
 @pytest.mark.parametrize(
@@ -121,12 +100,6 @@ def test_open_marks_are_closed(text: str, shown: str) -> None:
     assert complete_marks(text) == shown
 
 
-def test_only_an_answer_that_is_still_coming_is_completed() -> None:
-    view = AnswerView()
-    view.finish("a **b", ())
-    assert view.lay_out(40).plain == "a **b"
-
-
 def lay_out(text: str, width: int = 30) -> Content:
     view = AnswerView()
     view.finish(text, ())
@@ -137,39 +110,10 @@ def draw(text: str, width: int = 30) -> list[str]:
     return [line.rstrip() for line in lay_out(text, width).plain.split("\n")]
 
 
-def test_an_answer_is_laid_out_as_the_reader_lays_out_a_document() -> None:
-    text = "Words:\n- a `b`\n\n> [!TIP]\n> c<br>d\n\n<details><summary>e</summary>f</details>\n"
-    assert draw(text) == ["Words:", "", "• a b", "", "▌ Tip", "▌ c", "▌ d", "", "▾ e", "  f"]
-
-
-def test_code_is_kept_to_the_letter_and_folded_where_too_long() -> None:
-    assert draw("```\nif  x:\n\treturn [/red]\n\n12345678901234567890\n```", 16) == [
-        " if  x:",
-        "     return",
-        " [/red]",
-        "",
-        " 123456789012345",
-        " 67890",
-    ]
-
-
 def test_markup_is_text() -> None:
     content = lay_out("[/red] [@click=app.quit]y[/] <b>x</b>", 60)
     assert content.plain == "[/red] [@click=app.quit]y[/] x"
     assert [(span.start, span.style) for span in content.spans] == [(len(content.plain) - 1, "bold")]
-
-
-@pytest.mark.parametrize("width", [1, 8, 20, 200])
-def test_no_line_is_wider_than_asked_from_a_readable_width_on(width: int) -> None:
-    text = (
-        "# 日本語の見出し\n\n- 日本語 "
-        + "x" * 50
-        + "\n\n> - `code code code code`\n\n| a | b |\n|-|-|\n| 日本 | c d e f g h i j k |\n\n---\n\n```\n"
-        + "y" * 50
-        + "\n```\n"
-    )
-    for line in lay_out(text, width).plain.split("\n"):
-        assert Content(line).cell_length <= max(width, 14), line
 
 
 @pytest.mark.parametrize(
@@ -179,18 +123,6 @@ def test_no_line_is_wider_than_asked_from_a_readable_width_on(width: int) -> Non
 def test_what_a_stream_may_end_in_is_drawn(text: str) -> None:
     lay_out(text, 20)
     assert draw("Before.\n\n" + text)[0] == "Before."
-
-
-@pytest.mark.parametrize("mark", ["- ", "> ", "1. ", "[", "!["])
-def test_what_nests_deep_in_an_answer_is_shown_and_what_follows_too(mark: str) -> None:
-    shown = " ".join(draw(f"{mark * 10_000}word\n\nEnd", 40))
-    assert "word" in shown.replace(" ", "")
-    assert shown.endswith("End")
-
-
-def test_citations_are_numbered_in_text_but_not_in_code() -> None:
-    text = "a [a8a96034] `[a8a96034]` *b [00000001, a8a96034]*\n\n```\n[a8a96034]\n```\n"
-    assert draw(text, 60) == ["a [1] [a8a96034] b [2][1]", "", " [a8a96034]"]
 
 
 def test_each_mark_of_a_section_leads_to_a_quote_of_its_own() -> None:
@@ -203,8 +135,3 @@ def test_each_mark_of_a_section_leads_to_a_quote_of_its_own() -> None:
     assert isinstance(second, SectionTarget)
     assert (first.citation, second.citation) == (one, two)
     assert link == LinkTarget("#y", "a8a96034")
-
-
-def test_wrap_puts_leads_before_lines() -> None:
-    lines = wrap(Content("one two three"), 10, lead="> ", follow="  ")
-    assert [line.plain for line in lines] == ["> one two", "  three"]

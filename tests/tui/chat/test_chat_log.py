@@ -5,7 +5,7 @@ from __future__ import annotations
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.models.scripted import ScriptedReply
 from roamtui.tui.chat.chat_log import write_answer
-from tests.tui.driving import app_of, ask, expand, find_id, make_app, screen_text, wait_until
+from tests.tui.driving import ask, expand, find_id, make_app, screen_text, wait_until
 
 LONG = "The answer begins here.\n\n" + "\n\n".join(f"Paragraph {number}." for number in range(40))
 SIZE = (80, 24)
@@ -30,17 +30,6 @@ async def test_what_the_model_does_is_followed_to_its_end() -> None:
         text = screen_text(app)
         assert "The answer begins here." in text
         assert "❯ What?" not in text
-
-
-async def test_a_short_answer_shows_its_question_and_its_end() -> None:
-    app = make_app([ScriptedReply(text=LONG), ScriptedReply(text="Short.")])
-    async with app.run_test(size=SIZE) as pilot:
-        await ask(pilot, "What?")
-        await ask(pilot, "And then?")
-        await wait_until(pilot, lambda: "❯ And then?" in screen_text(app))
-        assert "Short." in screen_text(app)
-        log = app_of(pilot).main.chat_log
-        assert log.scroll_y == log.max_scroll_y
 
 
 async def test_a_person_who_scrolled_back_stays_there_while_an_answer_grows() -> None:
@@ -68,21 +57,6 @@ async def test_a_conversation_taken_up_again_shows_the_beginning_of_its_last_ans
         assert "Paragraph 39." not in screen_text(app)
 
 
-async def test_an_answer_that_comes_at_once_begins_at_the_top() -> None:
-    app = make_app([ScriptedReply(text=LONG)])
-    async with app.run_test(size=SIZE) as pilot:
-        await ask(pilot, "What?\nAnd why?\nAnd how?")
-        await wait_until(pilot, lambda: "❯ What?" not in screen_text(app))
-        assert "The answer begins here." in "\n".join(screen_text(app).splitlines()[2:5])
-        assert "more below · pgdn" in screen_text(app)
-        await pilot.press("pagedown")
-        await wait_until(pilot, lambda: "The answer begins here." not in screen_text(app))
-        app.main.chat_log.action_last()
-        await wait_until(pilot, lambda: "more below" not in screen_text(app))
-        await pilot.press("pageup")
-        await wait_until(pilot, lambda: "more below · pgdn" in screen_text(app))
-
-
 def test_an_answer_is_copied_with_its_sources() -> None:
     known = Citation(
         section_id="a8a96034",
@@ -101,7 +75,3 @@ def test_an_answer_is_copied_with_its_sources() -> None:
         '- [a8a96034] Ovens > Stone oven, lines 9-10: "forty loaves" (exact)\n'
         "- [0badc0de] unknown section\n"
     )
-
-
-def test_an_answer_without_sources_is_copied_alone() -> None:
-    assert write_answer("Yes.", ()) == "Yes.\n"

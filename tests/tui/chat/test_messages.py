@@ -64,10 +64,3 @@ async def test_a_new_question_sheds_the_oldest() -> None:
         await ask(pilot, "One more?")
         await wait_until(pilot, lambda: len(numbers(app)) == EXCHANGES_STEP)
         assert numbers(app)[-1] == EXCHANGES_MAX + 2
-
-
-async def test_saved_questions_are_in_the_history_of_the_box() -> None:
-    app = make_long_app(2)
-    async with app.run_test(size=(100, 24)) as pilot:
-        await pilot.press("up")
-        assert app.main.question_box.text == "Question 2?"

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from roamtui.tui.markdown.line import Line
 from roamtui.tui.reader.chunk_lines import ChunkReader
-from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, find_link, find_link_at, find_link_line
-from tests.tui.reader.sections import make_view, read_lines
+from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, find_link, find_link_line
+from tests.tui.reader.sections import make_view
 
 _BOOK = "".join(
     f"## Section {number}\n\n" + f"Words of section {number} that are wrapped. " * (number % 40 + 3) + "\n\n"
@@ -37,10 +37,6 @@ def test_only_what_is_looked_at_is_laid_out() -> None:
     assert lines.measured_count <= 2
     lines.line_at(len(lines) // 2)
     assert lines.measured_count <= 3
-
-
-def test_guesses_are_near_the_truth() -> None:
-    assert 0.8 < len(_make_lines()) / len(_WHOLE) < 1.3
 
 
 _SHORT = _BOOK[: _BOOK.index("## Section 30")]
@@ -99,13 +95,6 @@ def test_raw_lines_are_the_source_behind_its_numbers() -> None:
     ]
 
 
-def test_raw_numbers_go_on_from_chunk_to_chunk() -> None:
-    text = "line\n" * 3_000
-    lines = _make_lines(text, is_raw=True)
-    numbers = [int(line.text.split()[0]) for line in _read_all(lines)]
-    assert numbers == list(range(1, 3_001))
-
-
 _LINKED = (
     "# A\n\n[one](1) and [two](2)\n\n"
     + "## Filler\n\nno links here at all\n\n" * 400
@@ -141,28 +130,3 @@ def test_links_are_walked_backwards_from_the_end_of_the_view() -> None:
     for chunk in range(len(lines.chunks)):
         lines.read(chunk)
     assert _walk(lines, -1, range(len(lines) - 10, len(lines))) == ["4", "3", "2", "1"]
-
-
-def test_a_link_out_of_view_is_forgotten() -> None:
-    lines = _make_linked()
-    first = find_link(lines, None, 1, range(10))
-    assert first == LinkPlace(0, 0)
-    far = find_link(lines, first, 1, range(100, 110))
-    assert far is not None
-    assert lines.read(far.chunk).links[far.number] == "3"
-
-
-def test_stretches_without_links_are_not_laid_out() -> None:
-    lines = _make_linked()
-    find_link(lines, LinkPlace(0, 1), 1, range(10))
-    assert lines.measured_count <= 4
-
-
-def test_there_may_be_no_link() -> None:
-    assert find_link(_make_linked("# A\n\ntext\n"), None, 1, range(10)) is None
-    assert find_link(_make_linked(""), None, 1, range(10)) is None
-
-
-def test_the_link_under_a_cell_is_found() -> None:
-    (line, *_) = read_lines("日本 [one](1) two\n")
-    assert [find_link_at(line, cell) for cell in (0, 4, 5, 7, 8, 30)] == [None, None, 0, 0, None, None]

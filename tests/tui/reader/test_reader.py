@@ -16,17 +16,14 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.document.parse import parse_document
-from roamtui.errors import UnknownSectionError
 from roamtui.locations import find_resource_dir
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.reader.strips import Overlay
 from roamtui.tui.themes import CONTRAST_MIN, contrast
-from tests.real_documents import list_documents, read_document
 from tests.tui.driving import app_of, make_app, wait_until
-from tests.tui.reader.sections import UNSAFE, make_library
-from tests.tui.tree.outlines import find_id, make_folder
+from tests.tui.reader.sections import make_library
+from tests.tui.tree.outlines import find_id
 
 _TEXT = """---
 title: x
@@ -120,49 +117,6 @@ async def test_a_document_is_shown_from_a_section_on() -> None:
         assert _lines(reader)[9:] == ["Security", "────────", ""]
 
 
-async def test_front_matter_is_read_as_the_opening_text() -> None:
-    async with _run(_LIBRARY) as (_, reader, _pilot):
-        assert _lines(reader)[:4] == [" ---", " title: x", " ---", ""]
-        assert reader.breadcrumb() == "(opening text)"
-        assert reader.selected_or_section_text() == _TEXT[: _TEXT.index("# Handbook")]
-
-
-async def test_a_loaded_file_is_shown_and_one_that_is_not_is_empty() -> None:
-    folder = make_folder("a.md", "b.md")
-    loaded = folder.graft(find_id(folder, "a.md"), parse_document("# A\n\nText of a.\n", key="a.md"))
-    async with _run(loaded, "a.md") as (_, reader, _pilot):
-        assert _lines(reader)[3] == "Text of a."
-        assert reader.breadcrumb() == "a.md"
-        reader.show_section(loaded, find_id(loaded, "b.md"))
-        assert "".join(_lines(reader)) == ""
-        assert reader.section_id == find_id(loaded, "b.md")
-        reader.go_bottom()
-        reader.toggle_raw()
-        reader.next_link(1)
-        assert reader.search_text("x") == 0
-
-
-async def test_a_section_that_is_unknown_changes_nothing() -> None:
-    async with _run(_LIBRARY, "Leave") as (_, reader, _pilot):
-        with pytest.raises(UnknownSectionError):
-            reader.show_section(_LIBRARY, "00000000")
-        assert _top(reader) == "Leave"
-
-
-async def test_nothing_is_shown_before_and_after() -> None:
-    async with _run() as (_, reader, _pilot):
-        for _ in range(2):
-            assert "".join(_lines(reader)) == ""
-            assert (reader.section_id, reader.place, reader.breadcrumb()) == (None, None, "")
-            assert reader.selected_or_section_text() == ""
-            assert reader.search_text("x") == 0
-            reader.next_match(1)
-            reader.next_link(1)
-            assert reader.current_link() is None
-            reader.show_section(_LIBRARY, find_id(_LIBRARY, "Leave"))
-            reader.clear()
-
-
 async def test_a_section_shown_before_the_first_layout_appears() -> None:
     app = ReaderApp()
     start = _BOOK.index("Sentence 200 is")
@@ -172,17 +126,6 @@ async def test_a_section_shown_before_the_first_layout_appears() -> None:
     async with app.run_test(size=(54, 14)) as pilot:
         await pilot.pause()
         assert _marked(app.reader, Overlay.QUOTE) == ["Sentence 200"]
-
-
-async def test_a_quote_is_scrolled_to_and_marked() -> None:
-    async with _run(_LIBRARY) as (_, reader, pilot):
-        start = _TEXT.index("weeks of** vacation")
-        leave = find_id(_LIBRARY, "Leave")
-        reader.show_section(_LIBRARY, leave, highlight=Span(doc="", start=start, end=start + 19))
-        await pilot.pause()
-        assert "".join(_marked(reader, Overlay.QUOTE)) == "weeks of vacation"
-        reader.show_section(_LIBRARY, leave, highlight=Span(doc="other.md", start=start, end=start + 19))
-        assert _marked(reader, Overlay.QUOTE) == []
 
 
 async def test_a_quote_far_down_is_found_without_laying_out_what_is_above() -> None:
@@ -209,24 +152,6 @@ async def test_scrolling_changes_the_section_in_view() -> None:
         await pilot.pause()
         assert app.heard[-1] == Reader.PlaceChanged(next(_LIBRARY.walk()))
         assert reader.breadcrumb() == "(opening text)"
-
-
-async def test_scrolling_back_up_reads_the_same_lines() -> None:
-    async with _run(_BOOK_LIBRARY, "Book") as (_, reader, pilot):
-        reader.go_bottom()
-        await pilot.pause()
-        assert "Sentence 399" in "".join(_lines(reader))
-        backwards: list[str] = []
-        for _ in range(40):
-            backwards.append(_top(reader))
-            reader.scroll_lines(-5)
-            await pilot.pause()
-        forwards: list[str] = []
-        for _ in range(40):
-            reader.scroll_lines(5)
-            await pilot.pause()
-            forwards.append(_top(reader))
-        assert forwards == backwards[::-1]
 
 
 async def test_pages_overlap_and_end_at_the_edges() -> None:
@@ -273,45 +198,6 @@ async def test_raw_text_and_wrapping_keep_the_place() -> None:
         assert _top(reader) == "Chapter 90"
 
 
-async def test_another_width_keeps_the_place() -> None:
-    async with _run(_BOOK_LIBRARY, "Book") as (_, reader, pilot):
-        reader.scroll_lines(2000)
-        reader.jump_to(reader.lines.find_offset(_BOOK.index("## Chapter 90")) if reader.lines else 0, margin=0)
-        await pilot.pause()
-        for width in (30, 44, 50):
-            reader.styles.width = width
-            await pilot.pause()
-            assert _top(reader) == "Chapter 90"
-            assert reader.render_line(3).cell_length == reader.view_size.width
-
-
-async def test_matches_are_counted_marked_and_walked_round() -> None:
-    async with _run(_LIBRARY, "Handbook") as (_, reader, pilot):
-        assert reader.search_text("VACATION") == 2
-        assert _marked(reader, Overlay.CURRENT_MATCH) == ["vacation"]
-        reader.next_match(1)
-        await pilot.pause()
-        assert _marked(reader, Overlay.CURRENT_MATCH) == ["Vacation"]
-        reader.next_match(1)
-        await pilot.pause()
-        assert _marked(reader, Overlay.CURRENT_MATCH) == ["vacation"]
-        reader.next_match(-1)
-        await pilot.pause()
-        assert _marked(reader, Overlay.CURRENT_MATCH) == ["Vacation"]
-        assert reader.search_text("") == 0
-        assert _marked(reader, Overlay.MATCH) == []
-
-
-async def test_matches_far_down_are_scrolled_to() -> None:
-    async with _run(_BOOK_LIBRARY, "Book") as (_, reader, pilot):
-        assert reader.search_text("sentence 250 is") == 12
-        for _ in range(5):
-            reader.next_match(1)
-        await pilot.pause()
-        assert "".join(_marked(reader, Overlay.CURRENT_MATCH)) == "Sentence 250 is"
-        assert reader.breadcrumb() == "Chapter 250"
-
-
 async def test_the_chosen_one_of_equal_words_is_marked() -> None:
     async with _run(make_library("# A\n\none cat two cat three cat four\n"), "A") as (_, reader, pilot):
         reader.search_text("cat")
@@ -337,14 +223,6 @@ async def test_looking_for_a_link_above_leaves_the_view_where_it_is() -> None:
         await pilot.pause()
         assert reader.current_link() is None
         assert _lines(reader) == before
-
-
-async def test_matches_are_marked_in_raw_text_too() -> None:
-    async with _run(_LIBRARY, "Leave") as (_, reader, pilot):
-        reader.toggle_raw()
-        reader.search_text("**weeks")
-        await pilot.pause()
-        assert _marked(reader, Overlay.CURRENT_MATCH) == ["**weeks"]
 
 
 async def test_links_are_chosen_in_order() -> None:
@@ -385,32 +263,6 @@ async def test_what_is_selected_is_copied_else_the_source() -> None:
         assert selected == "Call"
         app.screen.selections = {reader: Selection(Offset(0, top + 7), None)}
         assert (app.screen.get_selected_text() or "").startswith("Call in, then rest.")
-
-
-async def test_markup_of_the_screen_is_text() -> None:
-    library = make_library("# \\[/red]\n\n[@click=app.quit]x[/] and [/red]\n")
-    async with _run(library, "[/red]") as (app, reader, pilot):
-        assert _lines(reader)[3] == "[@click=app.quit]x[/] and [/red]"
-        await pilot.click(reader, offset=(18, 3))
-        assert app.is_running
-        assert reader.breadcrumb() == "[/red]"
-
-
-async def test_no_control_character_of_a_hostile_file_reaches_a_strip() -> None:
-    unsafe: list[str] = []
-    async with _run() as (_, reader, pilot):
-        for name in list_documents("adversarial/files/*"):
-            library = make_library(read_document(name)[:100_000])
-            first_id = next(library.walk(), None)
-            if first_id is None:
-                continue
-            reader.show_section(library, first_id)
-            for move in (reader.go_bottom, reader.go_top, reader.toggle_raw, reader.go_bottom, reader.toggle_raw):
-                shown = "".join([*_lines(reader), reader.breadcrumb()])
-                unsafe.extend([name] if UNSAFE.search(shown) else [])
-                move()
-            await pilot.pause()
-    assert unsafe == []
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-light", "dracula"])
@@ -477,11 +329,3 @@ async def test_selected_text_can_be_read_in_every_theme(file: Path) -> None:
     assert len({ground for text, (_, ground) in looks.items() if "━" not in text}) == 1
     for text, (letters, ground) in looks.items():
         assert contrast(letters, ground) >= CONTRAST_MIN, text
-
-
-@pytest.mark.parametrize("theme", ["nord", "textual-light", "ansi-dark"])
-async def test_selected_text_shows_in_themes_of_textual(theme: str) -> None:
-    app = make_app(text=_LOOKS, options=TuiOptions(theme=theme))
-    async with app.run_test(size=(120, 35)) as pilot:
-        for text, (letters, ground) in (await select_all_looks(pilot)).items():
-            assert letters != ground, text

@@ -5,14 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from textual.widgets import OptionList
 
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.models.choose import ModelOffer
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.messages import NoticeView
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
 from roamtui.tui.themes import DEFAULT_THEME
@@ -54,22 +52,6 @@ async def test_leaving_the_list_brings_the_old_theme_back() -> None:
         assert app.theme == DEFAULT_THEME
 
 
-async def test_bundled_themes_go_before_those_of_textual() -> None:
-    app = make_app()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f3")
-        options = app.screen.query_one(OptionList)
-        names = [str(options.get_option_at_index(index).prompt) for index in range(6)]
-    assert [name[2:].split(" · ")[0] for name in names] == [
-        "beacon",
-        "dawn",
-        "dusk",
-        "harbour",
-        "noon",
-        "parchment",
-    ]
-
-
 async def test_another_model_is_used_only_after_a_yes() -> None:
     app = make_offering_app()
     async with app.run_test(size=(100, 30)) as pilot:
@@ -88,27 +70,6 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
         assert "openai/[b]other" in screen_text(app)
         await ask(pilot, "Who?")
         assert app.main.session.state.transcript.exchanges[-1].answer == "Other."
-
-
-async def test_a_model_that_cannot_be_used_is_told() -> None:
-    app = make_offering_app()
-    async with app.run_test(size=(100, 30)) as pilot:
-        before = app.app_context.agent.model
-        await pilot.press("f2", "j", "j", "enter")
-        await pilot.pause()
-        assert app.app_context.agent.model is before
-        assert [notice.text for notice in app.screen.query(NoticeView)] == ["The key is gone."]
-
-
-async def test_without_offers_the_list_says_how_to_get_some() -> None:
-    app = make_app()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f2")
-        await pilot.pause()
-        assert "OPENAI_API_KEY" in screen_text(app)
-        await pilot.press("enter")
-        await pilot.pause()
-        assert app.screen is app.main
 
 
 async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and_is_rebuilt_once() -> None:
@@ -160,19 +121,6 @@ async def test_a_model_is_kept_only_after_a_question(key: str, expected: list[tu
         assert app.app_context.agent.model.name == "local"
 
 
-async def test_a_choice_that_cannot_be_kept_is_told_and_stays_for_now() -> None:
-    def refuse_to_save(_key: str, _value: str) -> None:
-        raise RoamtuiError("The disk is full.")
-
-    app = make_app(options=TuiOptions(save_setting=refuse_to_save))
-    async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f3", "home", "enter")
-        await wait_until(
-            pilot, lambda: [notice.text for notice in app.screen.query(NoticeView)] == ["The disk is full."]
-        )
-        assert app.theme == "beacon"
-
-
 async def test_models_on_this_machine_are_looked_for_when_the_list_is_opened() -> None:
     local = ScriptedModel([ScriptedReply(text="Local.")], name="ollama_chat/tiny")
     asked: list[bool] = []
@@ -191,10 +139,3 @@ async def test_models_on_this_machine_are_looked_for_when_the_list_is_opened() -
         assert "Ollama at http://127.0.0.1:1: 1 model" in screen_text(app)
         await pilot.press("end", "enter")
         await wait_until(pilot, lambda: app.app_context.agent.model is local)
-
-
-async def test_where_no_ollama_answers_the_list_says_so() -> None:
-    app = make_app(options=TuiOptions(look_for_models=lambda: ((), "Ollama at x: nothing answers there")))
-    async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f2")
-        await wait_until(pilot, lambda: "nothing answers there" in screen_text(app))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, OptionList
 
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
@@ -21,7 +20,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
 from tests.conversation.conversations import BRIEFING
-from tests.tui.driving import TEXT, app_of, ask, expand, find_id, make_app, make_context, screen_text, wait_until
+from tests.tui.driving import app_of, ask, expand, find_id, make_context, screen_text, wait_until
 
 
 @pytest.fixture
@@ -99,17 +98,6 @@ async def test_a_conversation_goes_on_with_tree_chat_and_status(app: RoamApp) ->
         assert "What of steam?" in screen_text(app)
 
 
-async def test_choosing_the_one_on_the_screen_changes_nothing(app: RoamApp) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        before = app.main.session.state
-        await open_list(pilot)
-        await pilot.press("enter")
-        await pilot.pause()
-        assert app.screen is app.main
-        assert app.main.session.state is before
-
-
 async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)
@@ -119,19 +107,6 @@ async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> 
         await wait_until(pilot, lambda: listed(app) == ["What of steam?"])
         await pilot.press("enter", "enter")
         await wait_until(pilot, lambda: "❯ What of steam?" in screen_text(app))
-
-
-async def test_escape_leaves_the_search_first(app: RoamApp) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        await open_list(pilot)
-        await pilot.press("/", "z", "z", "escape")
-        await pilot.pause()
-        assert app.screen.query_one(Input).value == ""
-        assert len(listed(app)) == 2
-        await pilot.press("escape")
-        await pilot.pause()
-        assert app.screen is app.main
 
 
 async def test_a_deleted_conversation_can_be_brought_back_until_the_list_is_left(app: RoamApp, store: Store) -> None:
@@ -211,18 +186,6 @@ async def test_an_export_goes_to_a_file_that_is_proposed(
     assert "## What of the starter?" in file.read_text("utf-8")
 
 
-async def test_an_export_as_json_has_every_citation(app: RoamApp, tmp_path: Path) -> None:
-    file = tmp_path / "out.json"
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        await open_list(pilot)
-        await type_path(pilot, file)
-        await wait_until(pilot, lambda: "Wrote" in screen_text(app))
-        starter = find_id(app, "Starter")
-    exchanges = json.loads(file.read_text("utf-8"))["exchanges"]
-    assert [citation["section_id"] for citation in exchanges[0]["citations"]] == [starter]
-
-
 @pytest.mark.parametrize("key", ["n", "y"])
 async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path, key: str) -> None:
     file = tmp_path / "mine.md"
@@ -237,15 +200,6 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
         await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
         await wait_until(pilot, lambda: "Wrote" in screen_text(app) or "Nothing was written" in screen_text(app))
     assert (file.read_text("utf-8") == "mine") is (key == "n")
-
-
-async def test_a_path_that_cannot_be_written_is_one_sentence(app: RoamApp, tmp_path: Path) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        await open_list(pilot)
-        await type_path(pilot, tmp_path / "no" / "such.md")
-        await wait_until(pilot, lambda: "No such file or directory" in screen_text(app))
-        assert isinstance(app.screen, ConversationsScreen)
 
 
 @pytest.mark.parametrize(("source", "expected"), [("/", 'roamtui "/"'), ("/x/gone.md", "roamtui NEW-PLACE")])
@@ -277,23 +231,6 @@ async def test_during_an_answer_no_other_conversation_is_chosen(app: RoamApp, mo
         assert app.main.session.state is before
 
 
-async def test_without_a_store_there_is_a_sentence_instead_of_a_list() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 35)) as pilot:
-        await pilot.press("f4")
-        await wait_until(pilot, lambda: any("not saved here" in told.message for told in app._notifications))
-        assert app.screen is app.main
-
-
-async def test_a_list_that_cannot_be_read_is_one_sentence(app: RoamApp, store: Store) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        store.close()
-        await pilot.press("f4")
-        await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
-        said = app.screen.query_one("#conversations-said", Static)
-        await wait_until(pilot, lambda: "cannot be read" in str(said.render()))
-
-
 async def test_a_branch_leaves_the_other_conversation_as_it_was(app: RoamApp, store: Store) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         for question, title in (("One?", "Steam"), ("Two?", "Starter"), ("Three?", "Dough")):
@@ -311,27 +248,6 @@ async def test_a_branch_leaves_the_other_conversation_as_it_was(app: RoamApp, st
         trunk.id: ["One?", "Two?", "Three?"],
         app.main.session.state.id: ["One?", "Two?", "Otherwise?"],
     }
-
-
-async def test_a_branch_begins_at_the_selected_question(app: RoamApp) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        for question, title in (("One?", "Steam"), ("Two?", "Starter"), ("Three?", "Dough")):
-            await talk(pilot, question, title)
-        trunk = app.main.session.state
-        app.main.switch.go_log()
-        await pilot.press("j", "k", "f")
-        await wait_until(pilot, lambda: app.main.session.state.id != trunk.id)
-        await wait_until(pilot, lambda: app.main.question_box.text == "Two?")
-        assert [exchange.question for exchange in app.main.session.state.transcript.exchanges] == ["One?"]
-
-
-async def test_a_document_named_like_markup_is_listed_as_it_is(store: Store) -> None:
-    app = RoamApp(make_context(store=store, text=TEXT))
-    async with app.run_test(size=(120, 35)) as pilot:
-        await talk(pilot, "[/red] [@click=app.quit]?", "Steam")
-        await open_list(pilot)
-        assert listed(app) == ["[/red] [@click=app.quit]?  ● now"]
-        assert "[@click=app.quit]" in screen_text(app)
 
 
 async def test_of_many_conversations_more_are_listed_as_the_cursor_comes_to_the_last(

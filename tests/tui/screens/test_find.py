@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING
 from textual.widgets import Input
 
 from roamtui.agent.loop import Agent
-from roamtui.errors import RoamtuiError
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.find import FindScreen
-from tests.tui.driving import app_of, ask, find_id, make_app, make_context, screen_text, wait_until
+from tests.tui.driving import app_of, ask, find_id, make_context, screen_text, wait_until
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
-
-    from roamtui.document.library import Library
-    from roamtui.search.base import Hit
 
 
 def make_searching_app(*replies: ScriptedReply) -> RoamApp:
@@ -93,28 +89,3 @@ async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> 
         await ask(pilot, "How many loaves fit?")
         assert "Starter ⌕" not in screen_text(app)
         assert "Ovens ⌕" in screen_text(app)
-
-
-async def test_nothing_found_and_failures_are_sentences() -> None:
-    app = make_searching_app()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await find(pilot, "zzzz")
-        assert "nothing found" in screen_text(app)
-        app.app_context.agent.searcher = _FailingSearcher()
-        app.screen.query_one(Input).value = "oven"
-        await wait_until(pilot, lambda: "The index is gone." in screen_text(app))
-
-
-async def test_without_search_a_sentence_says_how_to_have_it() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 35), notifications=True) as pilot:
-        await pilot.press("escape", "f")
-        await wait_until(pilot, lambda: "switched off" in screen_text(app))
-
-
-class _FailingSearcher:
-    def refresh(self, library: Library) -> None:
-        """Do nothing."""
-
-    def search(self, *_: object, **__: object) -> tuple[Hit, ...]:
-        raise RoamtuiError("The index is gone.")

@@ -10,10 +10,9 @@ import pytest
 
 from roamtui.document.build import build_library
 from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
-from roamtui.document.plain import make_slug
 from roamtui.libraries import open_library
 from roamtui.sources.read import RawText
-from roamtui.tui.screens.reading import build_editor_command, choose_editor, find_source_file, resolve_link
+from roamtui.tui.screens.reading import build_editor_command, find_source_file, resolve_link
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library
@@ -34,12 +33,6 @@ FILE = Path("/d/a b.md")
 )
 def test_the_line_is_told_in_each_editors_way(editor: str, command: list[str]) -> None:
     assert build_editor_command(editor, FILE, 7) == command
-
-
-def test_visual_goes_before_editor() -> None:
-    assert choose_editor({"VISUAL": "a", "EDITOR": "b"}) == "a"
-    assert choose_editor({"VISUAL": "", "EDITOR": "b"}) == "b"
-    assert choose_editor({}) is None
 
 
 def test_the_file_of_a_section_is_found_alone_and_in_a_folder_but_not_in_an_archive(tmp_path: Path) -> None:
@@ -94,10 +87,6 @@ def test_everything_else_is_dead_and_says_why(library: Library, href: str) -> No
     assert end.reason.endswith(".")
 
 
-def test_a_slug_keeps_letters_of_every_script() -> None:
-    assert make_slug("Füße & 日本 (x)!") == "füße--日本-x"
-
-
 @pytest.mark.parametrize(
     ("href", "title"),
     [
@@ -146,9 +135,3 @@ def test_a_footnote_leads_to_its_text_and_back(href: str, title: str, before: st
     assert end.span is not None
     assert NOTES[: end.span.start].endswith(before)
     assert NOTES[end.span.end :].startswith(after)
-
-
-def test_a_footnote_without_its_text_leads_nowhere() -> None:
-    library = build_library(RawText(text=NOTES, source="n.md", name="n"))
-    assert resolve_link("[^9]", library, first_id(library)) == DeadLink("There is no footnote [^9] here.")
-    assert resolve_link("[^9]:", library, first_id(library)) == DeadLink("Nothing here uses the footnote [^9].")

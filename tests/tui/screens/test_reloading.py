@@ -24,7 +24,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.messages import NoticeView
 from roamtui.tui.context import AppContext
 from tests.fakes.site import FakeSite, SitePage
-from tests.tui.driving import TEXT, app_of, ask, expand, find_id, make_app, screen_text, wait_until
+from tests.tui.driving import TEXT, app_of, ask, expand, find_id, screen_text, wait_until
 
 CHANGED = TEXT.replace("ninety loaves", "a hundred loaves").replace("### Starter", "### Flour\n\nRye.\n\n### Starter")
 
@@ -183,36 +183,6 @@ async def test_watching_waits_for_the_end_of_an_answer(file: Path) -> None:
         session._state = replace(session.state, is_asking=False)
         await look(pilot)
         await wait_until(pilot, lambda: len(session.state.library) == 9)
-
-
-async def test_a_file_that_is_away_for_a_moment_has_not_changed(file: Path) -> None:
-    app = make_reading_app(file)
-    async with app.run_test(size=(120, 35)) as pilot:
-        remove(file)
-        await look(pilot)
-        await look(pilot)
-        assert "changed on disk" not in screen_text(app)
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: len(app.screen.query(NoticeView)) > 0)
-        assert "There is no file" in app.screen.query_one(NoticeView).text
-        assert len(app.main.session.state.library) == 8
-
-
-async def test_the_same_text_again_changes_nothing(file: Path) -> None:
-    app = make_reading_app(file)
-    async with app.run_test(size=(120, 35)) as pilot:
-        before = app.main.session.state
-        write(file, TEXT)
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "the document is as it was" in screen_text(app))
-        assert app.main.session.state is before
-
-
-async def test_what_came_from_no_file_cannot_be_read_again() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 35)) as pilot:
-        await pilot.press("f5")
-        await wait_until(pilot, lambda: "cannot be read again" in screen_text(app))
 
 
 async def test_a_page_of_a_site_is_read_again_with_what_was_open_in_it() -> None:

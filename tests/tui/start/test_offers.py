@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from roamtui.conversation.store import ConversationSummary
-from roamtui.tui.start.offers import OfferGroup, filter_offers, list_offers
+from roamtui.tui.start.offers import OfferGroup, list_offers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,9 +65,3 @@ def test_a_persons_own_sites_come_before_the_bundled_ones(tmp_path: Path) -> Non
         offers, problem = list_offers((), own)
         assert str(own) in problem
         assert len(offers) > 20
-
-
-def test_each_typed_word_stands_in_an_offer(tmp_path: Path) -> None:
-    offers, _ = list_offers((), tmp_path / "sites.toml")
-    assert [offer.name for offer in filter_offers(offers, "POSTGRES serverless")] == ["Neon"]
-    assert filter_offers(offers, "") == offers

@@ -12,9 +12,6 @@ from roamtui.conversation.commands import Origin
 from roamtui.tui.tree.line_looks import LineLook
 from roamtui.tui.tree.line_render import (
     Palette,
-    cut_cells,
-    find_title_cells,
-    measure_guides,
     render_line,
 )
 from roamtui.tui.tree.visible_lines import Fold
@@ -42,10 +39,6 @@ def test_the_page_stands_before_the_size_only_where_the_whole_title_has_room() -
     assert "p. 57" not in _text(look, 33)
 
 
-def test_a_narrow_line_has_no_size() -> None:
-    assert _text(_LOOK, 33).rstrip() == "│ └ ▸ Vacation"
-
-
 @pytest.mark.parametrize(
     ("fold", "glyph"), [(Fold.UNFOLDED, "▾"), (Fold.FOLDED, "▸"), (Fold.LEAF, "·"), (Fold.UNLOADED, "⋯")]
 )
@@ -68,19 +61,6 @@ def test_the_fold_is_readable_without_colour(fold: Fold, glyph: str) -> None:
 def test_marks_are_readable_without_colour(look: LineLook, shown: str) -> None:
     assert shown in _text(look)
     assert not set("◆◇…⚑❝¶") & set(_text(_LOOK))
-
-
-def test_a_long_title_is_cut_before_its_marks() -> None:
-    look = replace(_LOOK, title="A very long title that no tree has room for", is_pinned=True, open_inside=3)
-    assert _text(look).endswith("… ⚑ (3 open) 1.2k")
-    assert cell_len(_text(look)) == 40
-
-
-def test_wide_characters_are_cut_by_cells() -> None:
-    assert cut_cells("日本語の文書", 7) == "日本語…"
-    assert cut_cells("日本語の文書", 6) == "日本…"
-    assert cut_cells("日本", 4) == "日本"
-    assert cut_cells("日本", 0) == ""
 
 
 @given(
@@ -110,18 +90,6 @@ def test_a_line_fills_its_width_whatever_it_shows(
     assert sum(cell_len(segment.text) for segment in strip) == width
 
 
-def test_deep_guides_leave_room_for_titles() -> None:
-    look = replace(_LOOK, has_next=(True,) * 60)
-    assert _text(look).startswith("‥ │ │ │ │ │ │ ├ ▸ Vacation")
-    assert measure_guides(60, 40) == 16
-
-
-def test_clicks_on_diamond_title_and_marks_mean_the_title() -> None:
-    look = replace(_LOOK, opened_by=Origin.AGENT, is_pinned=True)
-    cells = find_title_cells(look, 40)
-    assert _text(look)[cells.start : cells.stop] == "◆ Vacation ⚑"
-
-
 @pytest.mark.parametrize(
     ("look", "background"),
     [
@@ -135,9 +103,3 @@ def test_the_background_of_a_whole_line_says_batch_or_cursor(look: LineLook, bac
     strip = render_line(look, 40, _COLOURED)
     found = {segment.style.bgcolor and segment.style.bgcolor.name for segment in strip if segment.style is not None}
     assert found == {background}
-
-
-def test_matched_characters_are_marked() -> None:
-    palette = replace(_PALETTE, match=Style(underline=True))
-    strip = render_line(replace(_LOOK, matches=((0, 3), (7, 8))), 40, palette)
-    assert [s.text for s in strip if s.style and s.style.underline] == ["Vac", "n"]

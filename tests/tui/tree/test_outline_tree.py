@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,11 +12,8 @@ from typing_extensions import override
 from roamtui.conversation.commands import Origin
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.outline_tree import OutlineTree
-from tests.real_documents import list_documents, read_document
-from tests.tui.reader.sections import UNSAFE
 from tests.tui.tree.outlines import (
     find_id,
-    make_folder,
     make_library,
     make_state,
     make_wide_library,
@@ -115,25 +109,6 @@ async def test_the_outline_shows_what_is_unfolded_open_and_pinned() -> None:
         ]
 
 
-async def test_a_later_state_is_shown_and_what_is_open_stays_the_conversations() -> None:
-    async with _run(make_state(_LIBRARY)) as (app, tree, pilot):
-        tree.post_message(OutlineTree.FoldToggled("x"))
-        await pilot.press("space", "enter", "right")
-        assert len(_lines(tree)) == 4
-        tree.show(make_state(_LIBRARY, "Security", opened=(open_section(_LIBRARY, "Passwords"),)))
-        assert "◆ Passwords" in _lines(tree)[3]
-        assert [type(message) for message in app.messages] == [OutlineTree.FoldToggled]
-
-
-async def test_the_cursor_stays_on_its_node_when_lines_change() -> None:
-    async with _run(make_state(_LIBRARY)) as (app, tree, pilot):
-        tree.move_to(find_id(_LIBRARY, "Travel"))
-        tree.show(make_state(_LIBRARY, "Leave", "Security"))
-        await pilot.pause()
-        assert _cursor_title(tree) == "Travel"
-        assert app.messages == [OutlineTree.CursorMoved(find_id(_LIBRARY, "Travel"))]
-
-
 async def test_the_cursor_goes_to_the_nearest_visible_ancestor_when_its_line_vanishes() -> None:
     async with _run(make_state(_LIBRARY, "Security", "Passwords")) as (app, tree, pilot):
         tree.move_to(find_id(_LIBRARY, "Length"))
@@ -169,15 +144,6 @@ async def test_the_cursor_walks_lines_parents_and_children() -> None:
         assert app.messages[-1] == OutlineTree.FoldToggled(find_id(_LIBRARY, "Security"))
 
 
-async def test_a_file_that_is_not_loaded_asks_to_be() -> None:
-    folder = make_folder("a.md", "b.md")
-    async with _run(make_state(folder)) as (app, tree, pilot):
-        assert _lines(tree) == ["⋯ a.md", "⋯ b.md"]
-        tree.go_child()
-        await pilot.pause()
-        assert app.messages == [OutlineTree.FoldToggled(find_id(folder, "a.md"))]
-
-
 async def test_an_empty_outline_does_nothing() -> None:
     async with _run(make_state(make_library(""))) as (app, tree, pilot):
         for step in (tree.go_first, tree.go_last, tree.go_parent, tree.go_child):
@@ -210,15 +176,6 @@ async def test_a_click_on_the_triangle_folds_and_one_on_the_title_reads() -> Non
         assert app.messages.count(OutlineTree.NodeActivated(vacation)) == 1
 
 
-async def test_clicks_below_a_scrolled_view_mean_the_line_that_is_shown() -> None:
-    library = make_wide_library(100)
-    async with _run(make_state(library)) as (app, tree, pilot):
-        tree.scroll_to_line(50)
-        await pilot.pause()
-        await pilot.click(tree, offset=(6, 3))
-        assert app.messages[-1] == OutlineTree.NodeActivated(find_id(library, "Part 53"))
-
-
 async def test_reveal_scrolls_without_moving_the_cursor() -> None:
     library = make_wide_library(100)
     async with _run(make_state(library)) as (app, tree, pilot):
@@ -234,16 +191,6 @@ async def test_reveal_scrolls_without_moving_the_cursor() -> None:
         await pilot.pause()
         assert tree.scroll_offset.y == 0
         assert app.messages == []
-
-
-async def test_reveal_before_the_first_layout_is_remembered() -> None:
-    library = make_wide_library(100)
-    app = TreeApp(make_state(library))
-    app.outline.reveal(find_id(library, "Part 70"))
-    app.outline.move_to(find_id(library, "Part 71"))
-    async with app.run_test(size=(50, 14)) as pilot:
-        await pilot.pause()
-        assert any("Part 70 " in line for line in _lines(app.outline))
 
 
 async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
@@ -292,43 +239,6 @@ async def test_the_filter_keeps_matches_and_what_is_above_them() -> None:
         assert tree.cursor_id is None
 
 
-async def test_an_empty_filter_restores_exactly_what_was_there() -> None:
-    library = make_wide_library(100)
-    async with _run(make_state(library)) as (_, tree, pilot):
-        tree.move_to(find_id(library, "Part 52"))
-        tree.scroll_to_line(48)
-        await pilot.pause()
-        before = (_lines(tree), tree.cursor_id, tree.scroll_offset.y)
-        for pattern in ("p", "part 1", "part 17", "zzzz", ""):
-            tree.filter_titles(pattern)
-            await pilot.pause()
-        assert (_lines(tree), tree.cursor_id, tree.scroll_offset.y) == before
-        assert tree.filter_pattern == ""
-
-
-async def test_a_match_that_was_chosen_stays_chosen_without_the_filter() -> None:
-    async with _run(make_state(_LIBRARY)) as (app, tree, pilot):
-        tree.filter_titles("length")
-        tree.move_cursor(-1)
-        tree.move_cursor(1)
-        tree.filter_titles("")
-        await pilot.pause()
-        assert app.messages[-1] == OutlineTree.NodesRevealWanted(
-            (find_id(_LIBRARY, "Security"), find_id(_LIBRARY, "Passwords"))
-        )
-        tree.show(make_state(_LIBRARY, "Security", "Passwords"))
-        assert _cursor_title(tree) == "Length"
-
-
-async def test_the_filter_sees_what_is_loaded_later() -> None:
-    folder = make_folder("a.md", "b.md")
-    async with _run(make_state(folder)) as (_, tree, _pilot):
-        tree.filter_titles("needle")
-        assert _titles(tree) == []
-        tree.show(make_state(folder.graft(find_id(folder, "b.md"), parse_document("# Needle\n", key="b.md"))))
-        assert _titles(tree) == ["b.md", "Needle"]
-
-
 async def test_next_open_goes_round_and_asks_for_what_is_folded_away() -> None:
     opened = (open_section(_LIBRARY, "Travel"), open_section(_LIBRARY, "Length"), open_section(_LIBRARY, "Leave"))
     state = make_state(_LIBRARY, opened=opened)
@@ -344,30 +254,6 @@ async def test_next_open_goes_round_and_asks_for_what_is_folded_away() -> None:
         assert _cursor_title(tree) == "Travel"
         tree.show(replace(state, unfolded=frozenset(wanted)))
         assert _cursor_title(tree) == "Length"
-
-
-async def test_markup_in_a_title_is_text() -> None:
-    library = make_library("# \\[/red]\n## [@click=app.quit]x[/]\n## <b>bold</b> & [link](u)\n")
-    async with _run(make_state(library)) as (app, tree, pilot):
-        assert [line.rsplit(maxsplit=1)[0].rstrip() for line in _lines(tree)] == [
-            "▾ [/red]",
-            "├ · [@click=app.quit]x[/]",
-            "└ · bold & link",
-        ]
-        await pilot.click(tree, offset=(6, 1))
-        assert app.is_running
-
-
-async def test_no_control_character_of_a_hostile_file_reaches_a_strip() -> None:
-    unsafe: list[str] = []
-    async with _run(make_state(_LIBRARY)) as (_, tree, _pilot):
-        for name in list_documents("adversarial/files/*"):
-            library = make_library(read_document(name)[:100_000])
-            tree.show(replace(make_state(library), unfolded=frozenset(library.walk())))
-            for top in range(0, min(len(tree.lines), 120), 12):
-                tree.scroll_to_line(top)
-                unsafe.extend([name] if UNSAFE.search("".join(_lines(tree))) else [])
-    assert unsafe == []
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "dracula"])
@@ -408,21 +294,3 @@ async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None
         tree.move_cursor(1)
         await pilot.pause()
         assert tree.lines_drawn <= tree.size.height
-
-
-def _generate_text(data_dir: Path, shape: str) -> str:
-    command = [sys.executable, str(data_dir / "perf" / "gen_wide.py"), "100000", "--shape", shape]
-    return subprocess.run(command, capture_output=True, check=True, encoding="utf-8").stdout
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", ["flat", "tree", "deep"])
-async def test_a_parsed_document_of_a_hundred_thousand_sections_opens(shape: str, data_dir: Path) -> None:
-    library = make_library(_generate_text(data_dir, shape))
-    state = replace(make_state(library), unfolded=frozenset(library.walk()))
-    async with _run(state) as (_, tree, pilot):
-        assert len(tree.lines) == 100_000
-        tree.go_last()
-        await pilot.pause()
-        assert "Section 99999" in "".join(_lines(tree))
-        assert tree.lines_drawn <= 6 * tree.size.height

@@ -44,24 +44,12 @@ def test_places_are_counted_and_sections_named_in_order() -> None:
     assert search.find("sugar").describe() == "1 section · 1 match"
 
 
-def test_a_line_end_is_a_space() -> None:
-    search, library = make_search()
-    assert titles(library, search.find("WITH  rye").section_ids) == ["Sour"]
-
-
 def test_words_that_stand_apart_are_found_by_section() -> None:
     search, library = make_search()
     hits = search.find("wheat rye")
     assert titles(library, hits.section_ids) == ["Bread", "Sour"]
     assert hits.pattern == "wheat"
     assert hits.describe() == "2 sections · 2 matches"
-
-
-def test_nothing_is_found_in_words() -> None:
-    search, _ = make_search()
-    for pattern in ("spelt", "rye spelt", "", "  "):
-        assert search.find(pattern).section_ids == ()
-    assert search.find("spelt").describe() == "no match"
 
 
 @given(st.lists(st.sampled_from(["# A", "## B", "rye", "wheat rye", "", "x"]), max_size=30))

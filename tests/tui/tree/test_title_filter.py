@@ -71,10 +71,3 @@ def test_a_search_that_was_left_half_way_changes_nothing_of_the_next(
 )
 def test_ranges_are_where_a_title_matches(title: str, pattern: str, ranges: tuple[tuple[int, int], ...]) -> None:
     assert find_matched_ranges(title, pattern) == ranges
-
-
-@given(st.text(max_size=20), st.text(max_size=6))
-def test_ranges_are_in_order_and_inside_the_title(title: str, pattern: str) -> None:
-    places = [place for pair in find_matched_ranges(title, pattern) for place in pair]
-    assert places == sorted(set(places))
-    assert all(0 <= place <= len(title) for place in places)

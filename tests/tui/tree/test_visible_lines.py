@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.parse import parse_document
-from roamtui.tui.tree.visible_lines import Fold, VisibleLines
-from tests.document.markdown_texts import markdown_texts
-from tests.real_documents import list_documents, read_document
-from tests.tui.tree.outlines import find_id, make_folder, make_library, make_state, make_wide_library, walk_visible
+from roamtui.tui.tree.visible_lines import VisibleLines
+from tests.tui.tree.outlines import find_id, make_library, make_state, make_wide_library, walk_visible
 
 if TYPE_CHECKING:
     import random
@@ -58,43 +56,6 @@ def test_lines_are_those_of_a_naive_walk_under_any_folding_and_grafting(
         _assert_is_consistent(lines, library, unfolded)
 
 
-@given(markdown_texts(blocks_max=10), st.randoms(use_true_random=False))
-def test_lines_of_any_document_are_those_of_a_naive_walk(text: str, chance: random.Random) -> None:
-    library = make_library(text)
-    ids = list(library.walk())
-    lines = VisibleLines(library, frozenset())
-    for _ in range(4):
-        unfolded = frozenset(chance.sample(ids, chance.randint(0, len(ids))))
-        lines.update(library, unfolded)
-        _assert_is_consistent(lines, library, unfolded)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", list_documents("books/*.md"))
-def test_lines_of_a_book_are_those_of_a_naive_walk(name: str) -> None:
-    library = make_library(read_document(name))
-    lines = VisibleLines(library, frozenset())
-    ids = list(library.walk())
-    unfolded = frozenset(ids[::2])
-    lines.update(library, unfolded)
-    assert list(lines) == list(walk_visible(library, unfolded))
-    for section_id in ids[:40]:
-        unfolded = unfolded ^ {section_id}
-        lines.update(library, unfolded)
-    assert list(lines) == list(walk_visible(library, unfolded))
-
-
-def test_the_title_is_the_first_line_and_always_unfolded() -> None:
-    lines = VisibleLines(make_library("Opening.\n\n# T\n## A\n"), frozenset())
-    assert _titles(lines) == ["T", "", "A"]
-    assert lines.fold_at(0) is Fold.UNFOLDED
-
-
-def test_an_opening_of_white_space_is_no_line() -> None:
-    assert _titles(VisibleLines(make_library("\n \n# T\n## A\n"), frozenset())) == ["T", "A"]
-    assert _titles(VisibleLines(make_library("\n\n# A\n# B\n"), frozenset())) == ["A", "B"]
-
-
 def test_guides_say_where_siblings_follow() -> None:
     library = make_library()
     lines = VisibleLines(library, make_state(library, "Leave", "Security", "Passwords").unfolded)
@@ -109,42 +70,6 @@ def test_guides_say_where_siblings_follow() -> None:
         "Length": (True, False, False),
         "Travel": (False,),
     }
-
-
-def test_folds_are_unfolded_folded_leaf_or_unloaded() -> None:
-    library = make_library()
-    lines = VisibleLines(library, make_state(library, "Leave").unfolded)
-    folds = {title: lines.fold_at(line) for line, title in enumerate(_titles(lines))}
-    assert folds["Leave"] is Fold.UNFOLDED
-    assert folds["Security"] is Fold.FOLDED
-    assert folds["Travel"] is Fold.LEAF
-    assert VisibleLines(make_folder("a.md"), frozenset()).fold_at(0) is Fold.UNLOADED
-
-
-def test_a_file_loaded_later_shows_its_sections_below_it() -> None:
-    folder = make_folder("a.md", "b.md")
-    unfolded = make_state(folder, "a.md").unfolded
-    lines = VisibleLines(folder, unfolded)
-    loaded = folder.graft(find_id(folder, "a.md"), parse_document("\n# A\n## A1\n", key="a.md"))
-    lines.update(loaded, unfolded)
-    assert _titles(lines) == ["a.md", "A", "b.md"]
-    assert lines.fold_at(0) is Fold.UNFOLDED
-    assert lines.shape_at(1).has_next == (False,)
-
-
-def test_another_document_replaces_all_lines() -> None:
-    lines = VisibleLines(make_library(), frozenset())
-    lines.narrow([1])
-    lines.update(make_library("# Other\n## New\n"), frozenset())
-    assert _titles(lines) == ["Other", "New"]
-
-
-def test_a_folded_node_stands_for_what_is_below_it() -> None:
-    library = make_library()
-    lines = VisibleLines(library, make_state(library, "Passwords").unfolded)
-    assert lines.nearest_line(find_id(library, "Length")) == lines.line_of(find_id(library, "Security"))
-    assert lines.nearest_line("no such id") is None
-    assert lines.find_folded(find_id(library, "Length")) == (find_id(library, "Security"),)
 
 
 def test_folding_one_of_many_nodes_asks_only_for_its_children(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,21 +109,6 @@ def test_a_batch_draws_each_line_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lines.update(library, make_state(library, "A", "B", "C").unfolded)
     assert len(lines) == 504
     assert len(asked) <= 510
-
-
-def test_narrowed_lines_are_matches_and_what_is_above_them() -> None:
-    library = make_library()
-    lines = VisibleLines(library, frozenset())
-    key = lines.tree.find(find_id(library, "Length"))
-    assert key is not None
-    lines.narrow([key])
-    assert _titles(lines) == ["Handbook", "Security", "Passwords", "Length"]
-    assert lines.shape_at(1).has_next == (False,)
-    assert [lines.is_match(line) for line in range(4)] == [False, False, False, True]
-    assert lines.next_match(0, 1) == 3
-    assert lines.next_match(3, 1) == 3
-    lines.widen()
-    assert _titles(lines) == ["Handbook", "Leave", "Security", "Travel"]
 
 
 def test_folding_while_narrowed_shows_when_widened() -> None:
