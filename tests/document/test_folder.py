@@ -119,16 +119,3 @@ def test_the_digest_follows_texts_and_names(folder: Path) -> None:
     assert len({before, renamed, load_whole(folder).content_hash, open_folder(folder)[0].content_hash}) == 4
     alone, _ = open_sources([str(folder / "README2.md")])
     assert alone.content_hash == alone.root.content_hash
-
-
-@pytest.mark.slow
-def test_five_thousand_files_with_the_same_titles_have_ids_of_their_own(tmp_path: Path) -> None:
-    for number in range(5_000):
-        path = tmp_path / str(number % 50) / f"{number}.md"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("# Title\n\n## Usage\n\nWords.\n", "utf-8")
-    library = load_whole(tmp_path)
-    assert len(library) == 50 + 3 * 5_000
-    assert len(set(library.walk())) == len(library)
-    last = [*library.walk()][-1]
-    assert [library.title_of(node_id) for node_id in library.ancestors(last)] == ["49", "4999.md", "Title"]

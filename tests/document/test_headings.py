@@ -112,7 +112,7 @@ def test_a_giant_heading_is_its_own_title() -> None:
 @pytest.mark.parametrize(
     ("heading", "title"),
     [
-        ("# " + "[" * 20_000, "[" * 20_000),
+        ("# " + "[" * 5_000, "[" * 5_000),
         ("# \u00a0" + " " * 20_000 + "\u00a0", "\u00a0" + " " * 20_000 + "\u00a0"),
         ("# " + "![a](" * 5_000, "![a](" * 5_000),
     ],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import measure_front_matter, parse_document, read_title
+from roamtui.document.parse import measure_front_matter, parse_document
 from tests.document.invariants import (
     assert_ids_follow_the_contract,
     assert_is_lossless,
@@ -121,19 +121,3 @@ def test_what_nests_deeper_than_python_allows_is_read_with_a_note(marker: str) -
 )
 def test_front_matter_of(text: str, front_matter: str) -> None:
     assert text[: measure_front_matter(text)] == front_matter
-
-
-@pytest.mark.parametrize(
-    ("front_matter", "title"),
-    [
-        ("---\ntitle: A guide\n---\n", "A guide"),
-        ('---\ntitle: "A guide"  \n---\n', "A guide"),
-        ("---\nauthor: x\ntitle:\t'A: guide'\n---\n", "A: guide"),
-        ("---\nsubtitle: no\n---\n", ""),
-        ("---\nnested:\n  title: no\n---\n", ""),
-        ("---\ntitle:\nauthor: x\n---\n", ""),
-        ("", ""),
-    ],
-)
-def test_title_of(front_matter: str, title: str) -> None:
-    assert read_title(front_matter) == title

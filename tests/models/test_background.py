@@ -34,18 +34,3 @@ def test_a_coroutine_runs_in_the_other_thread() -> None:
     assert len(_threads()) == before
     assert background.run(_name_thread()) == "background models"
     background.close()
-
-
-def test_the_thread_ends_with_its_owner() -> None:
-    before = len(_threads())
-    background = BackgroundModels()
-    background.run(_name_thread())
-    del background
-    assert len(_threads()) == before
-
-
-async def test_it_may_be_asked_while_another_loop_runs() -> None:
-    background = BackgroundModels()
-    assert background.run(_name_thread()) == "background models"
-    assert await asyncio.to_thread(background.run, _name_thread()) == "background models"
-    background.close()

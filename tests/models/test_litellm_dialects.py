@@ -76,17 +76,6 @@ async def test_anthropic_is_told_what_to_cache(claude: LitellmModel, anthropic_s
     assert [use["input"] for use in uses] == [json.loads(arguments) for _, arguments in CALLS]
 
 
-async def test_anthropic_gets_a_length_and_no_dummy_tool(
-    claude: LitellmModel, anthropic_server: FakeAnthropicServer
-) -> None:
-    anthropic_server.reset(FakeReply(text="Yes."))
-    await collect(claude, make_request(allow_calls=False))
-    [body] = anthropic_server.bodies
-    assert body["max_tokens"] == 8_192
-    assert [tool["name"] for tool in body["tools"]] == ["expand_sections"]
-    assert body["tool_choice"]["type"] == "none"
-
-
 async def test_thinking_is_shown_kept_and_sent_back(
     claude: LitellmModel, anthropic_server: FakeAnthropicServer
 ) -> None:

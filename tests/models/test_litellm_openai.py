@@ -108,17 +108,6 @@ async def test_cancelling_the_task_closes_the_connection(
     assert worker.pid == pid
 
 
-async def test_a_server_without_keys_is_asked_without_one(
-    worker: WorkerProcess, openai_server: FakeOpenAIServer, model_environ: dict[str, str]
-) -> None:
-    openai_server.reset(FakeReply(text="No key needed."))
-    name = "mistral/local"
-    assert "MISTRAL_API_KEY" not in model_environ
-    model = LitellmModel(name, api_base=openai_server.url, options=OPTIONS, worker=worker)
-    assert join_text(await collect(model)) == "No key needed."
-    assert openai_server.requests[0].headers["authorization"] == "Bearer none"
-
-
 async def test_what_is_known_of_a_model(model: LitellmModel, worker: WorkerProcess) -> None:
     sizes = [model.window_tokens]
     await model.start()

@@ -13,7 +13,7 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import AnswerStreamed, QuestionAnswered
 from roamtui.conversation.session import Session
-from roamtui.conversation.transcript import Message, Role, Stopped, ToolCall
+from roamtui.conversation.transcript import Role, Stopped, ToolCall
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError
@@ -39,10 +39,6 @@ from tests.models.asking import CALLS, EXPAND, OPTIONS, answer_calls, collect, j
 
 A, B = "a8a96034", "b9e8ef5c"
 OPEN, SEARCH, CLOSE = "expand_sections", "search_sections", "collapse_sections"
-EARLIER_CALLS = (
-    ToolCall(id="1", name="expand_sections", arguments='{"section_ids": ["a8a96034", "b9e8ef5c"]}'),
-    ToolCall(id="2", name="search_sections", arguments='{"query": "late fees"}'),
-)
 one_loop = pytest.mark.asyncio(loop_scope="session")
 
 FENCED = "I look.\n\n```open\na8a96034 b9e8ef5c\n```\n```open\n07f3277d\n```"
@@ -171,21 +167,6 @@ def test_what_is_written_is_read_whatever_the_pieces(batches: list[list[str]], t
 @given(st.text("open`search\n 12af", max_size=60), st.integers(1, 9))
 def test_pieces_make_no_difference(reply: str, size: int) -> None:
     assert read(reply, size) == read(reply)
-
-
-def test_calls_and_results_become_words() -> None:
-    request = translate_request(answer_calls(make_request(), EARLIER_CALLS, thinking="[]"))
-    assert request.messages[2:] == (
-        Message(
-            role=Role.ASSISTANT,
-            text="I look.\n\n```open\na8a96034 b9e8ef5c\n```\n\n```search\nlate fees\n```",
-            thinking="[]",
-        ),
-        Message(
-            role=Role.USER,
-            text="Result of open a8a96034 b9e8ef5c:\nresult of 1\n\nResult of search late fees:\nresult of 2",
-        ),
-    )
 
 
 class InWords(ScriptedModel):

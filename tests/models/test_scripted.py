@@ -1,43 +1,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 import pytest
 
-from roamtui.conversation.transcript import Usage
 from roamtui.models.base import (
     ModelEvent,
     ModelStopped,
     Request,
-    Retrying,
     TextDelta,
-    ThinkingDelta,
-    UsageReported,
 )
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from tests.models.asking import collect, join_text, list_calls, make_request
-
-
-async def test_a_reply_in_full() -> None:
-    reply = ScriptedReply(
-        text="I look.",
-        calls=(("expand_sections", {"section_ids": ["a"]}), ("search_sections", "{broken")),
-        chunk_size=4,
-        thinking="Where?",
-        retries=(Retrying("busy", 0.0),),
-        usage=Usage(input_tokens=5),
-    )
-    *events, last = await collect(ScriptedModel([reply]))
-    assert events[:4] == [Retrying("busy", 0.0), ThinkingDelta("Where?"), TextDelta("I lo"), TextDelta("ok.")]
-    assert [(call.id, call.name, call.arguments) for call in list_calls(events)] == [
-        ("call_1_1", "expand_sections", '{"section_ids": ["a"]}'),
-        ("call_1_2", "search_sections", "{broken"),
-    ]
-    assert events[-1] == UsageReported(Usage(input_tokens=5))
-    assert isinstance(last, ModelStopped)
-    assert last.reason == "tool_calls"
-    assert json.loads(last.thinking)[0]["thinking"] == "Where?"
+from tests.models.asking import collect, join_text, make_request
 
 
 async def test_replies_come_in_order_and_requests_are_kept() -> None:

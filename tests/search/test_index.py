@@ -9,7 +9,7 @@ import pytest
 
 from roamtui.search.index import SectionIndex
 from roamtui.search.section_store import SectionStore
-from tests.search.libraries import id_of, make_folder, make_library
+from tests.search.libraries import id_of, make_library
 
 _WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
 
@@ -24,17 +24,6 @@ def test_numbers_follow_the_document() -> None:
     assert [index.subtree(number).stop for number in range(len(index))] == [1, 5, 4, 4, 5, 6]
     assert index.number_of(id_of(library, "Two")) == 2
     assert index.number_of("nowhere") is None
-
-
-def test_a_file_holds_the_sections_of_its_document() -> None:
-    library = make_folder({"a/b.md": "# One\n\n## Two\n", "c.md": "# Three\n"})
-    index = SectionIndex(library)
-
-    assert [index.title(number) for number in range(len(index))] == ["b.md", "One", "Two", "c.md", "Three"]
-    assert [index.parent(number) for number in range(len(index))] == [-1, 0, 1, -1, 3]
-    assert index.subtree(0) == range(3)
-    assert index.context(2) == "One b.md a/b"
-    assert index.context(0) == ""
 
 
 def test_memory_is_given_back_with_the_index() -> None:

@@ -104,24 +104,6 @@ def test_archives_and_several_sources_have_keys_as_in_their_listing(folder: Path
     assert {key for key in after if before.get(key) != after[key]} == {"z.zip/x/y.md", "z.zip/x/z.md"}
 
 
-def test_writing_replacing_and_growing_change_it(tmp_path: Path) -> None:
-    file = tmp_path / "a.md"
-    file.write_text("# A\n", "utf-8")
-    stamps = [stamp_source(str(file))]
-    os.utime(file, ns=(1, 1))
-    stamps.append(stamp_source(str(file)))
-    file.write_text("# A longer\n", "utf-8")
-    os.utime(file, ns=(1, 1))
-    stamps.append(stamp_source(str(file)))
-    other = tmp_path / "b.md"
-    other.write_text("# Replaces\n", "utf-8")
-    os.utime(other, ns=(1, 1))
-    other.replace(file)
-    stamps.append(stamp_source(str(file)))
-    assert None not in stamps
-    assert len(set(stamps)) == 4
-
-
 @pytest.mark.parametrize("source", ["-", "https://example.org/a.md", "no/such/file.md", "nul\0.md", ""])
 def test_what_is_no_file_has_none(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from roamtui.errors import RoamtuiError
-from roamtui.search.lance.database import explain_failure
 from roamtui.search.options import SearchMode
 from tests.fakes.object_store import FakeObjectStore
 from tests.search.backends.conftest import Backend
@@ -66,40 +65,3 @@ def test_what_is_wrong_is_told_in_a_sentence(
     with pytest.raises(RoamtuiError) as caught:
         remote.count_written(LIBRARY)
     assert str(caught.value) == f"The index {uri} cannot be used: {reason}."
-
-
-@pytest.mark.parametrize(
-    ("text", "uri", "reason"),
-    [
-        (
-            'Generic { store: "S3", inner: Status { status: 403, body: Some("<Code>AccessDenied</Code>") } }',
-            URI,
-            "access was refused. Look at AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-        ),
-        (
-            "Failed to get AWS credentials: TokenError { kind: Forbidden }, raw: StatusCode(403)",
-            URI,
-            "no key was found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-        ),
-        (
-            'HttpError { kind: Connect, ConnectError("tcp connect error", 127.0.0.1:9) }',
-            URI,
-            "its host cannot be reached. Look at AWS_ENDPOINT, AWS_REGION and at the network",
-        ),
-        (
-            "HttpError { kind: Connect }",
-            "gs://b/c",
-            "its host cannot be reached. Look at the address and at the network",
-        ),
-        (
-            "request_id=1 (request_failures=3/3, connect_failures=0/3)",
-            "db://x",
-            "its host answers with errors. Try again later",
-        ),
-        ("Table 403 not found, /root/.cargo/src/x.rs:1", "/home/me/shelf", "Table 403 not found"),
-        ("Something\x1b[31m else", URI, "Something␛[31m else"),
-        ("", URI, "RuntimeError"),
-    ],
-)
-def test_what_failed_is_explained(text: str, uri: str, reason: str) -> None:
-    assert explain_failure(RuntimeError(text), uri) == reason

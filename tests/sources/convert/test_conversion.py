@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from dataclasses import replace
@@ -13,14 +12,12 @@ import pytest
 from roamtui.document.build import build_library
 from roamtui.errors import OpeningStoppedError, SourceError
 from roamtui.outline.labels import name_lines
-from roamtui.sources.archive import list_archive
 from roamtui.sources.convert import child, conversion, kept
 from roamtui.sources.convert.conversion import convert
 from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.formats import Format, find_format
 from roamtui.sources.convert.kept import KeptConversions
-from roamtui.sources.folder import list_folder
-from roamtui.sources.read import read_file, read_source
+from roamtui.sources.read import read_file
 from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
@@ -88,18 +85,6 @@ def test_a_section_knows_its_first_and_last_page(tmp_path: Path) -> None:
     assert {(text.node(section_id).page, text.node(section_id).page_end) for section_id in text.walk()} == {
         (None, None)
     }
-
-
-def test_folders_zips_and_pipes_hold_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "books"
-    folder.mkdir()
-    (folder / "a.epub").write_bytes(_EPUB)
-    (folder / "b.html").write_bytes(_HTML)
-    (tmp_path / "all.zip").write_bytes(pack({"x/a.epub": _EPUB, "x/b.html": _HTML}))
-    assert list_folder(folder).read("a.epub").text == "# Hulls\n\na\n"
-    assert list_archive(tmp_path / "all.zip").read("x/b.html").text == "# Page\n\ntext\n"
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(_EPUB)))
-    assert read_source("-").text == "# Hulls\n\na\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds the memory of a process")

@@ -93,17 +93,6 @@ def test_what_is_no_entry_is_dropped(data: bytes, tmp_path: Path) -> None:
     assert _files(tmp_path) == []
 
 
-def test_an_entry_under_the_name_of_another_is_dropped(tmp_path: Path) -> None:
-    cache = PageCache(tmp_path, 10_000)
-    cache.save(REPLY)
-    (file,) = _files(tmp_path)
-    cache.save(replace(REPLY, url=URL + "b"))
-    (other,) = set(_files(tmp_path)) - {file}
-    other.write_bytes(file.read_bytes())
-    assert cache.load(URL + "b", "text/markdown") is None
-    assert _files(tmp_path) == [file]
-
-
 def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
     cache = PageCache(tmp_path, 10_000)
     for number in range(5):
