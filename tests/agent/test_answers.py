@@ -6,10 +6,10 @@ import pytest
 
 from roamtui.agent.answer import count_verified
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.room import estimate_request, find_room
-from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Stopped, ToolCall
+from roamtui.agent.room import TokenCalibration, estimate_request, find_room
+from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Stopped, ToolCall, Usage
 from roamtui.models.base import Request, ToolSpec
-from roamtui.models.scripted import ScriptedReply
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.base import Hit
 from tests.agent.manual_agent import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import make_library
@@ -118,3 +118,11 @@ def test_shares_of_the_window() -> None:
     assert options.preface_room(10_000) == 4_000
     assert options.history_room(None) is None
     assert options.history_room(10_000) == 2_000
+
+
+@pytest.mark.parametrize(("words", "window"), [(100, 20_000), (5_000, 10_000)])
+def test_what_a_provider_adds_to_a_short_request_says_nothing_of_the_rest(words: int, window: int) -> None:
+    request, model, calibration = _request(words), ScriptedModel(window_tokens=20_000), TokenCalibration()
+    counted = Usage(input_tokens=2 * estimate_request(request), source="provider")
+    calibration.learn(model.name, request, counted)
+    assert calibration.find_window(model) == window
