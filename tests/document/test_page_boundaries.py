@@ -84,7 +84,7 @@ def test_a_heading_between_rules_is_a_heading() -> None:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_few_boundaries_are_none_in_a_file_of_another_name(count: int) -> None:
-    text = repeat(_PAGES["title and source"], count)
+    text = repeat(_PAGES["front matter"], count)
     assert read_sections(parse(text, name="docs.md")) == read_sections(parse_document(text))
 
 

@@ -23,15 +23,16 @@ from tests.sources.convert.sample_pdf import lay_out, make_pdf
 
 HTML = "<html><head><title>T</title></head><body><main><h1>{0}</h1><p>Words of {0}.</p><h2>More</h2><p>x</p></main>"
 MARKDOWN = "# {0}\n\nWords of {0}.\n\n## More\n\nx\n"
+VARIANT = "# P\n\nWords that only the Markdown has.\n"
 _STYLES: dict[str, Mapping[str, SitePage | str]] = {
-    "the same address": {"/p": SitePage(body=HTML.format("P"), markdown=MARKDOWN.format("P"))},
-    "page.md": {"/p": HTML.format("P"), "/p.md": MARKDOWN.format("P")},
-    "page.html.md": {"/p": HTML.format("P"), "/p.html.md": MARKDOWN.format("P")},
-    "index.html.md": {"/p": HTML.format("P"), "/p/index.html.md": MARKDOWN.format("P")},
-    "index.md": {"/p": HTML.format("P"), "/p/index.md": MARKDOWN.format("P")},
+    "the same address": {"/p": SitePage(body=HTML.format("P"), markdown=VARIANT)},
+    "page.md": {"/p": HTML.format("P"), "/p.md": VARIANT},
+    "page.html.md": {"/p": HTML.format("P"), "/p.html.md": VARIANT},
+    "index.html.md": {"/p": HTML.format("P"), "/p/index.html.md": VARIANT},
+    "index.md": {"/p": HTML.format("P"), "/p/index.md": VARIANT},
     "named by the page": {
         "/p": '<html><head><link rel="alternate" type="text/markdown" href="/raw/p.md"></head><body><h1>P</h1><p>html',
-        "/raw/p.md": MARKDOWN.format("P"),
+        "/raw/p.md": VARIANT,
     },
 }
 LIST = "# Site\n\n> Quote\n\n## Docs\n\n- [One](one.md): first\n"
@@ -85,7 +86,7 @@ def test_the_markdown_variant_is_preferred(pages: Mapping[str, SitePage | str]) 
     with FakeSite(pages) as site:
         _, batch = load(site, "/p")
         (document,) = batch.documents.values()
-        assert document.text == MARKDOWN.format("P")
+        assert document.text == VARIANT
         assert document.key == site.url("/p")
         assert not document.problem
 

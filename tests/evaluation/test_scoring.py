@@ -95,7 +95,7 @@ def test_without_search_there_are_no_hits_to_count() -> None:
     assert described["gold_opened"] == 1.0
 
 
-_HALF = Measure(name="hits", values=(1.0, 0.0) * 50)
+_HALF = Measure(name="hits", values=(1.0, 0.0) * 200)
 
 
 def test_what_means_nothing_has_no_value_and_no_interval() -> None:
@@ -107,5 +107,5 @@ def test_what_means_nothing_has_no_value_and_no_interval() -> None:
 
 def test_the_interval_of_a_share_is_that_of_the_binomial() -> None:
     low, high = find_intervals([_HALF], seed=3)["hits"]
-    assert low == pytest.approx(0.4, abs=0.015)  # 1.96 standard errors of 0.05; at 90 % it would be 0.42
-    assert high == pytest.approx(0.6, abs=0.015)
+    assert low == pytest.approx(0.451, abs=0.004)  # 1.96 standard errors of 0.025; at 90 % it would be 0.459
+    assert high == pytest.approx(0.549, abs=0.004)

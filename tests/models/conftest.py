@@ -28,6 +28,7 @@ def model_environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     nowhere = "http://127.0.0.1:9"
     return {
         "PATH": os.environ.get("PATH", ""),
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),  # a copy of this project tests itself, not what is installed
         "HOME": str(home),
         "OPENAI_API_KEY": OPENAI_KEY,
         "ANTHROPIC_API_KEY": ANTHROPIC_KEY,

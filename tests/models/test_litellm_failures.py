@@ -203,7 +203,7 @@ async def test_silence_before_the_first_word_is_an_error(
 
 async def test_silence_within_a_reply_is_an_error(worker: WorkerProcess, openai_server: FakeOpenAIServer) -> None:
     openai_server.reset(FakeReply(text="Hello", ending=Ending.HANG))
-    options = ModelOptions(gap_seconds=0.3)
+    options = ModelOptions(gap_seconds=0.3, first_token_seconds=5)
     error = await fail(LitellmModel("openai/x", api_base=openai_server.url, options=options, worker=worker))
     assert "sent nothing for 0.3 seconds" in str(error)
     assert await asyncio.to_thread(openai_server.client_closed.wait, 10)

@@ -89,6 +89,13 @@ def test_thinking_goes_back_to_anthropic_alone() -> None:
         assert messages[2].get("thinking_blocks") == expected
 
 
+def test_what_the_request_before_ended_with_is_marked_again() -> None:
+    request = answer_calls(make_request(), (ToolCall(id="a", name="x", arguments="{}"),))
+    messages = build(ANTHROPIC, request)["messages"]
+    assert isinstance(messages, list)
+    assert [message["role"] for message in messages if "cache_control" in str(message)] == ["system", "user", "tool"]
+
+
 def test_a_server_of_ones_own_gets_a_placeholder_for_a_key() -> None:
     own = Target(model="openai/x", provider="openai", api_base="http://localhost:1", missing_keys=("OPENAI_API_KEY",))
     arguments = build(own)

@@ -245,6 +245,17 @@ def test_an_authority_that_nobody_knows_proves_nothing() -> None:
         assert server.requests == []
 
 
+def test_the_body_of_a_redirect_is_not_waited_for() -> None:
+    def redirect_and_hang(client: Client, _request: SeenRequest) -> bool:
+        client.send(b"HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 9\r\n\r\n")
+        client.hang()
+        return False
+
+    with HostileServer() as server, open_fetcher(total_seconds_max=5.0, read_seconds_max=9.0) as fetcher:
+        server.handlers |= {"/a": redirect_and_hang, "/b": answer(b"words")}
+        assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"words"
+
+
 def test_a_broken_error_page_still_tells_its_status() -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = raw(b"HTTP/1.1 404 No\r\nContent-Length: 1000\r\n\r\nshort")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.sources.web import politeness
 from roamtui.sources.web.exchange import Reply
 from roamtui.sources.web.fetcher import Fetcher, FetchError
 from roamtui.sources.web.politeness import HostThrottle, ThrottledError, find_crawl_delay, find_retry_seconds
@@ -154,6 +155,15 @@ def test_a_busy_site_is_asked_again_after_a_pause(status: int) -> None:
         server.handlers["/a"] = be_busy_twice
         assert fetcher.fetch(f"{server.origin}/a", allow(server)).body == b"words"
         assert len(calls) == 3
+
+
+def test_pauses_double_where_a_busy_site_names_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(politeness, "_FIRST_WAIT_SECONDS", 0.01)
+    with HostileServer() as server, open_fetcher(retries_max=9, retry_seconds_max=0.03) as fetcher:
+        server.handlers["/a"] = answer(b"", 429)
+        with pytest.raises(FetchError, match="asks for fewer requests"):
+            fetcher.fetch(f"{server.origin}/a", allow(server))
+        assert len(server.paths) == 3, "after 0.01 and 0.02 seconds, 0.04 would be too long"
 
 
 @pytest.mark.parametrize(("wait", "requests"), [("0", 3), ("3600", 1), (formatdate(4e9, usegmt=True), 1)])
