@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import groupby
 
 from roamtui.document.columns import Columns, Row, build_columns
 from roamtui.document.lines import find_line_starts, normalise_line_ends
+from roamtui.document.markdown.blocks import (
+    Block,
+    Details,
+    Emphasis,
+    Heading,
+    Inline,
+    Link,
+    List,
+    Paragraph,
+    Quote,
+)
+from roamtui.document.markdown.reading import read_markdown
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import measure_front_matter
 from roamtui.document.plain import plain_line, shorten
-from roamtui.document.scanning.blocks import parse_blocks
 from roamtui.sources.web.address import resolve_link
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
 
 _NAME = re.compile(r"llms(?!-full)[\w.-]*\.(?:txt|md)", re.IGNORECASE)
 _ITEM_LINE = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(.*)$", re.MULTILINE)
@@ -32,8 +37,6 @@ _SHAPE = re.compile(r"\s*# [^\n]+\n\s*>[ \t]*[^\n]*\n")
 _SECTION = re.compile(r"^## ", re.MULTILINE)
 _BARE = re.compile(r"https?://[^\s<>\"'`|\u3001\u3002\uff08\uff09\uff0c\uff5c\u300d\u300f\u300b]+")
 _BARE_END = ".,;:!?)*_]"
-_SIMPLE_ITEM = re.compile(r"\[([^\\`*_\[\]<&!\n]+)\]\(([^\s()<>\\&]+)\)[^\[\]`<\\]*")
-"""A link without marks in its text, and words after it in which no other link can be."""
 _NO_TITLE = " \t:\uff1a|\uff5c-\u2013\u2014>\u2192,;\u3001\uff0c."
 _TITLE_LENGTH_MAX = 300
 _LINKS_MIN = 3
@@ -43,13 +46,6 @@ _TEXT_SHARE_MIN = 0.5
 """Share of all characters that must stand in such items."""
 _LENGTH_MAX = 1_500_000
 """Characters; a longer text is no list of links for a reader."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Item:
-    line: int
-    links: tuple[tuple[str, str], ...]
-    """Title and address of each, as they stand there."""
 
 
 def is_link_list(text: str, name: str = "", *, is_fetched: bool = False) -> bool:
@@ -85,11 +81,10 @@ def add_links(columns: Columns, text: str, base: str | None) -> Columns:
         text: What they are rows of.
         base: Address that relative links are resolved against; without one they stay text.
     """
-    starts = find_line_starts(text)
     links = [
-        Row(NodeKind.LINK, 0, title, starts[item.line], url)
-        for item in _list_items(text)
-        for title, url in _resolve_all(item.links, base)
+        Row(NodeKind.LINK, 0, title or name_address(url), start, url)
+        for start, title, href in _list_links(text)
+        if not href.startswith("#") and (url := resolve_link(base or "", href)) is not None
     ]
     if not links:
         return columns
@@ -118,69 +113,56 @@ def _merge(sections: Sequence[Row], links: Sequence[Row]) -> Iterator[Row]:
     yield from sections[position:]
 
 
-def _resolve_all(links: Sequence[tuple[str, str]], base: str | None) -> Iterator[tuple[str, str]]:
-    for title, href in links:
-        url = None if href.startswith("#") else resolve_link(base or "", href)
-        if url is not None:
-            yield title or name_address(url), url
-
-
 def name_address(url: str) -> str:
     """Return an address as the title of a link that has no words."""
     return shorten(plain_line(url.partition("://")[2].rstrip("/")), _TITLE_LENGTH_MAX)
 
 
-def _list_items(text: str) -> list[_Item]:
-    """Return the list items of a text that have links, in order."""
+def _list_links(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the links in the list items of a text: where the line of the item begins, title and address."""
     normal = normalise_line_ends(text)
-    front = normal[: measure_front_matter(normal)]
-    source = "\n" * front.count("\n") + normal[len(front) :].replace("\0", "\N{REPLACEMENT CHARACTER}")
-    env: dict[str, object] = {}
-    items: list[_Item] = []
-    open_lines: list[int] = []
-    for token in parse_blocks(source, env):
-        if token.type == "list_item_open" and token.map is not None:
-            open_lines.append(token.map[0])
-        elif token.type == "list_item_close":
-            open_lines.pop()
-        elif token.type == "inline" and open_lines and ("http" in token.content or "[" in token.content):
-            line = max(open_lines[-1], items[-1].line if items else 0)
-            links = _find_simple_link(token.content) or tuple(_find_links(_parse_inline(token.content, env)))
-            if links:
-                items.append(_Item(line, links))
-    return items
+    starts = find_line_starts(text)
+    front_lines = normal.count("\n", 0, measure_front_matter(normal))
+    begin = starts[front_lines] if front_lines < len(starts) else len(text)
+    markdown = read_markdown(text[begin:], start=begin)
+    last = 0
+    for start, words in _list_words(markdown.blocks):
+        for title, href in _find_links(words, markdown.links, text):
+            last = max(last, start)
+            yield last, title, href
 
 
-def _find_simple_link(content: str) -> tuple[tuple[str, str], ...]:
-    """Return the link of an item in which nothing else could be one: most items, at a hundredth of the cost."""
-    match = _SIMPLE_ITEM.fullmatch(content)
-    return ((shorten(plain_line(match[1]), _TITLE_LENGTH_MAX), match[2]),) if match is not None else ()
+def _list_words(blocks: Sequence[Block], item_start: int = -1) -> Iterator[tuple[int, Inline]]:
+    """Yield the words of each block in list items, with where the item begins."""
+    for block in blocks:
+        match block:
+            case List():
+                for item in block.items:
+                    yield from _list_words(item.blocks, item.start)
+            case Quote() | Details():
+                yield from _list_words(block.blocks, item_start)
+            case Paragraph() | Heading() if item_start >= 0:
+                yield item_start, block.words
+            case _:
+                pass
 
 
-def _parse_inline(content: str, env: dict[str, object]) -> list[Token]:
-    parser = _make_parser()
-    tokens: list[Token] = []
-    parser.inline.parse(content, parser, env, tokens)
-    return tokens
-
-
-def _find_links(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
-    """Yield title and address of each link among the inline tokens of an item; bare addresses where it has no link."""
-    if not any(token.type == "link_open" for token in tokens):
-        yield from _find_bare("".join(token.content if token.type == "text" else " " for token in tokens))
+def _find_links(words: Inline, links: Sequence[Link], source: str) -> Iterator[tuple[str, str]]:
+    """Yield title and address of each link among the words of an item; bare addresses where it has no link."""
+    kinds = {number: link for number, link in enumerate(links) if not (link.is_mark or link.is_image)}
+    if not any(word.link in kinds for word in words):
+        yield from _find_bare("".join(" " if word.emphasis & Emphasis.CODE else word.text for word in words))
         return
-    href = ""
-    words: list[str] = []
     before = ""
-    for token in tokens:
-        if token.type == "link_open":
-            href, before, words = str(token.attrs.get("href", "")), _name_bare("".join(words)), []
-        elif token.type == "link_close":
-            title = plain_line("".join(words))
-            yield shorten(before if token.markup == "autolink" else title, _TITLE_LENGTH_MAX), href
-            words = []
-        else:
-            words.append(token.content or " " * (token.type in ("softbreak", "hardbreak")))
+    for number, group in groupby(words, key=lambda word: word.link):
+        text = "".join(word.text for word in group)
+        if number is None or number not in kinds:
+            before = _name_bare(text)
+            continue
+        href = kinds[number].href
+        is_autolink = text == href and f"<{text}>" in source
+        yield shorten(before if is_autolink else plain_line(text), _TITLE_LENGTH_MAX), href
+        before = ""
 
 
 def _find_bare(text: str) -> Iterator[tuple[str, str]]:
@@ -196,10 +178,3 @@ def _find_bare(text: str) -> Iterator[tuple[str, str]]:
 def _name_bare(before: str) -> str:
     """Return the title of an address that stands there itself: the words before it."""
     return plain_line(before).strip(_NO_TITLE).strip("\"'")
-
-
-@lru_cache(maxsize=1)
-def _make_parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - only lists of links need it
-
-    return MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")

@@ -41,6 +41,8 @@ class Link:
     href: str
     is_mark: bool = False
     """Whether it is a mark within the text, of a footnote or a citation, rather than a link."""
+    is_image: bool = False
+    """Whether it leads to the image that stands there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

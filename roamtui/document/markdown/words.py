@@ -99,7 +99,7 @@ class WordReader:
         link = look.link
         if link is None and href:
             link = len(self.links)
-            self.links.append(Link(href))
+            self.links.append(Link(href, is_image=True))
         if text or href:
             self._words.append(Words(text or href, look.emphasis, link, is_image=True))
 
