@@ -141,11 +141,7 @@ def _make_pages(web: WebOptions, typed: frozenset[str]) -> PageLoader:
 
 
 def read_origins(addresses: Sequence[str], option: str) -> frozenset[str]:
-    """Return the origins of addresses that a person typed.
-
-    Raises:
-        UsageError: One of them is no address.
-    """
+    """Return the origins of addresses that a person typed."""
     from roamtui.sources.web.address import origin_of  # noqa: PLC0415 - only addresses need the web
 
     try:

@@ -28,7 +28,10 @@ _make_heading: Callable[[tuple[str, NodeKind, str, bool]], Heading] = partial(tu
 
 @dataclass(frozen=True, kw_only=True)
 class Library:
-    """A tree of nodes over one or more documents, with their texts."""
+    """A tree of nodes over one or more documents, with their texts.
+
+    What takes an id raises `UnknownSectionError` where no loaded node has it.
+    """
 
     source: str
     """What the person named: a path, an address or ``-``."""
@@ -66,22 +69,14 @@ class Library:
         return sum(len(document.columns) for document in self.documents)
 
     def locate(self, section_id: str) -> tuple[Document, int]:
-        """Return the document and the row of a node.
-
-        Raises:
-            UnknownSectionError: No loaded node has this id.
-        """
+        """Return the document and the row of a node."""
         document = self._places.owners.get(section_id)
         if document is None:
             raise UnknownSectionError(section_id)
         return document, document.rows_by_id[section_id]
 
     def heading(self, section_id: str) -> Heading:
-        """Return what names the node with this id.
-
-        Raises:
-            UnknownSectionError: No loaded node has this id.
-        """
+        """Return what names the node with this id."""
         document, row = self.locate(section_id)
         columns = document.columns
         has_more = columns.ends[row] - row > 1 or (bool(self.grafts) and bool(self._count_grafted(section_id)))
@@ -212,11 +207,7 @@ class Library:
         return hash_text("\n".join(sorted([*parts, *map("\x1f".join, self.root.columns.paths())])))
 
     def node(self, section_id: str) -> Node:
-        """Return the node with this id; the last ones that were asked for are kept.
-
-        Raises:
-            UnknownSectionError: No loaded node has this id.
-        """
+        """Return the node with this id; the last ones that were asked for are kept."""
         node = self._nodes.get(section_id)
         if node is None:
             if len(self._nodes) >= _NODES_KEPT:
@@ -314,11 +305,7 @@ class Library:
         return self.text_at(self.span(section_id), length_max=length_max)
 
     def document(self, key: str) -> Document:
-        """Return the loaded document with this key.
-
-        Raises:
-            KeyError: No loaded document has it.
-        """
+        """Return the loaded document with this key."""
         return self._places.documents_by_key[key]
 
     def lines_of(self, span: Span) -> tuple[int, int]:
@@ -361,18 +348,11 @@ class Library:
         """Return a library in which `document` stands below the node `section_id`.
 
         Where ids collide, the later file by key is salted, so that ids do not depend on the order of loading.
-
-        Raises:
-            UnknownSectionError: No loaded node has this id.
         """
         return self.graft_all({section_id: document})
 
     def graft_all(self, documents: Mapping[str, Document]) -> Library:
-        """Return a library in which each of `documents` stands below the node whose id it has here; see `graft`.
-
-        Raises:
-            UnknownSectionError: No loaded node has one of the ids.
-        """
+        """Return a library in which each of `documents` stands below the node whose id it has here; see `graft`."""
         for section_id in documents:
             self.locate(section_id)
         found = find_aliases(self.grafts, documents)

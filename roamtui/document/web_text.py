@@ -137,11 +137,7 @@ def _convert_file(page: FetchedPage) -> PageText:
 
 
 def parse_fetched(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
-    """Return a page as a document.
-
-    Raises:
-        SourceError: It is none that can be read.
-    """
+    """Return a page as a document."""
     found = read_page(page)
     raw = RawText(
         text=found.text,

@@ -53,11 +53,7 @@ class LocalEmbedder:
         return self._name
 
     def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:
-        """Return one row for each text; the first call loads the model, which takes seconds.
-
-        Raises:
-            ModelError: The model cannot be loaded, or failed.
-        """
+        """Return one row for each text; the first call loads the model, which takes seconds."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         with self._lock:
@@ -151,11 +147,7 @@ class LitellmEmbedder:
         return self._name
 
     def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:  # noqa: ARG002 - litellm has none
-        """Return one row for each text; a passing fault is answered by asking again.
-
-        Raises:
-            ModelError: The provider gave no vectors.
-        """
+        """Return one row for each text; a passing fault is answered by asking again."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         rows = self._background.run(self._embed(tuple(texts)))

@@ -84,11 +84,7 @@ class ScriptedModel:
         self._replies.extend(replies)
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        """Yield the next reply of the script.
-
-        Raises:
-            ModelError: The reply says so, or the script has ended.
-        """
+        """Yield the next reply of the script."""
         self.is_closed = False
         self.requests.append(request)
         number = len(self.requests)

@@ -57,11 +57,7 @@ class ModelReranker:
         self._best_count = best_count
 
     def rerank(self, query: str, texts: Sequence[str]) -> tuple[int, ...]:
-        """Return places of texts, from 0, the best first, each once. See `Reranker`.
-
-        Raises:
-            ModelError: The model could not answer, or its answer orders nothing.
-        """
+        """Return places of texts, from 0, the best first, each once. See `Reranker`."""
         reply = self._background.run(read_reply(self._model, _JUDGE_SYSTEM, self._ask(query, texts)))
         if self._best_count is not None:
             order = read_choice(reply, len(texts))
@@ -152,11 +148,7 @@ class ModelRewriter:
         self._background = background
 
     def rewrite(self, query: str, earlier: Sequence[str]) -> str:
-        """Return a query that can be understood without what was said before. See `Rewriter`.
-
-        Raises:
-            ModelError: The model could not answer, or gave no question.
-        """
+        """Return a query that can be understood without what was said before. See `Rewriter`."""
         turns = "\n".join(f"- {shorten(plain_line(turn), _TURN_LENGTH_MAX)}" for turn in earlier[-_TURNS_MAX:])
         reply = self._background.run(
             read_reply(self._model, _REWRITE_SYSTEM, f"Conversation:\n{turns}\n\nLast question: {plain_line(query)}")

@@ -66,12 +66,7 @@ class FusedSearcher:
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, the best first; none for no words. See `Searcher`.
-
-        Raises:
-            UnknownSectionError: `within` names no section.
-            RoamtuiError: The embedder failed, and words alone are not wanted.
-        """
+        """Return up to `limit` hits, the best first; none for no words. See `Searcher`."""
         library, vectors = self._prepare()
         inside = _list_inside(library, within)
         if not query.strip():

@@ -33,11 +33,7 @@ class SectionIndex:
         before: SectionIndex | None = None,
         tell: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Bring the store up to date with `library`.
-
-        Raises:
-            IndexLostError: The store's file cannot be used.
-        """
+        """Bring the store up to date with `library`."""
         self.library = library
         self.store = store or SectionStore()
         self._layout = Layout(library)

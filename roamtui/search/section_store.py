@@ -401,11 +401,7 @@ def is_large(library: Library) -> bool:
 
 
 def delete_index(path: Path) -> bool:
-    """Delete the file of an index with its journal, and return whether there was one.
-
-    Raises:
-        OSError: It cannot be deleted.
-    """
+    """Delete the file of an index with its journal, and return whether there was one."""
     was_there = path.exists()
     for name in (path.name, f"{path.name}-journal"):
         path.with_name(name).unlink(missing_ok=True)
@@ -413,11 +409,7 @@ def delete_index(path: Path) -> bool:
 
 
 def _open_file(path: Path) -> SectionStore:
-    """Open the file of an index, made where it is missing, for its owner alone.
-
-    Raises:
-        IndexLostError: It cannot be used.
-    """
+    """Open the file of an index, made where it is missing, for its owner alone."""
     try:
         make_private_folder(path.parent)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

@@ -24,11 +24,7 @@ class SummaryFile:
         self.path = path
 
     def load(self, model: str | None = None) -> dict[str, str]:
-        """Return summaries by digest: those of one model, or of each text the newest; none where there is no file.
-
-        Raises:
-            StoreError: The file cannot be read.
-        """
+        """Return summaries by digest: those of one model, or of each text the newest; none where there is no file."""
         if not self.path.exists():
             return {}
         query = "SELECT digest, text FROM summaries WHERE model = coalesce(?, model) ORDER BY number"
@@ -39,11 +35,7 @@ class SummaryFile:
             raise self._fail(error) from None
 
     def save(self, summaries: Mapping[str, str], model: str) -> None:
-        """Keep summaries that a model wrote; what is kept is kept whatever happens next.
-
-        Raises:
-            StoreError: The file cannot be written.
-        """
+        """Keep summaries that a model wrote; what is kept is kept whatever happens next."""
         rows = [(digest, model, text) for digest, text in summaries.items()]
         try:
             make_private_folder(self.path.parent)

@@ -123,9 +123,6 @@ class VectorIndex:
     """Ranks the sections of a library by their most similar chunk. Vectors of unchanged text are never made twice.
 
     Making one embeds what the store does not know, which may take minutes; it can be broken off and taken up again.
-
-    Raises:
-        RoamtuiError: The embedder failed.
     """
 
     def __init__(
@@ -147,11 +144,7 @@ class VectorIndex:
         return len(self._chunks)
 
     def rank(self, query: str, *, limit: int, within: Collection[str] | None = None) -> list[tuple[str, float]]:
-        """Return up to `limit` sections with the cosine of their most similar chunk, the best first.
-
-        Raises:
-            RoamtuiError: The embedder failed.
-        """
+        """Return up to `limit` sections with the cosine of their most similar chunk, the best first."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         if not self._chunks:
@@ -187,11 +180,7 @@ class VectorIndex:
 def embed_missing(
     missing: Mapping[bytes, str], embedder: Embedder, store: VectorStore, tell: Progress | None
 ) -> dict[bytes, bytes]:
-    """Return the vectors of texts by their digests; each batch that is embedded is kept at once.
-
-    Raises:
-        RoamtuiError: The embedder failed.
-    """
+    """Return the vectors of texts by their digests; each batch that is embedded is kept at once."""
     found: dict[bytes, bytes] = {}
     waiting = sorted(missing, key=lambda digest: len(missing[digest]))  # a batch takes as long as its longest text
     for start in range(0, len(waiting), _BATCH):

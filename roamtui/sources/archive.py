@@ -35,11 +35,7 @@ _DRIVE = re.compile(r"^[A-Za-z]:")
 
 
 def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
-    """Return what a zip archive holds for readers.
-
-    Raises:
-        SourceError: It cannot be read, is too large, or holds no document.
-    """
+    """Return what a zip archive holds for readers."""
     archive = _open(path)
     members: dict[tuple[str, ...], zipfile.ZipInfo] = {}
     outside: list[str] = []

@@ -68,9 +68,6 @@ def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
     """Return what a folder holds for readers: its text documents, without hidden and ignored ones.
 
     Links to files inside are followed, links to folders are not: what they lead to is listed where it lies.
-
-    Raises:
-        SourceError: It cannot be listed, or holds no document.
     """
     try:
         root = folder.resolve(strict=True)

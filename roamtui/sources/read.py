@@ -62,11 +62,7 @@ def read_standard_input(*, kept_dir: Path | None = None) -> RawText:
 
 
 def read_file(path: Path, *, kept_dir: Path | None = None, report: PageReport | None = None) -> RawText:
-    """Return the text of one file.
-
-    Raises:
-        SourceError: It is missing, a folder, unreadable or no text.
-    """
+    """Return the text of one file."""
     check_file(path)
     try:
         data = path.read_bytes()
@@ -88,11 +84,7 @@ def make_raw_text(
     kept_dir: Path | None = None,
     report: PageReport | None = None,
 ) -> RawText:
-    """Return the text of a document, converted where its format is another; called in a thread where anyone waits.
-
-    Raises:
-        SourceError: It is no text and cannot be converted.
-    """
+    """Return the text of a document, converted where its format is another; called in a thread where anyone waits."""
     converted = convert(data, name, media_type, kept_dir=kept_dir, report=report)
     if converted is None:
         text, notes = decode_text(data, name)

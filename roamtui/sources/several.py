@@ -16,21 +16,13 @@ _NAMED_MAX = 3
 
 
 def list_source(path: Path, *, kept_dir: Path | None = None) -> Listing:
-    """Return what a folder or a zip archive holds.
-
-    Raises:
-        SourceError: It cannot be read, or holds no document.
-    """
+    """Return what a folder or a zip archive holds."""
     is_archive = path.suffix.lower() == ARCHIVE_SUFFIX and path.is_file()
     return list_archive(path, kept_dir=kept_dir) if is_archive else list_folder(path, kept_dir=kept_dir)
 
 
 def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> Listing:
-    """Return several sources as one, below the folder that holds them all, in the order given.
-
-    Raises:
-        SourceError: One of them is missing, or holds no document.
-    """
+    """Return several sources as one, below the folder that holds them all, in the order given."""
     absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
     top = os.path.commonpath([path.parent for path in absolute])
     readers: dict[tuple[str, ...], Callable[[], RawText]] = {}

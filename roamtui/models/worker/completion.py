@@ -375,11 +375,7 @@ def _build_usage(usage: Any, *, is_counted: bool) -> Usage:  # noqa: ANN401
 
 
 async def compute_vectors(litellm: Any, job: EmbedJob, target: Target) -> list[list[float]]:  # noqa: ANN401
-    """Return a vector for each text, in order.
-
-    Raises:
-        Exception: Whatever litellm raises, or a reply that is no vectors.
-    """
+    """Return a vector for each text, in order."""
     arguments: dict[str, Any] = {
         "model": _name_for_embedding(target),
         "input": list(job.texts),

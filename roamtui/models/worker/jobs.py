@@ -45,11 +45,7 @@ def encode_frame(frame: Mapping[str, object]) -> bytes:
 
 
 async def receive_frame(reader: asyncio.StreamReader) -> Frame | None:
-    """Return the next frame, None at the end of the pipe.
-
-    Raises:
-        BrokenFrameError: What came is no frame.
-    """
+    """Return the next frame, None at the end of the pipe."""
     try:
         length = _decode_length(await reader.readexactly(_LENGTH_BYTES))
         return _decode_frame(await reader.readexactly(length))
@@ -58,11 +54,7 @@ async def receive_frame(reader: asyncio.StreamReader) -> Frame | None:
 
 
 def read_frame(pipe: BinaryIO) -> Frame | None:
-    """Return the next frame of a blocking pipe, None at its end.
-
-    Raises:
-        BrokenFrameError: What came is no frame.
-    """
+    """Return the next frame of a blocking pipe, None at its end."""
     head = pipe.read(_LENGTH_BYTES)
     if len(head) < _LENGTH_BYTES:
         return None

@@ -70,11 +70,7 @@ class WorkerLink:
 
     @classmethod
     async def open(cls, environ: Mapping[str, str], command: tuple[str, ...]) -> Self:
-        """Start a process: Python with the arguments `command`.
-
-        Raises:
-            OSError: The system refused.
-        """
+        """Start a process: Python with the arguments `command`."""
         # A session of its own: ctrl+c in the terminal is the program's affair, not the process's.
         process = await asyncio.create_subprocess_exec(
             sys.executable,

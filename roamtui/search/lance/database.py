@@ -86,11 +86,7 @@ class Database:
             self._connection = lancedb.connect(self.uri, read_consistency_interval=_SEEN_AFTER, **_find_cloud(self.uri))
 
     def open_table(self, name: str, fields: Iterable[tuple[str, Any]]) -> Any:  # noqa: ANN401 - LanceDB's own
-        """Return a table, made with these columns where it is missing.
-
-        Raises:
-            IndexLostError: It cannot be opened.
-        """
+        """Return a table, made with these columns where it is missing."""
         schema = self.arrow.schema(list(fields))
         with self.failing():
             for attempt in range(_ATTEMPTS):
@@ -105,11 +101,7 @@ class Database:
         raise AssertionError
 
     def find_table(self, name: str) -> Any | None:  # noqa: ANN401 - LanceDB's own
-        """Return a table, None where there is none.
-
-        Raises:
-            IndexLostError: The database cannot be read.
-        """
+        """Return a table, None where there is none."""
         with self.failing():
             return self._connection.open_table(name) if name in self.list_tables() else None
 
@@ -139,11 +131,7 @@ class Database:
 
     @contextmanager
     def failing(self) -> Iterator[None]:
-        """Turn LanceDB's errors into one of ours that names the database.
-
-        Raises:
-            IndexLostError: Something inside failed.
-        """
+        """Turn LanceDB's errors into one of ours that names the database."""
         try:
             yield
         except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
@@ -188,11 +176,7 @@ def _pause(attempt: int) -> None:
 
 
 def check_extra() -> None:
-    """Refuse to go on without LanceDB.
-
-    Raises:
-        UsageError: It is not installed; the message says how to install it.
-    """
+    """Refuse to go on without LanceDB."""
     if importlib.util.find_spec(_PACKAGE) is None:
         raise UsageError(f"an index by URI needs LanceDB. Install it with: {_INSTALL}")
 

@@ -77,12 +77,7 @@ class LanceSearcher:
         within: str | None = None,
         earlier: Sequence[str] = (),  # noqa: ARG002 - LanceDB knows no conversation
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, the best first. See `Searcher`.
-
-        Raises:
-            UnknownSectionError: `within` names no section.
-            RoamtuiError: The database failed, or the embedder, and words alone are not wanted.
-        """
+        """Return up to `limit` hits, the best first. See `Searcher`."""
         passages = self.prepare()
         library = passages.library
         if within is not None and within not in library:
@@ -281,11 +276,7 @@ class Passages:
             tidy_table(self._table, self._list_indexes(self._table.count_rows()))
 
     def _drop_others(self, parts: Mapping[str, Part]) -> dict[str, Part]:
-        """Take out what is not among these parts, and return those that are missing.
-
-        Raises:
-            UsageError: None of the documents in the table is among these.
-        """
+        """Take out what is not among these parts, and return those that are missing."""
         if self._table is None:
             return dict(parts)
         self._table.checkout_latest()
@@ -356,11 +347,7 @@ class Passages:
 
 
 def drop_tables(database: Database) -> int:
-    """Delete the tables of an index, no others, and return how many there were.
-
-    Raises:
-        IndexLostError: The database cannot be used.
-    """
+    """Delete the tables of an index, no others, and return how many there were."""
     names = [name for name in database.list_tables() if name in (NAME, SUMMARIES) or name.startswith(f"{NAME}_")]
     for name in names:
         database.drop_table(name)

@@ -10,11 +10,7 @@ TABLE = "summaries"
 
 
 def load_summaries(database: Database) -> dict[str, str]:
-    """Return all summaries by the digest of what they are of.
-
-    Raises:
-        IndexLostError: The database cannot be used.
-    """
+    """Return all summaries by the digest of what they are of."""
     with database.failing():
         table = database.find_table(TABLE)
         if table is None:
@@ -24,11 +20,7 @@ def load_summaries(database: Database) -> dict[str, str]:
 
 
 def save_summaries(database: Database, summaries: Mapping[str, str]) -> None:
-    """Add summaries by the digest of what they are of; those that are there already are not written again.
-
-    Raises:
-        IndexLostError: The database cannot be used.
-    """
+    """Add summaries by the digest of what they are of; those that are there already are not written again."""
     kept = load_summaries(database)
     new = {digest: text for digest, text in summaries.items() if kept.get(digest) != text}
     if not new:

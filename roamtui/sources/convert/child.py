@@ -70,12 +70,7 @@ def convert_in_child(
 
 
 def _read_answer(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:
-    """Return the last line that a process writes of a file, and pass on how far those before it say that it is.
-
-    Raises:
-        TimeoutError: It takes too long.
-        ValueError: It writes something else.
-    """
+    """Return the last line that a process writes of a file, and pass on how far those before it say that it is."""
     lines: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_write_file, args=(process, data), daemon=True).start()
     Thread(target=_read_lines, args=(process, lines), daemon=True).start()

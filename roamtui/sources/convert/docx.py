@@ -54,12 +54,7 @@ _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY", "<!DOCTYPE".encode("utf-16-le"), "<!
 
 
 def convert_docx(data: bytes, name: str) -> Converted:
-    """Return a Word document as Markdown.
-
-    Raises:
-        SourceError: It is damaged, protected, too large, or holds no text.
-        ImportError: The converters are not installed.
-    """
+    """Return a Word document as Markdown."""
     import mammoth  # noqa: PLC0415 - an extra
 
     package = Package(data, name)

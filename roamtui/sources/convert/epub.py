@@ -64,11 +64,7 @@ class _Book:
 
 
 def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) -> Converted:
-    """Return a book as Markdown.
-
-    Raises:
-        SourceError: It is damaged, protected, too large, or holds no text.
-    """
+    """Return a book as Markdown."""
     package = Package(data, name)
     if _CIPHER in (package.read(_ENCRYPTION) or b""):
         raise SourceError(f"{name} is protected against copying and cannot be read.")

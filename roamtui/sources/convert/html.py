@@ -62,11 +62,7 @@ def _is_shell(text: str, title: str) -> bool:
 
 
 def convert_html_file(data: bytes, name: str) -> Converted:
-    """Return a web page that was saved as Markdown.
-
-    Raises:
-        SourceError: It holds no text.
-    """
+    """Return a web page that was saved as Markdown."""
     text, notes = decode_html(data)
     page = convert_html(text)
     if not page.text:

@@ -24,11 +24,7 @@ class Package:
     """Reads parts by name. Nothing is unpacked to disk, so a name can lead nowhere."""
 
     def __init__(self, data: bytes, name: str) -> None:
-        """Open an archive.
-
-        Raises:
-            SourceError: It is no archive, a damaged one, or has too many parts.
-        """
+        """Open an archive."""
         self.name = name
         self._bytes_read = 0
         try:

@@ -172,11 +172,7 @@ class _Writer:
 
 
 def convert_rst_file(data: bytes, name: str) -> Converted:
-    """Return a file of reStructuredText as Markdown.
-
-    Raises:
-        SourceError: It is no text.
-    """
+    """Return a file of reStructuredText as Markdown."""
     text, notes = decode_text(data, name)
     return Converted(text=convert_rst(text), notes=tuple(note.removeprefix(f"{name}: ") for note in notes))
 

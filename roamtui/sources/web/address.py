@@ -57,11 +57,7 @@ def parse_address(text: str) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Return the origin of an address: scheme, host, and the port unless it is the default one.
-
-    Raises:
-        SourceError: It is no plain http or https address.
-    """
+    """Return the origin of an address: scheme, host, and the port unless it is the default one."""
     parts = urlsplit(parse_address(url))
     return f"{parts.scheme}://{parts.netloc}"
 

@@ -18,11 +18,7 @@ class BodyReader:
     """Collects the pieces of one body."""
 
     def __init__(self, encoding: str, bytes_max: int, url: str) -> None:
-        """Begin a body.
-
-        Raises:
-            FetchError: It is encoded in a way that was not asked for.
-        """
+        """Begin a body."""
         names = [name for part in encoding.lower().split(",") if (name := part.strip()) not in ("", "identity")]
         if len(names) > 1 or (names and names[0] not in ("gzip", "x-gzip", "deflate")):
             raise FetchError(f"{url} comes in an encoding that was not asked for. The site must repair that.")
@@ -37,12 +33,7 @@ class BodyReader:
         """As they came, before decompression."""
 
     def add(self, data: bytes) -> None:
-        """Take in the next piece.
-
-        Raises:
-            BodyTooLargeError: The body is longer than allowed.
-            FetchError: It cannot be decompressed.
-        """
+        """Take in the next piece."""
         self.bytes_received += len(data)
         if self.bytes_received > self._bytes_max:
             raise BodyTooLargeError(self._url, self._bytes_max)
@@ -55,11 +46,7 @@ class BodyReader:
             raise FetchError(f"{self._url} came damaged: it cannot be decompressed. Try again.") from None
 
     def finish(self) -> bytes:
-        """Return the whole body.
-
-        Raises:
-            FetchError: Its end is missing.
-        """
+        """Return the whole body."""
         if self._decoder is not None and self.bytes_received and not self._decoder.eof:
             raise FetchError(f"{self._url} came incomplete. Try again.")
         return b"".join(self._pieces)

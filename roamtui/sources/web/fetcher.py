@@ -177,11 +177,7 @@ class Fetcher:
             return _Found(known, is_from_cache=True, problem=str(error))
 
     def _ask(self, request: Request, accept: str, known: CachedReply | None) -> _Found:
-        """Return the site's answer; that it has not changed is one.
-
-        Raises:
-            FetchError: It gave none.
-        """
+        """Return the site's answer; that it has not changed is one."""
         origin = origin_of(request.url)
         failed_at, failure = self._unreachable.get(origin, (0.0, ""))
         if known is not None and failure and time.monotonic() - failed_at < _UNREACHABLE_SECONDS:
@@ -226,12 +222,7 @@ def _is_failing(error: FetchError) -> bool:
 
 
 def _follow(current: str, location: str, allowed: AllowedOrigins, *, follows_public: bool) -> str:
-    """Return where a redirect leads.
-
-    Raises:
-        OriginRefusedError: Nobody allowed that origin.
-        FetchError: It is no address that can be fetched.
-    """
+    """Return where a redirect leads."""
     target = resolve_link(current, location)
     if target is None:
         raise FetchError(f"{current} sends on to something that is no page of the web. It is not followed.")

@@ -59,11 +59,7 @@ class PoliteExchange:
         self._is_closed = False
 
     def ask(self, request: Request) -> Reply:
-        """Wait for a turn, send a request and return the answer; a site that is busy is asked again.
-
-        Raises:
-            FetchError: No answer came, or none that can be taken in.
-        """
+        """Wait for a turn, send a request and return the answer; a site that is busy is asked again."""
         site = self._find_site(request.url)
         if site.requests:
             self._heed_robots(site, request)

@@ -63,11 +63,7 @@ _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 
 
 def resolve_by_system(host: str, port: int) -> list[str]:
-    """Return what the machine's resolver says of a host.
-
-    Raises:
-        OSError: It knows none.
-    """
+    """Return what the machine's resolver says of a host."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
