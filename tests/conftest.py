@@ -5,17 +5,15 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
+from collections.abc import Callable, Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.real_documents import find_data_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 _SLOW_MACHINES = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile("ci", derandomize=True, max_examples=60, deadline=None, suppress_health_check=_SLOW_MACHINES)

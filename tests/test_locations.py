@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from roamtui import locations
 from roamtui.errors import RoamtuiError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_themes_and_examples_are_found_here() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -32,9 +32,6 @@ from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from tests.conversation.conversations import make_library
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXT = (
     "# Birds\n\n"

@@ -5,16 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.real_documents import PROJECT_DIR
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SOURCE_LINES_MAX = 600
 _TEST_LINES_MAX = 800

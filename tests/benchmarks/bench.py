@@ -14,12 +14,12 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache, partial
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
@@ -44,9 +44,6 @@ from tests.benchmarks.search_scale import bench_search_scale
 from tests.benchmarks.web_pages import bench_web
 from tests.benchmarks.wide_tree import bench_wide_tree
 from tests.real_documents import PROJECT_DIR, find_data_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _STEP_SECONDS_MAX = 0.02
 _STEPS = 10

@@ -10,29 +10,23 @@ import asyncio
 import json
 import random
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import TYPE_CHECKING
 
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.transcript import ToolCall
+from roamtui.document.library import Library
 from roamtui.evaluation.golds import GoldIds, find_gold_ids
-from roamtui.evaluation.questions import read_questions
+from roamtui.evaluation.questions import EvalQuestion, read_questions
+from roamtui.evaluation.rows import AgentScore
 from roamtui.evaluation.running import ask_agent, build_document_library
-from roamtui.models.base import CallMade, ModelStopped, TextDelta
+from roamtui.models.base import CallMade, Model, ModelEvent, ModelStopped, Request, TextDelta
 from roamtui.models.offline.model import OfflineModel
 from roamtui.models.offline.reading import read_messages
 from roamtui.search.keyword import KeywordSearcher
 from tests.real_documents import find_data_dir
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from roamtui.document.library import Library
-    from roamtui.evaluation.questions import EvalQuestion
-    from roamtui.evaluation.rows import AgentScore
-    from roamtui.models.base import Model, ModelEvent, Request
 
 CALIBRATED = ("ray-docs", "cuad-contracts", "dstc10-followups")
 CONFIRMED = ("anthropic-docs", "vespa-docs", "dstc11-followups")

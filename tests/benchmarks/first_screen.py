@@ -9,12 +9,9 @@ import select
 import struct
 import subprocess
 import termios
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _ROWS, _COLUMNS = 48, 160
 _SECONDS_MAX = 60.0

@@ -12,24 +12,20 @@ import sys
 import threading
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from types import CodeType, FrameType
 
 import roamtui
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.libraries import open_library
+from roamtui.models.base import Request
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from tests.real_documents import PROJECT_DIR
 from tests.tui.driving import ask, expand, find_id, screen_text, wait_until
-
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
-
-    from roamtui.models.base import Request
 
 _PACKAGE_DIR = f"{Path(roamtui.__file__).parent}/"
 _HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"

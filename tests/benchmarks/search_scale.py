@@ -11,27 +11,23 @@ import random
 import re
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import process_time
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
+from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.section_store import IndexPlace
 from tests.benchmarks.findings import FINDINGS_HEAD, Finding, format_finding
 from tests.real_documents import find_data_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from roamtui.search.index import SectionIndex
 
 _SECTIONS = 100_000
 _SECTIONS_EACH = 1_000

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input, Static, TextArea, Tree
 from typing_extensions import override
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
 
 
 class StockApp(App[None]):

@@ -8,19 +8,16 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from subprocess import PIPE, Popen
-from typing import TYPE_CHECKING
 
 from roamtui.document.build import WebOptions, open_named
 from roamtui.document.node import NodeKind
 from tests.benchmarks.findings import Finding
 from tests.fakes.site import FakeSite
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PAGES = 2_000
 _BATCH = 20

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from roamtui.document.build import build_library
 from roamtui.libraries import open_library
 from roamtui.sources.read import RawText
 from tests.real_documents import PROJECT_DIR
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = (PROJECT_DIR / "docs" / "check.md").read_text("utf-8")
 EXAMPLE = re.compile(

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from roamtui.cli import main
 from roamtui.locations import config_path
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GARDEN = """\
 # Garden manual

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import pytest
+
+from tests.cli.conftest import RunCommand
 from tests.fakes.site import FakeSite
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from tests.cli.conftest import RunCommand
 
 HARD = "# Garden\n\n## Tools\n\n## Plots\n\n![](plot.png)\n"
 SITE = {

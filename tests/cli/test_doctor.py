@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from roamtui.locations import cache_path, config_path, data_path
+from tests.cli.conftest import RunCommand
 from tests.fakes.tags_server import FakeTagsServer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import RunCommand
 
 KEY = "sk-0123456789abcdef"
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import RunCommand
 from tests.evaluation.folders import CANOE, JACKET, TYRE, write_folder, write_questions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import RunCommand
 
 
 @pytest.fixture

@@ -12,18 +12,15 @@ import json
 import os
 import re
 import shlex
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.cli.conftest import RunCommand
 from tests.fakes.http_server import FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer
 from tests.real_documents import PROJECT_DIR, list_documents
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import RunCommand
 
 CASES_DIR = PROJECT_DIR / "tests" / "cases" / "golden"
 CASES = sorted(CASES_DIR.rglob("*.txt"))

@@ -5,14 +5,11 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.conftest import RunCommand
 from tests.evaluation.folders import CANOE, write_folder, write_questions
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import RunCommand
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import socket
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import RunCommand
+from tests.cli.conftest import RunCommand
 
 
 def test_without_the_extra_one_sentence_says_how_to_get_it(

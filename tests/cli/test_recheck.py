@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from tests.cli.conftest import GARDEN
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import RunCommand
+from tests.cli.conftest import GARDEN, RunCommand
 
 SPADE = "A late spade costs 50 cents a day."
 

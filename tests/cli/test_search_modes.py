@@ -5,16 +5,13 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from roamtui.locations import cache_path, config_path
+from tests.cli.conftest import RunCommand
 from tests.evaluation.folders import CANOE, TYRE, write_folder, write_questions
 from tests.fakes.embedding_server import FakeEmbeddingServer
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import RunCommand
 
 
 @pytest.fixture

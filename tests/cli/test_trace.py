@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +11,7 @@ from roamtui.app import check_recording, propose_examples
 from roamtui.document.build import build_library
 from roamtui.models.choose import make_model
 from roamtui.sources.read import read_source
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import RunCommand
+from tests.cli.conftest import RunCommand
 
 QUESTION = "When is the tap locked?"
 KEY = "sk-0123456789abcdef"

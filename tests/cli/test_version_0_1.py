@@ -11,7 +11,8 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,13 +25,9 @@ from roamtui.models.scripted import ScriptedModel
 from roamtui.settings import load_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
+from tests.cli.conftest import RunCommand
 from tests.real_documents import PROJECT_DIR
 from tests.tui.driving import screen_text, wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import RunCommand
 
 FIXTURE = PROJECT_DIR / "tests" / "cases" / "version_0_1"
 CONVERSATIONS: list[dict[str, Any]] = json.loads((FIXTURE / "conversations.json").read_text("utf-8"))

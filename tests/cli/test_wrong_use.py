@@ -5,16 +5,12 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from roamtui.locations import config_path
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import RunCommand
+from tests.cli.conftest import RunCommand
 
 
 @pytest.mark.parametrize("command", [["outline"], ["show", "", "00000000"], ["ask", "", "Why?"], ["search", "", "x"]])

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING
 
 from tests.real_documents import find_data_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _HEADINGS = (
     "# h", "## h ##", "#", "#x", "###### six", "####### 7", "# `a` b_c *d*", "# `a", "# \xa0", "\\# n", "# [r] x",

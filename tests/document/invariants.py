@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
+from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind
-
-if TYPE_CHECKING:
-    from roamtui.document.document import Document
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 

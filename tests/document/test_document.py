@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,8 +9,6 @@ from hypothesis import strategies as st
 from roamtui.document import document as module
 from roamtui.document.document import hash_path, make_ids
 
-if TYPE_CHECKING:
-    import pytest
 _PATHS = st.lists(st.lists(st.sampled_from(["a", "b", "", "\x1f", "ä"]), min_size=1, max_size=3), max_size=30)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from roamtui.document.document import Document
 from roamtui.document.parse import parse_document
 from tests.document.invariants import (
     assert_ids_follow_the_contract,
@@ -19,11 +21,6 @@ from tests.document.invariants import (
 )
 from tests.document.judge import judge_outline
 from tests.real_documents import decode, list_documents, read_document
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from roamtui.document.document import Document
 
 _BOOKS = list_documents("books/*.md", "llms/files/*.txt", "llms/full/*.txt")
 _HOSTILE = list_documents("adversarial/files/*")

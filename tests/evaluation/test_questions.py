@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from roamtui.evaluation.questions import Gold, Turn, read_questions, sample_questions
 from tests.evaluation.folders import CANOE, TYRE, write_questions
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_question_has_its_golds_and_what_was_said_before(tmp_path: Path) -> None:

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from roamtui.errors import UsageError
 from roamtui.evaluation.rows import QuestionRow, RowFile, RunKey, read_rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _KEY = RunKey(set="tiny", scope="all", mode="keyword", model="", with_history=True)
 _ROW = QuestionRow(id="a", question="Why?", rank=2, relaxed_rank=1, hits=("0000000a",), ms=1.5)

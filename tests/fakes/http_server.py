@@ -7,17 +7,15 @@ import select
 import socket
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from http.server import ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from typing_extensions import override
 
 from tests.fakes.loopback import LoopbackServer, QuietHandler
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class Ending(StrEnum):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 import lancedb
@@ -13,9 +14,6 @@ import pyarrow as pa
 from lancedb.index import FTS
 
 from tests.fakes.loopback import LoopbackServer, QuietHandler
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 KEY = "key-of-tests"
 _DATABASE = "shelf"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 
 from typing_extensions import override
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 
 class QuietHandler(BaseHTTPRequestHandler):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Mapping
 from hashlib import md5
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 from typing_extensions import override
 
 from tests.fakes.loopback import LoopbackServer, QuietHandler
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _WRITTEN_AT = "2026-01-01T00:00:00.000Z"
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from typing_extensions import override
 
 from tests.fakes.http_server import FakeReply, FakeServer, split_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class FakeOllamaServer(FakeServer):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import override
 
 from tests.fakes.http_server import FakeReply, FakeServer, split_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class FakeOpenAIServer(FakeServer):

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from roamtui.headless.doctor import diagnose, examine_terminal, print_diagnosis
 from roamtui.models.inspecting import ModelReport, OllamaReport
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

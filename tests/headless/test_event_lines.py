@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Iterator
+from typing import get_args
 
 import pytest
 
@@ -46,9 +47,6 @@ from roamtui.conversation.events import (
 from roamtui.conversation.transcript import QuoteState, Stopped, Usage
 from roamtui.headless.event_lines import describe_event, print_event
 from tests.real_documents import PROJECT_DIR
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 IDS = ("a8a96034", "b9e8ef5c")
 EXPANDED = ExpandResult(id="a8a96034:2", section_id="a8a96034", status=ExpandStatus.OPENED, text="Text.", tokens=9)

@@ -6,7 +6,7 @@ import io
 import os
 import signal
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from typing_extensions import override
@@ -23,9 +23,6 @@ from roamtui.models.base import Model, Request
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXT = """# Harbour rules
 

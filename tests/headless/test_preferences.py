@@ -6,17 +6,13 @@ import io
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from roamtui.errors import RoamtuiError
 from roamtui.headless.preferences import LENGTH_MAX, load_preferences
 from roamtui.locations import preferences_path
-from tests.cli.conftest import garden, run
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import RunCommand
+from tests.cli.conftest import RunCommand, garden, run
 
 __all__ = ["garden", "run"]
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 
 from roamtui.conversation.transcript import Message, Role, ToolCall
-from roamtui.models.base import CallMade, ModelEvent, Request, TextDelta, ToolSpec
+from roamtui.models.base import CallMade, Model, ModelEvent, Request, TextDelta, ToolSpec
 from roamtui.models.options import ModelOptions
-
-if TYPE_CHECKING:
-    from roamtui.models.base import Model
 
 OPTIONS = ModelOptions(retry_wait_seconds=0.01, cancel_seconds=5.0)
 """No waits between retries; a slow machine is not a process that hangs."""

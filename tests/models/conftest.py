@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -12,10 +13,6 @@ from roamtui.models.worker.process import WorkerProcess
 from tests.fakes.anthropic_server import FakeAnthropicServer
 from tests.fakes.ollama_server import FakeOllamaServer
 from tests.fakes.openai_server import FakeOpenAIServer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
 
 OPENAI_KEY = "sk-openai-0123456789abcdef"
 ANTHROPIC_KEY = "sk-ant-0123456789abcdef"

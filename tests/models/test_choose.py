@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from roamtui.errors import UsageError
 from roamtui.models.choose import find_usable_models, make_model
 from roamtui.models.litellm_model import LitellmModel
-
-if TYPE_CHECKING:
-    from roamtui.models.worker.process import WorkerProcess
+from roamtui.models.worker.process import WorkerProcess
 
 
 @pytest.mark.parametrize(

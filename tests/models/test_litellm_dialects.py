@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,14 +13,12 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelStopped, TextDelta, ThinkingDelta, UsageReported
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
+from roamtui.models.worker.process import WorkerProcess
 from tests.fakes.anthropic_server import FakeAnthropicServer
 from tests.fakes.http_server import Ending, FakeReply
 from tests.fakes.ollama_server import FakeOllamaServer
 from tests.fakes.openai_server import FakeOpenAIServer
 from tests.models.asking import CALLS, OPTIONS, answer_calls, collect, join_text, list_calls, make_request
-
-if TYPE_CHECKING:
-    from roamtui.models.worker.process import WorkerProcess
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

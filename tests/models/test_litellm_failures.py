@@ -8,8 +8,9 @@ import os
 import re
 import signal
 import socket
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from typing_extensions import override
@@ -18,15 +19,11 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Retrying, TextDelta
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
+from roamtui.models.worker.process import WorkerProcess
 from tests.fakes.http_server import Ending, FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer, openai_error
 from tests.models.asking import OPTIONS, collect, join_text, make_request
 from tests.models.conftest import OPENAI_KEY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from roamtui.models.worker.process import WorkerProcess
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

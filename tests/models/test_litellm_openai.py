@@ -6,19 +6,16 @@ import asyncio
 import json
 import threading
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 
 import pytest
 
 from roamtui.conversation.transcript import Usage
 from roamtui.models.base import TextDelta, UsageReported
 from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.worker.process import WorkerProcess
 from tests.fakes.http_server import Ending, FakeReply
+from tests.fakes.openai_server import FakeOpenAIServer
 from tests.models.asking import CALLS, OPTIONS, answer_calls, collect, join_text, list_calls, make_request
-
-if TYPE_CHECKING:
-    from roamtui.models.worker.process import WorkerProcess
-    from tests.fakes.openai_server import FakeOpenAIServer
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -17,7 +17,6 @@ _WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
 def test_numbers_follow_the_document() -> None:
     library = make_library("Before.\n\n# One\n\n## Two\n\n### Three\n\n## Four\n\n# Five\n")
     index = SectionIndex(library)
-
     assert index.ids == tuple(library.walk())
     assert [index.title(number) for number in range(len(index))] == ["", "One", "Two", "Three", "Four", "Five"]
     assert [index.parent(number) for number in range(len(index))] == [-1, -1, 1, 2, 1, -1]
@@ -30,9 +29,7 @@ def test_memory_is_given_back_with_the_index() -> None:
     index = SectionIndex(make_library("# One\n"))
     assert isinstance(index.store, SectionStore)
     connection = index.store._connection
-
     del index
     gc.collect()
-
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         connection.execute("SELECT 1")

@@ -97,7 +97,6 @@ def test_the_best_section_comes_first(query: str, title: str) -> None:
 
 def test_a_hit_says_what_it_is() -> None:
     hits = KeywordSearcher(HANDBOOK).search("What is a late fee?")
-
     assert hits[0].section_id == id_of(HANDBOOK, "Late fees")
     assert hits[0].snippet == "A late fee is 2 % a month."
     assert hits[0].why == "text rank 1"
@@ -107,7 +106,6 @@ def test_a_hit_says_what_it_is() -> None:
 
 def test_a_corrected_word_is_found_in_texts_too() -> None:
     library = make_library("# Installation\n\nRun it.\n\n# Notes\n\nDo the installation first.\n")
-
     assert find_titles(library, "instalattion") == ["Installation", "Notes"]
 
 
@@ -115,14 +113,12 @@ def test_scores_fall_where_a_bare_heading_was_moved_down() -> None:
     filler = "".join(f"# Other {number}\n\nNothing here.\n\n" for number in range(9))
     library = make_library(f"# Refund desk\n\n## Post\n\nSend it.\n\n# Shop\n\nA refund or cash.\n\n{filler}")
     hits = KeywordSearcher(library).search("refund desk price")
-
     assert [hit.why for hit in hits] == ["text rank 3", "text rank 1"]
     assert hits[0].score >= hits[1].score
 
 
 def test_known_words_are_not_corrected() -> None:
     library = make_library("# Cart\n\nIt holds goods.\n\n# Card\n\nIt pays.\n\n# Other\n\nA carp swims.\n")
-
     assert find_titles(library, "carp") == ["Other"]
 
 
@@ -130,7 +126,6 @@ def test_one_word_like_a_title_does_not_take_over_a_long_question() -> None:
     library = make_library(
         "# Counterparts\n\nThis is signed in two copies.\n\n# Assignment\n\nNo party may assign its rights or duties.\n"
     )
-
     assert find_titles(library, "may a counterparty assign its rights and duties")[0] == "Assignment"
 
 
@@ -138,20 +133,17 @@ def test_exact_identifiers_go_before_their_parts() -> None:
     library = make_library(
         "# Prose\n\nThe max of all tokens. Max tokens, tokens to the max.\n\n# Name\n\nIt sets `max_tokens` once.\n"
     )
-
     assert find_titles(library, "max_tokens") == ["Name", "Prose"]
 
 
 def test_stop_words_alone_are_looked_for() -> None:
     library = make_library("# One\n\nTo be or not to be.\n\n# Two\n\nNothing else.\n")
-
     assert find_titles(library, "to be or not to be") == ["One"]
     assert find_titles(library, "the else") == ["Two"]
 
 
 def test_a_phrase_must_occur_where_it_occurs_at_all() -> None:
     library = make_library("# One\n\nBalancing a load. Load, load.\n\n# Two\n\nWords on load balancing.\n")
-
     assert find_titles(library, '"load balancing" load') == ["Two"]
     assert find_titles(library, '"balancing load" load')[0] == "One"
 
@@ -165,13 +157,11 @@ def test_writing_without_spaces_is_found(query: str, title: str) -> None:
         "# Chinese\n\n这是一个数据库的例子。\n\n# Kana\n\nこのデータは古い。\n\n# Hangul\n\n데이터베이스를 쓴다.\n\n"
         "# Thai\n\nภาษาไทยง่าย\n\n# Chars\n\n据说库存很多，数不清。\n"
     )
-
     assert find_titles(library, query)[0] == title
 
 
 def test_within_searches_a_subtree_and_its_root() -> None:
     paying = id_of(HANDBOOK, "Paying")
-
     assert set(find_titles(HANDBOOK, "leave days fee paying", within=paying)) == {"Late fees", "Paying", "Invoices"}
     assert set(find_titles(HANDBOOK, "work leave", within=HANDBOOK.root_id)) >= {"Remote work", "Sick leave"}
 
@@ -189,7 +179,6 @@ def test_limit_is_kept() -> None:
 def test_ties_keep_the_order_of_the_document() -> None:
     library = make_library("".join(f"# Title\n\nThe same word {'x' * 3}.\n\n" for _ in range(5)))
     hits = KeywordSearcher(library).search("word")
-
     assert [hit.section_id for hit in hits] == list(library.walk())
 
 
@@ -197,13 +186,11 @@ def test_a_child_that_only_its_parents_title_brings_is_no_hit_of_its_own() -> No
     library = make_library(
         "# Refunds\n\nRefunds take ten days.\n\n## By post\n\nSend it back.\n\n## Online\n\nRefunds too.\n"
     )
-
     assert find_titles(library, "refunds") == ["Refunds", "Online"]
 
 
 def test_a_bare_heading_is_no_hit_beside_its_child() -> None:
     library = make_library("# Start\n\nHi.\n\n# Refunds\n\n## How long refunds take\n\nRefunds take ten days.\n")
-
     assert find_titles(library, "how long do refunds take") == ["How long refunds take"]
 
 
@@ -211,7 +198,6 @@ def test_a_bare_heading_comes_first_only_for_its_title() -> None:
     library = make_library(
         "# Refunds and returns\n\n## Post\n\nSend it back.\n\n# Shop\n\nThe shop refunds the price in ten days.\n"
     )
-
     assert find_titles(library, "refunds returns")[0] == "Refunds and returns"
     assert find_titles(library, "refunds returns price")[0] == "Shop"
 
@@ -224,7 +210,6 @@ def test_documents_of_a_folder_are_searched_together() -> None:
         }
     )
     travel = id_of(library, "travel.md")
-
     assert find_titles(library, "fees") == ["Money", "Trips"]
     assert find_titles(library, "billing fees")[0] == "Money"
     assert find_titles(library, "fees", within=travel) == ["Trips"]
@@ -234,7 +219,6 @@ def test_documents_of_a_folder_are_searched_together() -> None:
 def test_a_page_that_is_not_loaded_is_found_by_its_title() -> None:
     library = make_folder({"a.md": "# One\n\nText.\n"})
     library = replace(library, grafts={})
-
     assert find_titles(library, "a.md") == ["a.md"]
 
 
@@ -244,26 +228,21 @@ def test_a_page_grafted_later_is_found_after_refresh() -> None:
     part = Library(source="x", root=whole.root, grafts=MappingProxyType({first: whole.grafts[first]}))
     searcher = KeywordSearcher(part)
     assert searcher.search("pears") == ()
-
     searcher.refresh(part.graft(second, whole.grafts[second]))
-
     assert [hit.snippet for hit in searcher.search("pears")] == ["Pears."]
 
 
 def test_many_threads_find_the_same() -> None:
     searcher = KeywordSearcher(HANDBOOK)
     queries = ["late fees", "parentel leave", "C++", "work"] * 8
-
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(searcher.search, queries))
-
     assert found == [KeywordSearcher(HANDBOOK).search(query) for query in queries]
 
 
 def test_snippets_are_safe_short_and_on_one_line() -> None:
     library = make_library(f"# One\n\nThe zebra\n\x1b[31m\u202e is {'very ' * 100} striped.\n")
     snippet = KeywordSearcher(library).search("zebra")[0].snippet
-
     assert len(snippet) <= SNIPPET_LENGTH
     assert snippet.startswith("The zebra ␛[31m\N{REPLACEMENT CHARACTER} is very")
 
@@ -271,7 +250,6 @@ def test_snippets_are_safe_short_and_on_one_line() -> None:
 def test_a_snippet_is_found_deep_in_a_long_section() -> None:
     filler = "Nothing of note stands in this line.\n\n" * 2_000
     library = make_library(f"# One\n\n{filler}The zebra is striped.\n\n{filler}")
-
     assert KeywordSearcher(library).search("zebra striped")[0].snippet == "The zebra is striped."
 
 
@@ -286,7 +264,6 @@ def test_a_snippet_is_found_deep_in_a_long_section() -> None:
 @example(" ".join(f'"a b{number}"' for number in range(500)))
 def test_any_text_is_a_query(query: str) -> None:
     hits = _SEARCHER.search(query, limit=3)
-
     assert len(hits) <= 3
 
 
@@ -297,7 +274,6 @@ _SEARCHER = KeywordSearcher(HANDBOOK)
 def test_any_text_is_a_document(text: str, query: str) -> None:
     library = make_library(text)
     hits = KeywordSearcher(library).search(query)
-
     assert {hit.section_id for hit in hits} <= set(library.walk())
 
 
@@ -314,5 +290,4 @@ def test_what_stands_nowhere_is_found_by_its_parts(query: str, title: str) -> No
         "# 遗失图书\n\n按原价的两倍赔偿。\n\n# Liegeplatz\n\nDie Gebühr beträgt 5 Euro.\n\n"
         "# ペット\n\n盲導犬は例外です。\n\n# Other\n\nNothing.\n"
     )
-
     assert find_titles(library, query)[:1] == [title]

@@ -47,8 +47,6 @@ def test_gold_sections_are_found(data_dir: Path, name: str, count: int, bounds: 
     questions = [json.loads(line) for line in lines[:: max(1, len(lines) // count)]]
     library = _read_folder(folder / "docs")
     searcher = KeywordSearcher(library)
-
     ranks = [_find_rank(searcher, library, question) for question in questions]
-
     shares = {place: sum(rank <= place for rank in ranks) / len(ranks) for place in bounds}
     assert all(shares[place] >= bound for place, bound in bounds.items()), shares

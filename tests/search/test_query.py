@@ -14,7 +14,6 @@ def test_an_identifier_is_looked_for_whole_and_in_parts() -> None:
 @pytest.mark.parametrize("text", ['"load balancing" rules', "“load balancing” rules", "„load balancing“ rules"])
 def test_quoted_words_are_a_phrase(text: str) -> None:
     query = parse_query(text)
-
     assert query.phrases == '"load balancing"'
     assert query.expression == '"load" OR "balancing" OR "rules"'
 
@@ -22,13 +21,11 @@ def test_quoted_words_are_a_phrase(text: str) -> None:
 @pytest.mark.parametrize("text", ["", " ", "***", '""', "\0", "🙂"])
 def test_no_word_no_expression(text: str) -> None:
     query = parse_query(text)
-
     assert (query.terms, query.expression, query.phrases) == ((), "", "")
 
 
 def test_what_a_word_may_have_meant_is_looked_for_too() -> None:
     query = correct_query(parse_query("instalation gide"), {"gide": ["guide", "gilded"]})
-
     assert query.expression == '"instalation" OR "gide" OR "guide" OR "gilded"'
     assert query.groups == (frozenset({"instal"}), frozenset({"guid", "gild"}))
     assert query.stems == {"instal", "guid", "gild"}
@@ -36,7 +33,6 @@ def test_what_a_word_may_have_meant_is_looked_for_too() -> None:
 
 def test_coded_identifiers_differ_where_their_marks_do() -> None:
     names = ("max_tokens", "max.tokens", "maxtokens", "--max-tokens", "C++", "C#", "c")
-
     assert len({code_identifier(name) for name in names}) == len(names)
     assert all(code_identifier(name).isalnum() for name in names)
 

@@ -116,11 +116,9 @@ def test_each_rule_moves_a_section_by_the_weight_that_it_has(weigh_alone: Callab
     index = _make_index(*sections)
     titles = [section.rpartition("# ")[2].partition("\n")[0] for section in sections]
     options = RetrievalOptions(heading_boost=0.0, path_boost=0.0)
-
     plain = [title for title in _rank(index, query, options) if title in titles]
     weigh_alone(rule)
     moved = [title for title in _rank(index, query, options) if title in titles]
-
     assert [plain[0], moved[0]] == titles
 
 
@@ -129,7 +127,6 @@ def test_a_section_gains_by_others_of_its_document(weigh_alone: Callable[..., No
     index = SectionIndex(
         make_folder({"a.md": f"{first}\n{_FILLER}", "b.md": f"# Second\n\nThe valve leaks.\n\n{others}"})
     )
-
     assert _rank(index, "valve leaks")[0] == "First"
     weigh_alone("_PAGE_SHARE")
     assert _rank(index, "valve leaks")[0] == "Second"
@@ -139,7 +136,6 @@ def test_a_title_that_is_the_name_asked_for_is_a_whole_one(weigh_alone: Callable
     index = _make_index("# Guide", "Call set_mode here.", "# app.core.set_mode and more", "Call set_mode here.")
     options = replace(_PLAIN, heading_boost=0.0)
     weigh_alone("_TITLE_SHARE")
-
     assert _rank(index, "calling it", options)[0] == "Guide"
     assert _rank(index, "set_mode", options)[0] == "app.core.set_mode and more"
 

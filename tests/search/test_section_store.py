@@ -67,7 +67,6 @@ def test_only_a_changed_file_is_written() -> None:
     before = SectionIndex(library)
     telling = _Telling()
     after = SectionIndex(_change(library, d="# Dates\n\nBrown and sweet.\n"), before.store, before=before, tell=telling)
-
     assert telling.total == 1
     assert rank_titles(after, '"sweet"') == ["Dates"]
     assert rank_titles(after, '"red"') == rank_titles(before, '"red"')
@@ -84,7 +83,6 @@ def test_a_text_that_is_written_in_pieces_is_found_and_taken_out_again(
     expressions = ('"pump"', '"gauge"', '"cafes"', f"names : {code_identifier('pump_valve')}")
     for expression in expressions:
         assert rank_scores(index, expression) == rank_scores(whole, expression) != {}
-
     after = SectionIndex(make_library("# Dates\n"), index.store, before=index)
     assert [rank_titles(after, expression) for expression in expressions] == [[]] * len(expressions)
     assert not after.store.has_stem("gaug")
@@ -114,7 +112,6 @@ def test_an_index_of_an_earlier_library_finds_nothing_of_the_later_one() -> None
     library = make_folder(FILES)
     before = SectionIndex(library)
     SectionIndex(_change(library, d="# Dates\n\nRed now.\n"), before.store, before=before)
-
     assert "Dates" not in rank_titles(before, '"red"')
     assert rank_titles(before, '"small"') == ["Cherries"]
 
@@ -124,7 +121,6 @@ def test_a_long_document_is_written_in_parts() -> None:
     before = SectionIndex(make_library(text))
     telling = _Telling()
     after = SectionIndex(make_library(text.replace("Word5999.", "Other.")), before.store, tell=telling)
-
     assert telling.total == 1_000
     assert rank_titles(after, '"other"') == ["Title 5999"]
     assert rank_titles(after, '"word1"') == ["Title 1"]
@@ -197,7 +193,6 @@ def test_a_damaged_file_is_made_anew_and_said(place: _Place, kept: int, filling:
     place.open().prepare()
     data = place.path.read_bytes()
     place.path.write_bytes(data[:kept] + filling * ((len(data) - kept) // max(1, len(filling))))
-
     assert _finds(place.open(), "sweet") == ["Dates"]
     assert place.open().prepare().store.path == place.path
     assert len(place.told) == 1
@@ -210,7 +205,6 @@ def test_a_file_that_is_damaged_while_it_is_used_is_made_anew(place: _Place) -> 
     with closing(sqlite3.connect(place.path)) as connection:
         connection.execute("DELETE FROM sections_data WHERE id > 10")
         connection.commit()
-
     assert _finds(searcher, "sweet") == ["Dates"]
     assert ["damaged" in text for text in place.told] == [True]
 
@@ -227,7 +221,6 @@ def test_without_a_folder_it_is_kept_in_memory_and_said_once(tmp_path: Path) -> 
     (tmp_path / "indexes").write_text("no folder")
     place = _Place(tmp_path)
     searcher = place.open()
-
     assert _finds(searcher, "sweet") == ["Dates"]
     searcher.refresh(make_folder({**_FRUIT, "c.md": "# Currants\n"}))
     assert _finds(searcher, "currants") == ["Currants"]
@@ -244,7 +237,6 @@ def test_a_full_disk_means_memory(place: _Place) -> None:
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
     text = "".join(f"# Title {number}\n\n" + "words of a long text " * 50 + "\n\n" for number in range(200))
     searcher.refresh(make_folder({**_FRUIT, "c.md": text}))
-
     assert "Title 7" in _finds(searcher, "title 7")
     assert ["full" in text for text in place.told] == [True]
 
@@ -263,7 +255,6 @@ def test_two_programs_over_two_texts_of_a_source_both_find_theirs(place: _Place)
     first = place.open()
     first.prepare()
     second = place.open(make_folder({"a.md": "# Apples\n\nGreen.\n"}))
-
     assert _finds(second, "green") == ["Apples"]
     assert _finds(first, "sweet") == ["Dates"]
     assert _finds(first, "round") == ["Apples"]

@@ -59,9 +59,7 @@ def test_a_text_is_cut_into_sentences(text: str, expected: list[str]) -> None:
 def test_a_very_long_sentence_is_divided_at_semicolons() -> None:
     clauses = [f"clause {number} {'word ' * 30}ends;" for number in range(6)]
     text = " ".join(clauses)
-
     pieces = _split(text)
-
     assert len(pieces) == 3
     assert " ".join(pieces) == text
     assert all(piece.endswith(";") and len(piece) <= 400 for piece in pieces)
@@ -70,7 +68,6 @@ def test_a_very_long_sentence_is_divided_at_semicolons() -> None:
 @given(_TEXT)
 def test_sentences_are_slices_in_order(text: str) -> None:
     sentences = find_sentences(text)
-
     assert all(sentence.start < sentence.end <= len(text) for sentence in sentences)
     assert all(before.end <= after.start for before, after in pairwise(sentences))
     assert all(text[s.start : s.end] == text[s.start : s.end].strip() for s in sentences)
@@ -80,7 +77,6 @@ def test_sentences_are_slices_in_order(text: str) -> None:
 def test_best_sentences_are_sentences(text: str, limit: int) -> None:
     known = {(sentence.start, sentence.end) for sentence in find_sentences(text)}
     best = best_sentences(text, ("a", "b"), limit=limit)
-
     assert len(best) <= limit
     assert all((sentence.start, sentence.end) in known and sentence.score > 0 for sentence in best)
     assert [sentence.score for sentence in best] == sorted((s.score for s in best), reverse=True)
@@ -88,7 +84,6 @@ def test_best_sentences_are_sentences(text: str, limit: int) -> None:
 
 def test_a_definition_goes_before_a_usage() -> None:
     text = "First start a shard with care. Each shard counts.\n\nA shard is a part of an index. Keep each shard small."
-
     assert _choose(text, "What is a shard?") == ["A shard is a part of an index."]
 
 
@@ -102,44 +97,37 @@ def test_a_definition_goes_before_a_usage() -> None:
 )
 def test_other_forms_of_definitions_go_first(definition: str) -> None:
     text = f"Start the shard with care now.\n\n{definition}\n"
-
     assert _choose(text, "shard") == [definition.removeprefix("- ")]
 
 
 def test_a_row_that_begins_with_the_term_goes_before_one_that_mentions_it() -> None:
     text = "| Name | What |\n|---|---|\n| top_k | Overrides temperature if set |\n| temperature | How random |\n"
-
     assert _choose(text, "temperature") == ["| temperature | How random |"]
 
 
 def test_the_head_of_a_table_counts_for_its_rows() -> None:
     text = "Basic is the plan for one person here.\n\n| Plan | Price |\n|---|---|\n| Basic | 5 euros a month |\n"
-
     assert _choose(text, "What is the price of basic?") == ["| Basic | 5 euros a month |"]
 
 
 def test_a_condition_is_no_definition() -> None:
     text = "If the shard is lost then stop.\n\nThe shard is a part of an index."
-
     assert _choose(text, "shard")[0].startswith("The shard")
 
 
 def test_more_of_the_question_goes_first() -> None:
     text = "Backups are kept. Restore is manual. Backups are kept for thirty days. Ask the desk about days."
-
     assert _choose(text, "How many days are backups kept?") == ["Backups are kept for thirty days."]
 
 
 def test_terms_close_together_go_first() -> None:
     far = "The lease of a car that you have rented may end when you decide on renewal."
     text = f"Some words go before.\n\n{far} Ask for lease renewal in person here."
-
     assert _choose(text, "lease renewal") == ["Ask for lease renewal in person here."]
 
 
 def test_a_sentence_without_the_title_s_word_still_answers_below_it() -> None:
     text = "# Other\n\nMoney comes every ten days.\n\n# Refunds\n\nMoney comes ten days after asking.\n"
-
     assert _choose(text, "refunds of money in days") == ["Money comes ten days after asking."]
 
 
@@ -154,26 +142,22 @@ def test_a_sentence_without_the_title_s_word_still_answers_below_it() -> None:
 def test_lead_ins_scraps_and_endless_sentences_go_last(worse: str) -> None:
     better = "At most set the retry limit to three."
     text = f"Nothing.\n\nNothing.\n\nNothing.\n\n{worse}\n\n{better}\n"
-
     assert _choose(text, "set retry limit", limit=2) == [better, worse]
 
 
 def test_headings_and_table_heads_are_never_answers() -> None:
     text = "# Quota limits\n\n| Quota | Limit |\n|---|---|\n| disk quota | 5 GB |\n"
-
     assert _choose(text, "quota limit", limit=5) == ["| disk quota | 5 GB |"]
 
 
 def test_prose_goes_before_code_and_questions() -> None:
     text = "```\nretry(limit=3)\n```\n\nWhat is the retry limit here?\n\nYou can set the retry limit yourself.\n"
-
     assert _choose(text, "retry limit", limit=3)[0] == "You can set the retry limit yourself."
 
 
 def test_opening_is_the_first_sentence_that_says_something() -> None:
     text = "# Head\n\nNote:\n\nThis page says a great deal. More.\n"
     opening = find_opening(text)
-
     assert opening is not None
     assert text[opening.start : opening.end] == "This page says a great deal."
     assert find_opening("# Only a head\n") is None
@@ -181,12 +165,10 @@ def test_opening_is_the_first_sentence_that_says_something() -> None:
 
 def test_a_row_answers_with_what_the_head_of_its_table_says() -> None:
     text = "| Lamp | Moths per night |\n|---|---|\n| White | 118 |\n| Amber | 43 |\n\nAmber light is warm.\n"
-
     assert _choose(text, "moths per night of amber lamps") == ["| Amber | 43 |"]
 
 
 def test_other_forms_count_as_their_term() -> None:
     text = "Der Rat tagt im Hafen. Der Hafenmeister wird vom Rat gewählt."
     best = best_sentences(text, ("wahlt", "rat"), limit=1, forms={"gewahlt": "wahlt"})
-
     assert text[best[0].start : best[0].end] == "Der Hafenmeister wird vom Rat gewählt."

@@ -34,7 +34,6 @@ def _stem_by_index(words: Iterable[str]) -> dict[str, str]:
 @given(st.lists(st.builds(str.__add__, st.text("abcdeilnorstyz", max_size=6), st.sampled_from(_ENDINGS)), min_size=1))
 def test_agrees_with_the_index(words: list[str]) -> None:
     stems = _stem_by_index(words)
-
     assert stems == {word: stem(word) for word in stems}
 
 
@@ -42,6 +41,5 @@ def test_agrees_with_the_index_on_real_words(data_dir: Path) -> None:
     texts = (path.read_text("utf-8", "replace") for path in sorted(data_dir.glob("sets/vespa-docs/docs/**/*.md"))[:60])
     words = {word for text in texts for word in re.findall("[a-z0-9]+", text.lower())}
     stems = _stem_by_index(words)
-
     assert len(words) > 5_000
     assert {word: stem(word) for word in stems} == stems

@@ -50,20 +50,17 @@ def test_a_pasted_text_is_cut() -> None:
 
 def test_identifiers_keep_their_marks_and_parts() -> None:
     text = "Set `max_tokens`, .env and $HOME; see a.b_c.d. A state-of-the-art -x, _, end."
-
     assert find_identifiers(text) == ["max_tokens", ".env", "$HOME", "a.b_c.d", "b_c", "-x"]
 
 
 def test_words_match_by_their_stem() -> None:
     text = "Installing takes a while. The installer was installed."
-
     assert find_terms(text, ["install"]) == [(0, "install"), (30, "install"), (44, "install")]
 
 
 @given(st.text())
 def test_any_text_is_a_question(text: str) -> None:
     terms = query_terms(text)
-
     assert len(set(terms)) == len(terms)
     assert all(terms)
 
@@ -71,7 +68,6 @@ def test_any_text_is_a_question(text: str) -> None:
 @given(st.text(), st.lists(st.sampled_from(["one", "max_tokens", "c++", "数据", "é", "(", "-x"])))
 def test_terms_are_found_in_order_within_the_text(text: str, terms: list[str]) -> None:
     found = find_terms(text, terms)
-
     assert found == sorted(found)
     assert all(0 <= offset < len(text) for offset, _ in found)
 

@@ -77,7 +77,6 @@ def test_units(text: str, expected: list[tuple[str, str]]) -> None:
 @given(st.lists(_PIECES, max_size=12).map("\n".join))
 def test_units_follow_each_other_and_hold_words(text: str) -> None:
     units = find_units(text)
-
     assert all(before.end <= after.start for before, after in itertools.pairwise(units))
     assert all(any(map(str.isalnum, text[unit.start : unit.end])) for unit in units)
 
@@ -86,7 +85,6 @@ def test_units_follow_each_other_and_hold_words(text: str) -> None:
 def test_no_word_of_plain_paragraphs_and_lists_is_lost(lines: list[str]) -> None:
     text = "\n".join(lines)
     units = find_units(text)
-
     words = [word for line in lines for word in line.split() if word.isalpha()]
     kept = " ".join(text[unit.start : unit.end] for unit in units)
     assert [word for word in kept.split() if word.isalpha()] == words

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
+from roamtui.conversation.store import Store
 from roamtui.document.build import build_library
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from textual.pilot import Pilot
-
-    from roamtui.conversation.store import Store
 
 TEXT = """# Larch Lane Bakery
 

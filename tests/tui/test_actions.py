@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+from textual.widget import Widget
 
 from roamtui.conversation.store import Store
 from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Scope
@@ -14,11 +16,6 @@ from roamtui.tui.screens.find import FindScreen, Found
 from roamtui.tui.screens.help import KeyList
 from tests.tui.driving import make_app, make_context
 from tests.tui.start.offering import make_start_app
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from textual.widget import Widget
 
 
 def find_owner(app: RoamApp, scope: Scope) -> Widget:

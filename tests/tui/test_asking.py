@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 from textual.content import Content
@@ -17,9 +17,6 @@ from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeVie
 from roamtui.tui.chat.sources_view import SourcesView
 from roamtui.tui.commands import AskAboutWanted
 from tests.tui.driving import EXAMPLES, ask, expand, find_id, make_app, screen_text, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 SIZE = (120, 35)
 _TAG = "in Ovens › Deck oven · esc asks the whole document"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from functools import partial
-from typing import TYPE_CHECKING
 
+import pytest
 from textual.content import Content
 from typing_extensions import override
 
-from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import NodesUnfolded
+from roamtui.conversation.commands import Command, Origin
+from roamtui.conversation.events import ConversationEvent, NodesUnfolded
 from roamtui.conversation.narration import Weight
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, TextDelta
@@ -18,15 +19,6 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import EndingView
 from roamtui.tui.chat.messages import NoticeView
 from tests.tui.driving import ask, make_app, make_context, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    import pytest
-
-    from roamtui.conversation.commands import Command
-    from roamtui.conversation.events import ConversationEvent
-    from roamtui.tui.app import RoamApp
 
 
 class BrokenModel(ScriptedModel):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from roamtui.models.offline.model import OfflineModel
 from roamtui.models.scripted import ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, FirstContext, TuiOptions
 from tests.tui.driving import EXAMPLES, make_context, screen_text, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def make_late_app(context: AppContext, note: Callable[[], None] = lambda: None) -> RoamApp:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from textual import events
 
+from roamtui.tui.app import RoamApp
 from roamtui.tui.panes.pane import Pane
 from tests.tui.driving import find_id, make_app, screen_text, wait_until
-
-if TYPE_CHECKING:
-    from roamtui.tui.app import RoamApp
 
 WIDE, MIDDLE, NARROW = (160, 40), (100, 30), (50, 20)
 

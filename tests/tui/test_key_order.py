@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from textual import events
 from textual.keys import _character_to_key
+from textual.pilot import Pilot
 
 from roamtui.tui import key_order
 from tests.tui.driving import app_of, make_app, screen_text, wait_until
-
-if TYPE_CHECKING:
-    from textual.pilot import Pilot
 
 
 def type_at_once(pilot: Pilot[None], *words: str) -> None:

@@ -7,11 +7,12 @@ import gc
 import os
 import subprocess
 import sys
+from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from weakref import ref
 
 import pytest
+from textual.pilot import Pilot
 from textual.widget import Widget
 from typing_extensions import override
 
@@ -22,7 +23,7 @@ from roamtui.conversation.state import Exchange
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.document.build import build_library
-from roamtui.models.base import TextDelta
+from roamtui.models.base import Model, ModelEvent, Request, TextDelta
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.sources.read import RawText
 from roamtui.tui import conversing
@@ -32,13 +33,6 @@ from roamtui.tui.context import AppContext
 from roamtui.tui.screens import main
 from roamtui.tui.screens.overlays import ConfirmScreen
 from tests.tui.driving import TEXT, app_of, ask, expand, find_id, make_app, screen_text, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from textual.pilot import Pilot
-
-    from roamtui.models.base import Model, ModelEvent, Request
 
 
 async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:

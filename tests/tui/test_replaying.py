@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.tracing import TracedAgent
@@ -15,9 +15,6 @@ from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from tests.tui.driving import TEXT, ask, expand, find_id, screen_text, wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 QUESTIONS = ("How many loaves does the deck oven take?", "And the stone oven?")
 

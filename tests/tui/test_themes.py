@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from textual.color import Color
@@ -11,9 +11,6 @@ from roamtui.locations import find_resource_dir
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.themes import CONTRAST_MIN, DEFAULT_THEME, ThemeError, contrast, load_themes, read_theme
 from tests.tui.driving import make_app, screen_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BUNDLED = sorted(find_resource_dir("themes").glob("*.toml"))
 GOOD = """

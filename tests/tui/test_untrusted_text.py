@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.tui.app import RoamApp
 from tests.tui.driving import ask, expand, find_id, make_app, screen_text, wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from roamtui.tui.app import RoamApp
-
 
 SIZES = ((200, 50), (80, 24), (50, 20))
 ODD = "[/red] Odd [@click=app.quit]titles[/]"

@@ -7,18 +7,15 @@ import re
 import socket
 import subprocess
 import sys
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import httpx2
 from mcp import Client, StdioServerParameters, types
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.real_documents import PROJECT_DIR
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
 
 TOKEN = "a-token-for-tests-alone"  # noqa: S105 - opens nothing but a test's own server
 WAIT_SECONDS = 30

@@ -5,15 +5,12 @@ from __future__ import annotations
 import ssl
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from typing import TYPE_CHECKING
 
 import pytest
 
 from roamtui.models.worker.errors import explain_error
+from roamtui.models.worker.jobs import Fault
 from roamtui.models.worker.targets import Target
-
-if TYPE_CHECKING:
-    from roamtui.models.worker.jobs import Fault
 
 GROQ = Target(model="groq/llama", provider="groq", key_name="GROQ_API_KEY")
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from roamtui.agent.loop import Agent
@@ -13,9 +12,6 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.find import FindScreen
 from tests.tui.driving import app_of, ask, find_id, make_context, screen_text, wait_until
-
-if TYPE_CHECKING:
-    from textual.pilot import Pilot
 
 
 def make_searching_app(*replies: ScriptedReply) -> RoamApp:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from roamtui.document.build import build_library
+from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, SectionLink, WebLink
 from roamtui.libraries import open_library
 from roamtui.sources.read import RawText
 from roamtui.tui.screens.reading import build_editor_command, find_source_file, resolve_link
-
-if TYPE_CHECKING:
-    from roamtui.document.library import Library
-
 
 FILE = Path("/d/a b.md")
 

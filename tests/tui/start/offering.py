@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.context import TuiOptions
 from roamtui.tui.start.offers import OfferGroup, StartOffer
 from roamtui.tui.start.start_app import StartActions, StartApp
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from roamtui.sources.convert.converted import PageReport
 
 OFFERS = (
     StartOffer(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from roamtui.conversation.store import ConversationSummary
 from roamtui.tui.start.offers import OfferGroup, list_offers
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def summarise(conversation_id: str, source: str, title: str = "Fees?") -> ConversationSummary:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.tui.driving import wait_until
 from tests.tui.picturing import LARGE, NARROW, Compare, name_size
 from tests.tui.start.offering import make_start_app
-
-if TYPE_CHECKING:
-    from textual.pilot import Pilot
 
 
 @pytest.mark.parametrize("theme", ["dusk", "dawn"])

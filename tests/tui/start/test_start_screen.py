@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
 
 import pytest
 from textual.widgets import Input
 
 from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import PageReport
 from roamtui.tui.screens.overlays import ConfirmScreen
 from roamtui.tui.start.start_app import StartApp, Started
 from tests.tui.driving import wait_until
 from tests.tui.start.offering import make_start_app
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from roamtui.sources.convert.converted import PageReport
 
 
 class Opener:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.open_section import OpenSection
@@ -12,9 +12,6 @@ from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HANDBOOK = """# Handbook
 

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from textual import on
 from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.pilot import Pilot
+from textual.strip import Strip
 from typing_extensions import override
 
 from roamtui.conversation.commands import Origin
+from roamtui.conversation.state import ConversationState
+from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.tui.tree.outlines import (
@@ -19,16 +24,6 @@ from tests.tui.tree.outlines import (
     make_wide_library,
     open_section,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from textual.message import Message
-    from textual.pilot import Pilot
-    from textual.strip import Strip
-
-    from roamtui.conversation.state import ConversationState
-    from roamtui.document.library import Library
 
 _LIBRARY = make_library()
 

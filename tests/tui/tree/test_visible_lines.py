@@ -1,19 +1,15 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.visible_lines import VisibleLines
 from tests.tui.tree.outlines import find_id, make_library, make_state, make_wide_library, walk_visible
-
-if TYPE_CHECKING:
-    import random
-
-    from roamtui.document.library import Library
 
 _OPENINGS = ("", "\n", "Words.\n\n", "---\ntitle: x\n---\n")
 
