@@ -67,4 +67,4 @@ def test_killed_while_a_damaged_file_is_replaced(programs: MortalPrograms, tmp_p
 
 
 def test_killed_at_random_moments(programs: MortalPrograms, tmp_path: Path) -> None:
-    assert sum(kill_at_random(programs, tmp_path, runs=30, seed=1).values()) == 30
+    assert sum(kill_at_random(programs, tmp_path, runs=15, seed=1).values()) == 15

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import zipfile
 from pathlib import Path
 
@@ -52,12 +51,6 @@ def test_a_conversation_goes_on_after_a_file_has_changed(run: RunCommand, folder
     assert again.json["conversation"] == first["conversation"]
 
 
-def test_an_archive_holds_what_the_folder_holds(run: RunCommand, folder: Path, tmp_path: Path) -> None:
-    archive = shutil.make_archive(str(tmp_path / "manuals"), "zip", folder)
-    inside, outside = (run("outline", source, "--json").json["sections"] for source in (archive, folder))
-    assert inside == outside
-
-
 def test_an_evil_archive_is_opened_without_what_leads_out(run: RunCommand, tmp_path: Path) -> None:
     path = tmp_path / "evil.zip"
     with zipfile.ZipFile(path, "w") as archive:
@@ -79,12 +72,6 @@ def test_what_could_not_be_read_is_told_and_the_rest_is_there(run: RunCommand, f
     assert "could not be read" in run("outline", folder).out
     shown = run("show", folder, bad["id"])
     assert (shown.code, shown.out) == (1, "")
-
-
-def test_names_that_are_no_utf8_give_valid_json(run: RunCommand, folder: Path) -> None:
-    with open(bytes(folder) + b"/caf\xe9.md", "w") as file:  # noqa: PTH123 - a name of bytes
-        file.write("# Café\n")
-    assert "caf\\xe9.md" in {row["doc"] for row in run("outline", folder, "--json").json["sections"]}
 
 
 @pytest.fixture

@@ -87,26 +87,6 @@ def test_a_local_embedder_that_is_not_installed_says_what_to_install(run: RunCom
     assert 'pip install "roamtui[embeddings]"' in result.err
 
 
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("mode = 'psychic'", "retrieval.mode must be one of off, keyword, vector, hybrid"),
-        ("rewrite = 1", "retrieval.rewrite must be true or false"),
-        ("chunk_size = 0.5", "retrieval.chunk_size must be a whole number from 50 to 8000"),
-        ("embedder = 3", "retrieval.embedder must be text in quotation marks"),
-    ],
-)
-def test_a_setting_that_means_nothing_is_told_with_its_place(
-    run: RunCommand, garden: Path, text: str, word: str
-) -> None:
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text(f"[retrieval]\n{text}\n", "utf-8")
-    result = run("search", garden, "x")
-    assert result.code == 2
-    assert word in result.err
-    assert str(config_path()) in result.err
-
-
 def test_the_app_in_a_browser_searches_as_it_was_told(
     run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -108,9 +108,6 @@ async def test_litellm_is_asked_and_no_provider(model_environ: dict[str, str]) -
     missing = await inspect_model("deepseek/deepseek-reasoner", environ=model_environ)
     assert (missing.is_usable, missing.reason) == (False, "DEEPSEEK_API_KEY is not set")
     assert missing.can_call_tools is False
-    unknown = await inspect_model("nonsense-without-provider", environ=model_environ)
-    assert not unknown.is_usable
-    assert "names no provider that is known" in unknown.reason
 
 
 @pytest.mark.slow

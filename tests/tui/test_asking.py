@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-import pytest
 from textual.content import Content
 
 from roamtui.conversation.transcript import Stopped
@@ -15,7 +14,6 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeView, QuestionView
 from roamtui.tui.chat.sources_view import SourcesView
-from roamtui.tui.commands import AskAboutWanted
 from tests.tui.driving import EXAMPLES, ask, expand, find_id, make_app, screen_text, wait_until
 
 SIZE = (120, 35)
@@ -250,26 +248,6 @@ async def test_a_second_question_waits_for_the_first_and_is_not_lost() -> None:
         await wait_until(pilot, lambda: not screen.is_asking)
 
 
-async def test_an_answer_ends_in_the_same_picture_that_it_was_streamed_in() -> None:
-    pictures: list[str] = []
-    app = make_app()
-    async with app.run_test(size=SIZE) as pilot:
-        screen = app.main
-        stone = find_id(app, "Stone oven")
-        gate = asyncio.Event()
-        text = f"# Ovens\n\n- **forty** [{stone}]\n- ninety\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
-        model_of(app).add_replies(ScriptedReply(text=text, gate=gate, gate_after=10_000))
-        screen.question_box.fill(QUESTION)
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: bool(screen.query("AnswerView")) and "2" in last(app, AnswerView))
-        pictures.append(last(app, AnswerView))
-        gate.set()
-        await wait_until(pilot, lambda: not screen.is_asking)
-        await pilot.pause()
-        pictures.append(last(app, AnswerView))
-    assert pictures[0] == pictures[1]
-
-
 async def test_the_persons_cursor_survives_the_undo_of_a_batch() -> None:
     app = make_app()
     async with app.run_test(size=SIZE) as pilot:
@@ -347,22 +325,3 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
         assert _TAG not in screen_text(app)
         app.main.chat_log.start_over()
         await wait_until(pilot, lambda: "  in Ovens › Deck oven" in screen_text(app))
-
-
-@pytest.mark.parametrize("keys", [("r",), ("e", "enter"), ("f", "enter")], ids=["again", "changed", "branched off"])
-async def test_a_question_about_one_section_stays_one_when_it_is_asked_again(keys: tuple[str, ...]) -> None:
-    app = make_app([ScriptedReply(text="Ninety."), ScriptedReply(text="A hundred.")])
-    async with app.run_test(size=SIZE) as pilot:
-        deck = find_id(app, "Deck oven")
-        app.main.post_message(AskAboutWanted(deck))
-        await wait_until(pilot, lambda: _TAG in screen_text(app))
-        await ask(pilot, "How many?")
-        app.main.switch.go_log()
-        await pilot.press(keys[0])
-        if len(keys) > 1:
-            await wait_until(pilot, lambda: app.main.question_box.text == "How many?")
-            await pilot.press(keys[1])
-        await wait_until(pilot, lambda: len(model_of(app).requests) == 2 and not app.main.is_asking)
-        exchanges = app.main.session.state.transcript.exchanges
-        assert [(exchange.answer, exchange.within) for exchange in exchanges] == [("A hundred.", deck)]
-        await wait_until(pilot, lambda: _TAG not in screen_text(app))

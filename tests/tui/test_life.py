@@ -30,9 +30,8 @@ from roamtui.tui import conversing
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import AppContext
-from roamtui.tui.screens import main
 from roamtui.tui.screens.overlays import ConfirmScreen
-from tests.tui.driving import TEXT, app_of, ask, expand, find_id, make_app, screen_text, wait_until
+from tests.tui.driving import TEXT, ask, expand, find_id, make_app, screen_text, wait_until
 
 
 async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,14 +132,6 @@ def test_only_a_process_with_a_group_of_its_own_is_a_job() -> None:
     assert run(process_group=0) == "True"
     assert run() == "False"
     assert run(start_new_session=True) == "False"
-
-
-async def test_without_a_shell_the_key_says_so_and_nothing_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(main, "is_job_of_shell", lambda: False)
-    async with make_app().run_test(size=(120, 30)) as pilot:
-        await pilot.press("escape", "ctrl+z")
-        status_line = app_of(pilot).main.status_line
-        await wait_until(pilot, lambda: "no shell" in status_line.status.message)
 
 
 class Burden:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from roamtui.tui.node_names import name_place
 from roamtui.tui.panes.pane import PaneTitle
 from tests.tui.driving import find_id, make_app, wait_until
@@ -33,16 +31,3 @@ async def test_the_line_above_the_outline_says_what_stands_above_the_cursor() ->
         await wait_until(pilot, lambda: "match" in _note(title))
         await pilot.press("escape", "g")
         await wait_until(pilot, lambda: _note(title) == "8 sections")
-
-
-@pytest.mark.parametrize(
-    ("width", "shown"),
-    [(63, "3 matches in 12 · 1/12"), (58, "3 matches · 1/12"), (45, "1/12"), (42, "")],
-)
-async def test_a_note_that_does_not_fit_is_said_shorter(width: int, shown: str) -> None:
-    app = make_app()
-    async with app.run_test(size=(width, 30)) as pilot:
-        title = app.main.chat_pane.title_line
-        title.show_note("3 matches in 12 · 1/12", "3 matches · 1/12", "1/12")
-        await pilot.pause()
-        assert title.render().plain.removeprefix(" 1 Outline  2 Conversation  3 Reader").strip() == shown

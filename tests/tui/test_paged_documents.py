@@ -40,16 +40,6 @@ async def _go_to(app: RoamApp, page: str) -> None:
     await field.action_submit()
 
 
-async def test_the_outline_says_where_sections_begin_where_there_is_room() -> None:
-    app = _make_paged_app()
-    async with app.run_test(size=(120, 30)) as pilot:
-        await wait_until(pilot, lambda: "Figures" in screen_text(app))
-        assert "p. 4" in _line_of(app, "Figures")
-        await pilot.resize_terminal(64, 30)
-        await wait_until(pilot, lambda: "p. 4" not in screen_text(app))
-        assert "Figures" in screen_text(app)
-
-
 async def test_the_reader_says_its_page_and_marks_where_pages_begin() -> None:
     app = _make_paged_app()
     async with app.run_test(size=(120, 30)) as pilot:

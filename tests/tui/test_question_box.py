@@ -6,7 +6,7 @@ from textual import events, on
 from textual.app import App, ComposeResult
 from typing_extensions import override
 
-from roamtui.tui.question_box import PASTE_LENGTH_MAX, QuestionBox
+from roamtui.tui.question_box import QuestionBox
 from roamtui.tui.themes import derive_defaults
 
 
@@ -89,13 +89,3 @@ async def test_a_paste_of_a_megabyte_is_refused_at_once_and_told() -> None:
         await pilot.pause()
         assert app.refused == [1_000_000]
         assert app.box.text == "kept"
-
-
-async def test_the_largest_paste_that_is_taken_leaves_the_keys_quick() -> None:
-    app = BoxApp()
-    async with app.run_test() as pilot:
-        app.box.post_message(events.Paste("x " * (PASTE_LENGTH_MAX // 2)))
-        await pilot.pause()
-        assert len(app.box.text) == PASTE_LENGTH_MAX
-        await pilot.press("y")
-        assert app.box.text.endswith("y")

@@ -79,23 +79,6 @@ async def test_matches_are_counted_as_typed_and_stepped_through() -> None:
         assert cursor(pilot) == "Upper stone"
 
 
-async def test_filter_and_search_take_each_others_place() -> None:
-    app = make_app(text=TEXT)
-    async with app.run_test(size=(160, 30)) as pilot:
-        await search(pilot, "rye")
-        await pilot.press("enter", "s", "s", "t", "o")
-        await wait_until(pilot, lambda: "2 matches" in screen_text(app) or "3 matches" in screen_text(app))
-        await pilot.press("enter")
-        before = cursor(pilot)
-        await pilot.press("n")
-        await pilot.pause()
-        assert cursor(pilot) != before
-        assert app.main.tree_pane.text_pattern == ""
-        await pilot.press("/")
-        await pilot.pause()
-        assert app.main.tree_pane.outline.filter_pattern == ""
-
-
 async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:
     app = make_app(text=TEXT)
     async with app.run_test(size=(160, 30)) as pilot:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.tui.actions import Scope
 from roamtui.tui.commands import open_section
-from roamtui.tui.keys import build_keys
 from roamtui.tui.screens.help import HelpScreen
 from roamtui.tui.screens.overlays import PickerScreen
-from roamtui.tui.status_line import ScreenHints
 from tests.tui.driving import app_of, find_id, make_app, screen_text, wait_until
 
 LONG = f"opened “{'a very long title ' * 12}”"
@@ -42,16 +39,6 @@ async def test_in_a_field_of_the_outline_no_letter_is_told_as_a_key() -> None:
             assert "space fold" in screen_text(app).splitlines()[-1]
 
 
-@pytest.mark.parametrize("scope", [Scope.CONVERSATIONS, Scope.FIND])
-@pytest.mark.parametrize("width", [30, 44, 58, 90])
-def test_a_key_stands_beside_what_it_does(scope: Scope, width: int) -> None:
-    keys = build_keys()
-    lines = ScreenHints(keys, scope).lay_out(width).plain.splitlines()
-    assert all(len(line) <= width for line in lines)
-    hints = [f"{keys.show_first(action.id)} {action.label}" for action in keys.within(scope)]
-    assert [hint for line in lines for hint in line.split("  ")] == [*hints, "esc close"]
-
-
 def find_cell(text: str, words: str) -> tuple[int, int]:
     """Return column and row where words stand on the screen."""
     rows = text.splitlines()
@@ -68,14 +55,6 @@ async def test_a_click_on_a_hint_does_what_its_key_does() -> None:
         await wait_until(pilot, lambda: bool(main.session.state.open))
         assert await pilot.click(offset=find_cell(screen_text(app_of(pilot)), "f1 help"))
         await wait_until(pilot, lambda: isinstance(app_of(pilot).screen, HelpScreen))
-
-
-async def test_the_shown_pane_is_named_so_that_no_colour_is_needed() -> None:
-    async with make_app().run_test(size=(120, 30)) as pilot:
-        main = app_of(pilot).main
-        title = main.chat_pane.title_line.render()
-        underlined = [title.plain[span.start : span.end] for span in title.spans if span.style == "underline"]
-        assert underlined == ["Conversation"]
 
 
 async def test_a_long_path_is_cut_between_titles() -> None:

@@ -2,12 +2,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from textual import on
 from textual.app import App, ComposeResult
-from textual.color import Color
 from textual.geometry import Offset
 from textual.message import Message
 from textual.pilot import Pilot
@@ -16,12 +14,8 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.locations import find_resource_dir
-from roamtui.tui.context import TuiOptions
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.reader.strips import Overlay
-from roamtui.tui.themes import CONTRAST_MIN, contrast
-from tests.tui.driving import app_of, make_app, wait_until
 from tests.tui.reader.sections import make_library
 from tests.tui.tree.outlines import find_id
 
@@ -117,17 +111,6 @@ async def test_a_document_is_shown_from_a_section_on() -> None:
         assert _lines(reader)[9:] == ["Security", "────────", ""]
 
 
-async def test_a_section_shown_before_the_first_layout_appears() -> None:
-    app = ReaderApp()
-    start = _BOOK.index("Sentence 200 is")
-    app.reader.show_section(
-        _BOOK_LIBRARY, find_id(_BOOK_LIBRARY, "Book"), highlight=Span(doc="", start=start, end=start + 12)
-    )
-    async with app.run_test(size=(54, 14)) as pilot:
-        await pilot.pause()
-        assert _marked(app.reader, Overlay.QUOTE) == ["Sentence 200"]
-
-
 async def test_a_quote_far_down_is_found_without_laying_out_what_is_above() -> None:
     async with _run() as (_, reader, pilot):
         start = _BOOK.index("Sentence 300 is here and is long")
@@ -212,19 +195,6 @@ async def test_the_chosen_one_of_equal_words_is_marked() -> None:
             reader.next_match(1)
 
 
-async def test_looking_for_a_link_above_leaves_the_view_where_it_is() -> None:
-    library = make_library(_BOOK.replace("is here", "is [here"))
-    async with _run(library, "Book") as (_, reader, pilot):
-        assert reader.lines is not None
-        reader.jump_to(reader.lines.find_offset(len(_BOOK) // 2))
-        await pilot.pause()
-        before = _lines(reader)
-        reader.next_link(-1)
-        await pilot.pause()
-        assert reader.current_link() is None
-        assert _lines(reader) == before
-
-
 async def test_links_are_chosen_in_order() -> None:
     async with _run(_LIBRARY, "Handbook") as (_, reader, _pilot):
         assert reader.current_link() is None
@@ -241,15 +211,6 @@ async def test_links_are_chosen_in_order() -> None:
         assert reader.current_link() is None
         reader.next_link(1)
         assert reader.current_link() is None
-
-
-async def test_a_click_on_a_link_tells_its_address() -> None:
-    async with _run(_LIBRARY, "Leave") as (app, reader, pilot):
-        await pilot.click(reader, offset=(31, 3))
-        assert app.heard == [Reader.LinkClicked("rules.md#leave")]
-        await pilot.click(reader, offset=(3, 3))
-        await pilot.click(reader, offset=(3, 11))
-        assert len(app.heard) == 1
 
 
 async def test_what_is_selected_is_copied_else_the_source() -> None:
@@ -294,38 +255,3 @@ async def test_a_large_document_costs_what_is_read_of_it() -> None:
         reader.go_bottom()
         await pilot.pause()
         assert reader.lines.measured_count <= 12
-
-
-async def select_all_looks(pilot: Pilot[None]) -> dict[str, tuple[Color, Color]]:
-    """Read a section with much in it, select it by mouse, and return the colours of each run, before and behind it."""
-    app = app_of(pilot)
-    app.main.tree_pane.action_read()
-    await wait_until(pilot, lambda: app.main.reader_pane.section_id is not None)
-    await pilot.pause()
-    reader = app.main.reader_pane.reader
-    corner = reader.content_region.offset
-    await pilot.mouse_down(offset=corner)
-    await pilot.hover(offset=corner + Offset(20, 9))
-    await pilot.mouse_up(offset=corner + Offset(20, 9))
-    assert "Quoted." in (app.main.get_selected_text() or "")
-    looks = {}
-    for segment in (segment for y in range(8) for segment in reader.render_line(y) if segment.text.strip()):
-        assert segment.style is not None
-        assert segment.style.color is not None
-        assert segment.style.bgcolor is not None
-        looks[segment.text] = Color.from_rich_color(segment.style.color), Color.from_rich_color(segment.style.bgcolor)
-    assert {"One", "Plain, ", "strong", "code", "a link", "Quoted."} <= looks.keys()
-    return looks
-
-
-_LOOKS = "# One\n\nPlain, **strong**, `code` and [a link](a.md).\n\n> Quoted.\n"
-
-
-@pytest.mark.parametrize("file", sorted(find_resource_dir("themes").glob("*.toml")), ids=lambda file: file.stem)
-async def test_selected_text_can_be_read_in_every_theme(file: Path) -> None:
-    app = make_app(text=_LOOKS, options=TuiOptions(theme=file.stem))
-    async with app.run_test(size=(120, 35)) as pilot:
-        looks = await select_all_looks(pilot)
-    assert len({ground for text, (_, ground) in looks.items() if "━" not in text}) == 1
-    for text, (letters, ground) in looks.items():
-        assert contrast(letters, ground) >= CONTRAST_MIN, text

@@ -57,18 +57,6 @@ async def test_enter_reads_the_chosen_hit_with_its_sentence_marked() -> None:
         await wait_until(pilot, lambda: "The deck oven takes ninety loaves." in screen_text(app))
 
 
-async def test_a_opens_for_the_conversation_once_the_list_has_the_focus() -> None:
-    app = make_searching_app()
-    async with app.run_test(size=(120, 35)) as pilot:
-        screen = await find(pilot, "starter rye")
-        await pilot.press("tab", "a")
-        starter = find_id(app, "Starter")
-        await wait_until(pilot, lambda: app.main.session.state.open_ids == (starter,))
-        assert "◇ Starter" in screen_text(app)
-        await pilot.press("tab", "a")
-        assert screen.query_one(Input).value.endswith("a"), "in the field it is a letter"
-
-
 async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> None:
     app = make_searching_app()
     async with app.run_test(size=(120, 35)) as pilot:

@@ -52,22 +52,6 @@ def test_lines_are_those_of_a_naive_walk_under_any_folding_and_grafting(
         _assert_is_consistent(lines, library, unfolded)
 
 
-def test_guides_say_where_siblings_follow() -> None:
-    library = make_library()
-    lines = VisibleLines(library, make_state(library, "Leave", "Security", "Passwords").unfolded)
-    shapes = {title: lines.shape_at(line).has_next for line, title in enumerate(_titles(lines))}
-    assert shapes == {
-        "Handbook": (),
-        "Leave": (True,),
-        "Vacation": (True, True),
-        "Sick leave": (True, False),
-        "Security": (True,),
-        "Passwords": (True, False),
-        "Length": (True, False, False),
-        "Travel": (False,),
-    }
-
-
 def test_folding_one_of_many_nodes_asks_only_for_its_children(monkeypatch: pytest.MonkeyPatch) -> None:
     library = make_wide_library(10_000)
     big = find_id(library, "Part 5000")
