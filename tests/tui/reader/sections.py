@@ -7,7 +7,7 @@ import re
 from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import Emphasis
 from roamtui.document.parse import parse_document
-from roamtui.tui.markdown.line import Line, Look, Role, Run
+from roamtui.tui.markdown.line import Line, Look, Role
 from roamtui.tui.reader.chunk_lines import ChunkLines, ChunkReader
 from roamtui.tui.reader.document_view import Chunk, DocumentView
 
@@ -53,7 +53,3 @@ def find_runs(
         )
 
     return [run.text for line in lines for run in line.runs if is_wanted(run.look)]
-
-
-def plain_runs(text: str) -> list[Run]:
-    return [Run(text)]
