@@ -14,9 +14,10 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.tracing import TracedAgent
 from roamtui.arguments import ConversationArguments
+from roamtui.conversation.resume import identify_source, is_gone
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.store import Store, identify_source, is_gone
+from roamtui.conversation.store import Store
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import plain_line
@@ -111,7 +112,7 @@ def open_session(
         return Session(first, store, loader=loader)
     if store.problem:
         raise UsageError("no conversation can be continued, because saved ones cannot be read.")
-    summaries = store.list(identify_source(first))
+    summaries = store.list(identify_source(first.library))
     conversation_id = arguments.conversation_id
     if conversation_id is None:
         if not summaries:

@@ -22,8 +22,8 @@ def config_path() -> Path:
 
 
 def data_path() -> Path:
-    """Return the file of conversations."""
-    return Path(platformdirs.user_data_dir(_APP, appauthor=False)) / "conversations.sqlite3"
+    """Return the folder of conversations."""
+    return Path(platformdirs.user_data_dir(_APP, appauthor=False)) / "conversations"
 
 
 def places_path() -> Path:

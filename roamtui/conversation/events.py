@@ -78,7 +78,8 @@ class ConversationForked:
     """All from here on belongs to another conversation, which shares what was said until now."""
 
     conversation_id: str
-    title: str
+    title: str = ""
+    """Empty where it stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +87,26 @@ class ConversationRenamed:
     """The conversation has another title."""
 
     title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRead:
+    """What the conversation is about is this now, and what is to be found in it again lies there."""
+
+    source: str
+    """Its name, or its content where it came by a pipe: what conversations about one source have in common."""
+    content_hash: str
+    documents: tuple[tuple[str, str], ...] = ()
+    """Key and digest of documents of which text was delivered, as far as they are new."""
+    links: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Sections of pages, each with the links that lead to it, the outermost first, as far as they are new."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntrySkipped:
+    """An entry of the log could not be read: it is damaged, or a newer version wrote it."""
+
+    is_newer: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,6 +432,8 @@ ConversationEvent = (
     ConversationBegun
     | ConversationForked
     | ConversationRenamed
+    | DocumentRead
+    | EntrySkipped
     | OriginsApproved
     | SectionsDelivered
     | SectionsFoundAgain
@@ -449,6 +472,8 @@ RECORDS = (
     ConversationBegun,
     ConversationForked,
     ConversationRenamed,
+    DocumentRead,
+    EntrySkipped,
     OriginsApproved,
     TranscriptRebuilt,
     SectionsDelivered,
@@ -496,18 +521,28 @@ def make_draft(text: str) -> tuple[AnswerStreamed, ...]:
     return (AnswerStreamed(text=shorten(said, _DRAFT_LENGTH)),) if said else ()
 
 
-def keep_event(event: ConversationEvent) -> ConversationEvent | None:
-    """Return an event as it is kept with its exchange, so that a person sees it again; None where it is not.
-
-    Text of the document is left out: it stands in the exchange's steps. What only concerns the moment is not kept, such
-    as what could not be saved or how far loading is; of an answer, the drafts alone are.
-    """
+def strip(event: ConversationEvent) -> ConversationEvent:
+    """Return an event without what stands in the exchange's steps too: text of the document."""
     match event:
         case SectionsSearched(hits=hits):
             return replace(event, hits=tuple(replace(hit, path=(), snippet="") for hit in hits))
         case SectionsExpanded(origin=Origin.AGENT, results=results):
-            shown = tuple(replace(result, text="") for result in results)
-            return SectionsExpanded(results=shown, origin=Origin.AGENT)
+            return replace(event, results=tuple(replace(result, text="") for result in results))
+        case _:
+            return event
+
+
+def keep_event(event: ConversationEvent) -> ConversationEvent | None:
+    """Return an event as it is kept with its exchange, so that a person sees it again; None where it is not.
+
+    What only concerns the moment is not kept, such as what could not be saved or how far loading is; of an answer, the
+    drafts alone are.
+    """
+    match event:
+        case SectionsExpanded(origin=Origin.AGENT, results=results):
+            return strip(SectionsExpanded(results=results, origin=Origin.AGENT))
+        case SectionsSearched():
+            return strip(event)
         case AnswerStreamed() | ReminderSent() | RetryScheduled() | SectionsKept(origin=Origin.AGENT):
             return event
         case SectionsClosed(reason=reason) if reason in _TOLD_REASONS:

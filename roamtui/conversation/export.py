@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from roamtui.conversation.codec import SavedConversation, encode_exchange
+import msgspec
+
+from roamtui.conversation.events import ConversationEvent, name_event
 from roamtui.conversation.narration import narrate_ending
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import plain_line
 
 _NEXT_ITEM = re.compile(r"\s*\n[ \t]*(?=[-*+>#]|\d+[.)])")
+_OF_THE_STATE = ("deliveries", "used_ids", "unfolded_ids", "moved")
+"""Fields of events that no reader of an export needs."""
 
 
-def render_markdown(saved: SavedConversation, source: str) -> str:
+def render_markdown(saved: ConversationState, source: str) -> str:
     """Return a conversation as Markdown: questions as headings, answers, sources."""
     parts = [f"# {plain_line(saved.title) or 'Conversation'}", f"Source: {source}"]
     for exchange in saved.transcript.exchanges:
@@ -37,7 +42,7 @@ def _describe_source(citation: Citation) -> str:
     return f"- [{citation.section_id}] {path}, {citation.place} ({citation.state.value.replace('_', ' ')}){quote}"
 
 
-def describe_conversation(saved: SavedConversation, source: str) -> dict[str, Any]:
+def describe_conversation(saved: ConversationState, source: str) -> dict[str, Any]:
     """Return a conversation as JSON values."""
     return {
         "id": saved.id,
@@ -47,12 +52,22 @@ def describe_conversation(saved: SavedConversation, source: str) -> dict[str, An
         "open": [section.section_id for section in saved.open],
         "exchanges": [
             {
-                **encode_exchange(exchange),
+                **_describe_exchange(exchange),
                 "citations": [describe_citation(citation) for citation in exchange.citations],
             }
             for exchange in saved.transcript.exchanges
         ],
     }
+
+
+def _describe_exchange(exchange: Exchange) -> dict[str, Any]:
+    events = [{"kind": name_event(type(event)), **_describe_event(event)} for event in exchange.events]
+    return {**msgspec.to_builtins(exchange), "events": events}
+
+
+def _describe_event(event: ConversationEvent) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(event)
+    return {key: value for key, value in fields.items() if value or key not in _OF_THE_STATE}
 
 
 def describe_citation(citation: Citation) -> dict[str, Any]:

@@ -15,7 +15,9 @@ from roamtui.conversation.events import (
     ConversationForked,
     ConversationRenamed,
     Delivery,
+    DocumentRead,
     DraftRecorded,
+    EntrySkipped,
     NodesFolded,
     NodesLoaded,
     NodesUnfolded,
@@ -36,12 +38,10 @@ from roamtui.conversation.events import (
     keep_event,
 )
 from roamtui.conversation.open_section import OpenSection, mark, unmark
-from roamtui.conversation.state import Batch, ConversationState, Exchange, KeepOptions, Transcript
-from roamtui.conversation.transcript import Step, ToolUse
+from roamtui.conversation.state import Batch, ConversationState, Exchange, KeepOptions, Transcript, make_title
+from roamtui.conversation.transcript import Step, Stopped, ToolUse
 from roamtui.document.library import Library
-from roamtui.document.plain import plain_line, shorten
 
-_TITLE_LENGTH = 80
 DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
 
 
@@ -83,9 +83,13 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case ConversationBegun(conversation_id=conversation_id, unfolded=unfolded):
             return replace(state, id=conversation_id, unfolded=frozenset(unfolded))
         case ConversationForked(conversation_id=conversation_id, title=title):
-            return replace(state, id=conversation_id, title=title, needs_rebuild=True)
+            return replace(state, id=conversation_id, title=title or state.title, needs_rebuild=True)
         case ConversationRenamed(title=title):
             return replace(state, title=title)
+        case DocumentRead():
+            return _read(state, event)
+        case EntrySkipped():
+            return replace(state, needs_rebuild=True)
         case OriginsApproved(origins=origins):
             return replace(state, approved_origins=state.approved_origins | set(origins))
         case QuestionAsked():
@@ -129,9 +133,14 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             assert_never(event)
 
 
+def _read(state: ConversationState, event: DocumentRead) -> ConversationState:
+    documents, links = {**state.documents, **dict(event.documents)}, {**state.links, **dict(event.links)}
+    return replace(state, source=event.source, content_hash=event.content_hash, documents=documents, links=links)
+
+
 def _ask(state: ConversationState, event: QuestionAsked) -> ConversationState:
     exchange = Exchange(
-        number=event.number,
+        number=state.question_number + 1,
         question=event.question,
         within=event.within,
         open_before=state.open,
@@ -139,8 +148,10 @@ def _ask(state: ConversationState, event: QuestionAsked) -> ConversationState:
         excerpts=event.excerpts,
         model=event.model,
     )
+    if state.is_asking:  # the end of the one before could not be read
+        state = _change_last(state, stopped=Stopped.CANCELLED)
     transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
-    title = state.title or shorten(plain_line(event.question), _TITLE_LENGTH)
+    title = state.title or make_title(event.question)
     return replace(state, transcript=transcript, is_asking=True, model=event.model, title=title)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import assert_never
@@ -94,22 +94,6 @@ def _find_moved(before: Library, after: Library) -> dict[str, str]:
         if new is not old and new.columns is old.columns:
             moved.update(zip(old.ids, new.ids, strict=True))
     return moved
-
-
-def list_needed_links(state: ConversationState) -> tuple[str, ...]:
-    """Return the links whose pages hold what is open, read or cited, each after those that lead to it."""
-    library = state.library
-    cited = (one.section_id for exchange in state.transcript.exchanges for one in exchange.citations)
-    reading = (state.reading,) if state.reading is not None else ()
-    named = dict.fromkeys((*state.open_ids, *reading, *cited))
-    known = (node_id for node_id in named if node_id in library)
-    return tuple(dict.fromkeys(link for node_id in known for link in _list_links_to(library, node_id)))
-
-
-def _list_links_to(library: Library, node_id: str) -> Iterator[str]:
-    for one in (*library.ancestors(node_id), node_id):
-        if find_address(library, one) and library.is_loaded(one):
-            yield one
 
 
 def open_links(library: Library, links: tuple[str, ...], loader: Loader, approved: frozenset[str]) -> Library:

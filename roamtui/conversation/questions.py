@@ -169,21 +169,10 @@ def rewind(state: ConversationState, number: int) -> Update:
     return apply_all(before, closed), (taken_back, *closed)
 
 
-def fork(state: ConversationState, conversation_id: str, before: int | None = None) -> Update:
-    """Begin a new conversation that shares what was said with another, and goes its own way from there.
+def fork(state: ConversationState, conversation_id: str) -> ConversationForked:
+    """Go on as a new conversation, perhaps in the middle of a question: another program went on with this one too.
 
     Its texts are marked with a nonce of its own, so that its transcript is built anew.
-
-    Args:
-        state: Of the other one.
-        conversation_id: Of the new one.
-        before: Number of the question before which they part; None for now, which may be in the middle of a question,
-            because another program went on with that conversation too.
     """
-    if before is not None:
-        state, events = rewind(state, before)
-        forked = ConversationForked(conversation_id=conversation_id, title=state.title)
-        return apply(state, forked), (*events, forked)
     title = state.title if state.title.endswith(_ELSEWHERE) else f"{state.title} {_ELSEWHERE}".lstrip()
-    forked = ConversationForked(conversation_id=conversation_id, title=title)
-    return apply(state, forked), (forked,)
+    return ConversationForked(conversation_id=conversation_id, title=title)

@@ -1,84 +1,71 @@
-"""Matches a saved conversation with the document as it is now."""
+"""Takes a conversation up again: its events over the document as it is now."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from roamtui.conversation.codec import SavedConversation
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
+    ConversationForked,
+    Delivery,
+    DocumentRead,
     NodesFolded,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionsTakenBack,
     ReadingChanged,
-    SavingReported,
     SectionsClosed,
+    SectionsDelivered,
+    SectionsExpanded,
     SectionsFoundAgain,
 )
-from roamtui.conversation.fold import apply_all
+from roamtui.conversation.fold import apply_all, fold
 from roamtui.conversation.open_section import OpenSection
-from roamtui.conversation.questions import close_marked
+from roamtui.conversation.questions import Outcome, finish_question
 from roamtui.conversation.state import ConversationState, KeepOptions
+from roamtui.conversation.transcript import Stopped
 from roamtui.conversation.update import Update, estimate_delivery, hash_own_text
 from roamtui.document.library import Library
+from roamtui.document.loader import find_address
 
 
-def resume_state(saved: SavedConversation, library: Library, options: KeepOptions) -> Update:
-    """Return the state of a saved conversation over `library`.
+def resume_state(events: Iterable[ConversationEvent], library: Library, options: KeepOptions) -> Update:
+    """Return the state of a conversation over `library`, and what happens while it is taken up.
 
-    In a changed document what was open is found by id, then by its own text; what is found nowhere is closed, and an
-    event says so; another one says what could not be read. What was marked when the program ended in the middle of a
-    question is closed too.
+    A question in the middle of which the program ended is cancelled. In a changed document what was open is found by
+    id, then by its own text; what is found nowhere is closed, and an event says so.
     """
-    state = ConversationState(
-        id=saved.id,
-        library=library,
-        options=options,
-        transcript=saved.transcript,
-        open=saved.open,
-        unfolded=saved.unfolded,
-        reading=saved.reading if saved.reading is not None and saved.reading in library else None,
-        batches=saved.batches,
-        needs_rebuild=saved.needs_rebuild,
-        model=saved.model,
-        title=saved.title,
-        approved_origins=saved.approved_origins,
-    )
-    told: tuple[ConversationEvent, ...] = ()
-    if saved.damage is not None:
-        told = (SavingReported(message=saved.damage.message, conversation_id=saved.id),)
-    closed = close_marked(state)
-    state = apply_all(state, closed)
-    unchanged = _find_unchanged(saved.document_hashes, library)
-    if saved.content_hash == library.content_hash and saved.document_hashes.keys() <= unchanged:
-        return state, (*told, *closed)
-    state, events = _match_sections(state, unchanged)
-    return state, (*told, *closed, *events)
+    state = fold(library, events, options)
+    ended: tuple[ConversationEvent, ...] = ()
+    if state.is_asking:
+        exchange = state.transcript.exchanges[-1]
+        steps = exchange.ending.steps
+        outcome = Outcome(answer=exchange.answer, stopped=Stopped.CANCELLED, steps=steps, is_cut=True)
+        state, ended = finish_question(state, outcome)
+    state, matched = match_document(state)
+    return state, (*ended, *matched)
 
 
 def reload_state(state: ConversationState, library: Library) -> Update:
-    """Return the state over the document as it is now, between questions; matched like a saved conversation."""
-    before = state.library
-    state = replace(state, library=library)
-    hashes = {document.key: document.content_hash for document in before.documents}
-    unchanged = _find_unchanged(hashes, library)
-    delivered = {span.doc for section in state.open for span in section.deliveries}
-    is_same = before.content_hash == library.content_hash and delivered <= unchanged
-    is_read = state.reading is None or state.reading in library
-    if is_same and is_read and all(node_id in library for node_id in state.open_ids):
-        return state, ()
-    return _match_sections(state, unchanged)
+    """Return the state over the document as it is now, between questions; matched as when it is taken up."""
+    return match_document(replace(state, library=library))
 
 
-def _find_unchanged(hashes: Mapping[str, str], library: Library) -> frozenset[str]:
-    """Return the keys of the documents whose text is still what it was."""
-    return frozenset(doc.key for doc in library.documents if hashes.get(doc.key) == doc.content_hash)
-
-
-def _match_sections(state: ConversationState, unchanged: frozenset[str]) -> Update:
+def match_document(state: ConversationState) -> Update:
     """Find each open section again; its text is delivered anew before the next question where its file has changed."""
     library = state.library
+    unchanged = frozenset(
+        document.key for document in library.documents if state.documents.get(document.key) == document.content_hash
+    )
+    delivered = {span.doc for section in state.open for span in section.deliveries}
+    named = (*state.open_ids, *(() if state.reading is None else (state.reading,)))
+    is_same = state.content_hash == library.content_hash and delivered <= unchanged
+    if is_same and all(node_id in library for node_id in named):
+        return state, ()
     ids_by_hash = _hash_sections(library) if any(open_id not in library for open_id in state.open_ids) else {}
     found: dict[str, OpenSection] = {}
     lost: list[str] = []
@@ -112,3 +99,85 @@ def _match_sections(state: ConversationState, unchanged: frozenset[str]) -> Upda
 def _hash_sections(library: Library) -> dict[str, str]:
     """Return the first section with each text; takes a while in a large library."""
     return {hash_own_text(library, section_id): section_id for section_id in reversed([*library.walk()])}
+
+
+def fork_events(
+    events: Sequence[ConversationEvent], conversation_id: str, before: int
+) -> tuple[ConversationEvent, ...]:
+    """Return what happened before a question as another conversation, which goes its own way from there.
+
+    Its texts are marked with a nonce of its own, so that its transcript is built anew.
+    """
+    starts: list[int] = []
+    for index, event in enumerate(events):
+        if isinstance(event, QuestionAsked):
+            starts.append(index)
+        elif isinstance(event, QuestionsTakenBack):
+            del starts[event.first - 1 :]
+    kept = events[: starts[before - 1]]
+    return (*kept, ConversationForked(conversation_id=conversation_id))
+
+
+def note_document(state: ConversationState, events: Iterable[ConversationEvent]) -> tuple[DocumentRead, ...]:
+    """Return what must be known to go on with a conversation later, where the state does not know it yet.
+
+    Args:
+        state: After the events.
+        events: What happened: text that they deliver, and sections that they name, are to be found again.
+    """
+    library = state.library
+    deliveries = [delivery for event in events for delivery in _list_deliveries(event)]
+    keys = dict.fromkeys(span.doc for delivery in deliveries for span in delivery.spans)
+    hashes = {key: library.document(key).content_hash for key in keys}
+    named = dict.fromkeys((*(one.section_id for one in deliveries), *_list_named(events)))
+    links = {one: tuple(_list_links_to(library, one)) for one in named if one in library and one not in state.links}
+    read = DocumentRead(
+        source=identify_source(library),
+        content_hash=library.content_hash,
+        documents=tuple((key, digest) for key, digest in hashes.items() if state.documents.get(key) != digest),
+        links=tuple((section_id, above) for section_id, above in links.items() if above),
+    )
+    is_known = read.source == state.source and read.content_hash == state.content_hash
+    return () if is_known and not read.documents and not read.links else (read,)
+
+
+def _list_deliveries(event: ConversationEvent) -> tuple[Delivery, ...]:
+    return event.deliveries if isinstance(event, SectionsExpanded | SectionsDelivered) else ()
+
+
+def _list_named(events: Iterable[ConversationEvent]) -> Iterator[str]:
+    for event in events:
+        match event:
+            case ReadingChanged(section_id=str(section_id)):
+                yield section_id
+            case QuestionAnswered(citations=citations):
+                yield from (citation.section_id for citation in citations)
+            case SectionsFoundAgain(sections=sections):
+                yield from (section.section_id for section in sections)
+            case _:
+                pass
+
+
+def _list_links_to(library: Library, node_id: str) -> Iterator[str]:
+    for one in (*library.ancestors(node_id), node_id):
+        if find_address(library, one) and library.is_loaded(one):
+            yield one
+
+
+def list_needed_links(state: ConversationState) -> tuple[str, ...]:
+    """Return the links whose pages hold what is open, read or cited, each after those that lead to it."""
+    cited = (one.section_id for exchange in state.transcript.exchanges for one in exchange.citations)
+    named = ("", *state.open_ids, *(() if state.reading is None else (state.reading,)), *cited)
+    return tuple(dict.fromkeys(link for node_id in named for link in state.links.get(node_id, ())))
+
+
+def identify_source(library: Library) -> str:
+    """Return what conversations of one source have in common: its name, or its content where it came by a pipe."""
+    name = f"-{library.root.content_hash}" if library.source == "-" else library.source
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")  # a file's name may hold bytes that are no UTF-8
+
+
+def is_gone(source: str) -> bool:
+    """Return whether none of the files and folders that a source names is there any more."""
+    is_file = "://" not in source and not source.startswith("-")
+    return is_file and not any(os.path.lexists(name) for name in (source, *source.split(", ")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from threading import Lock, Thread
 
@@ -13,21 +13,25 @@ from roamtui.conversation.commands import Command, FoldNodes, ReadSection, Unfol
 from roamtui.conversation.events import (
     ConversationChanged,
     ConversationEvent,
+    ConversationForked,
     ConversationRenamed,
     DocumentReloaded,
     DraftRecorded,
     LoadingProgressed,
     NodesLoaded,
     OriginsApproved,
+    QuestionAnswered,
     SaveFailed,
     SavingReported,
     StepRecorded,
     keep_event,
     list_news,
+    strip,
 )
-from roamtui.conversation.fold import apply_all
+from roamtui.conversation.fold import apply_all, fold
 from roamtui.conversation.keep_open import open_budget
 from roamtui.conversation.loading import Fetched, Fetching, carry_pages, find_needed, grow, needs_page, open_links
+from roamtui.conversation.log import Log
 from roamtui.conversation.questions import (
     Outcome,
     begin_question,
@@ -36,11 +40,17 @@ from roamtui.conversation.questions import (
     rewind,
 )
 from roamtui.conversation.rebuilding import Briefing, shrink
-from roamtui.conversation.resume import reload_state, resume_state
-from roamtui.conversation.state import ConversationState, KeepOptions, begin_conversation, make_conversation_id
+from roamtui.conversation.resume import fork_events, list_needed_links, note_document, reload_state, resume_state
+from roamtui.conversation.state import (
+    ConversationState,
+    KeepOptions,
+    begin_conversation,
+    make_conversation_id,
+    tell_beginning,
+)
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Step
-from roamtui.conversation.update import update
+from roamtui.conversation.update import Update, update
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
@@ -58,78 +68,71 @@ _DRAFT_CHARACTERS = 500
 
 
 class Saving:
-    """Writes what `find_newest` returns. Safe to use from several threads."""
+    """Writes logs. Safe to use from several threads."""
 
-    def __init__(self, store: Store | None, find_newest: Callable[[], ConversationState]) -> None:
+    def __init__(self, store: Store | None) -> None:
         self.store = store
-        self._find_newest = find_newest
         self._lock = Lock()
-        self._written: ConversationState | None = None
-        self._unsaved: dict[str, ConversationState] = {}
+        self._left: dict[str, tuple[Log, ConversationState]] = {}
         """Conversations that were left before they could be written."""
         self._reports: list[SavingReported] = []
         self.failure = store.problem if store is not None else ""
         """Why the last try failed, empty where it did not."""
         self._told = self.failure
 
-    @property
-    def has_all(self) -> bool:
-        """Whether everything is on disk that shall be."""
-        return self._written is self._find_newest() and not self._unsaved
+    def has_all(self, log: Log) -> bool:
+        """Return whether everything is on disk that shall be."""
+        return log.is_saved and not self._left
 
-    def write(self) -> str | None:
-        """Write the newest state; one at a time, so that a thread left behind never writes an older one last.
+    def write(self, log: Log) -> str | None:
+        """Write what is new in a log; one at a time.
 
         Returns:
             The id of the conversation where another program went on with it, so that nothing was written; else None.
         """
         with self._lock:
-            state = self._find_newest()
             if self.store is None:
                 return None
             try:
-                self.store.save(state)
-                self._written, self.failure = state, ""
-                self._write_unsaved(self.store)
+                self.store.write(log)
+                self.failure = ""
+                self._write_left(self.store)
             except ContinuedElsewhereError as error:
                 return error.conversation_id
             except StoreError as error:
                 self.failure = str(error)
             for report in self.store.take_reports():
-                self.report(report, state.id)
+                self.report(report, log.conversation_id)
         return None
 
-    def write_briefly(self) -> str | None:
-        """Write the newest state in a thread, and wait a moment for it; where that is too short it goes on alone.
+    def write_briefly(self, log: Log) -> str | None:
+        """Write a log in a thread, and wait a moment for it; where that is too short it goes on alone.
 
         The program does not end before it has. What it would have returned then, the next write will.
         """
         taken: list[str | None] = []
-        writing = Thread(target=lambda: taken.append(self.write()))
+        writing = Thread(target=lambda: taken.append(self.write(log)))
         writing.start()
         writing.join(_SAVING_SECONDS)
         return taken[0] if taken else None
 
-    def _write_unsaved(self, store: Store) -> None:
-        for conversation_id, state in list(self._unsaved.items()):
+    def _write_left(self, store: Store) -> None:
+        for conversation_id, (log, state) in list(self._left.items()):
             try:
-                store.save(state)
+                store.write(log)
             except ContinuedElsewhereError:
-                store.save(fork(state, make_conversation_id())[0])
-            del self._unsaved[conversation_id]
+                _part(log, state)
+                store.write(log)
+            del self._left[conversation_id]
 
-    def turn(self, store: Store | None, hold: Callable[[], None]) -> None:
-        """Have `hold` put another conversation in the place of the newest; keep that one where it is not written."""
-        with self._lock:
-            state = self._find_newest()
-            if self.store is not None and self._written is not state and state.transcript.exchanges:
-                self._unsaved[state.id] = state
-            self.store = store
-            hold()
+    def leave(self, log: Log, state: ConversationState) -> None:
+        """Keep a conversation that is left, where it is not written."""
+        if self.store is not None and not log.is_saved and state.transcript.exchanges:
+            self._left[state.id] = (log, state)
 
-    def recall(self, state: ConversationState) -> ConversationState:
-        """Return a conversation as it was left, where that is newer than what was read from the disk."""
-        return self._unsaved.pop(state.id, state)
+    def recall(self, conversation_id: str) -> tuple[Log, ConversationState] | None:
+        """Return a conversation as it was left, where that is newer than what lies on the disk."""
+        return self._left.pop(conversation_id, None)
 
     def report(self, message: str, conversation_id: str) -> None:
         """Tell something along with the next save."""
@@ -143,25 +146,44 @@ class Saving:
         return (*reports, *((SaveFailed(message=failure),) if failure and failure != told else ()))
 
 
+def _part(log: Log, state: ConversationState) -> ConversationForked:
+    """Have a log go on as that of another conversation, of which nothing is on disk yet."""
+    forked = fork(state, make_conversation_id())
+    log.events.append(forked)
+    log.conversation_id, log.saved, log.size = forked.conversation_id, 0, 0
+    return forked
+
+
 class Session:
-    """One conversation that is going on. Every change goes through it."""
+    """One conversation that is going on. Every change goes through it, and is an event in its log."""
 
     def __init__(
         self,
         state: ConversationState,
         store: Store | None = None,
+        log: Log | None = None,
         opening_events: tuple[ConversationEvent, ...] = (),
         loader: Loader | None = None,
     ) -> None:
-        """Go on with `state`; without a store nothing is saved, without a loader nothing more is read."""
+        """Go on with `state`; without a store nothing is saved, without a loader nothing more is read.
+
+        Args:
+            state: What the events of the log give; that of a new conversation where there is no log.
+            store: Where the log is written, None for nowhere.
+            log: What has happened.
+            opening_events: What happened while a saved conversation was matched with its document.
+            loader: Reads what of the library is not loaded yet, where it is needed.
+        """
         self._state = state
-        self._saving = Saving(store, lambda: self._state)
+        self._log = log or Log(conversation_id=state.id, events=[tell_beginning(state)])
+        self._saving = Saving(store)
         self._fetching = Fetching(loader)
         self._draft_length = 0
         self.approver: Approver = Denier()
         """Asked before pages are fetched from an origin that the person did not type."""
         self.opening_events = opening_events
         """What happened while a saved conversation was matched with its document."""
+        self.record(())
 
     @classmethod
     def start(
@@ -197,11 +219,20 @@ class Session:
         Raises:
             StoreError: There is none with this id, or it cannot be read.
         """
-        saved = store.take_up(conversation_id)
-        if loader is not None and saved.links:
-            library = open_links(library, saved.links, loader, saved.approved_origins)
-        state, events = resume_state(saved, library, options or KeepOptions())
-        return cls(state, store, list_news(events), loader)
+        return cls._take_up(store.read(conversation_id), library, store, options or KeepOptions(), loader)
+
+    @classmethod
+    def _take_up(
+        cls, log: Log, library: Library, store: Store | None, options: KeepOptions, loader: Loader | None
+    ) -> Session:
+        before = fold(library, log.events, options)
+        if loader is not None and (links := list_needed_links(before)):
+            library = open_links(library, links, loader, before.approved_origins)
+        damage = (SavingReported(message=log.damage, conversation_id=before.id),) if log.damage else ()
+        state, events = resume_state(log.events, library, options)
+        log.events += events
+        told = (event for event in list_news(events) if not isinstance(event, QuestionAnswered))
+        return cls(state, store, log, (*damage, *told), loader)
 
     @property
     def state(self) -> ConversationState:
@@ -240,7 +271,7 @@ class Session:
                 yield event
         if needed:
             async for item in self._fetching.run(self._state, needed, command.origin, self.approver):
-                yield item if isinstance(item, LoadingProgressed) else self._take(item)
+                yield item if isinstance(item, LoadingProgressed) else self._graft(item)
         if isinstance(command, ReadSection):
             return
         events = self._update(command)
@@ -250,7 +281,15 @@ class Session:
             yield event
 
     def _update(self, command: Command) -> tuple[ConversationEvent, ...]:
-        self._state, events = update(self._state, command)
+        return self._take(update(self._state, command))
+
+    def _take(self, decided: Update) -> tuple[ConversationEvent, ...]:
+        """Go on with a state and what made it, and return that; all of it is on disk with the next save."""
+        self._state, events = decided
+        self._log.events += map(strip, events)
+        read = note_document(self._state, events)
+        self._state = apply_all(self._state, read)
+        self._log.events += read
         return events
 
     def must_fetch(self, command: Command) -> bool:
@@ -275,14 +314,20 @@ class Session:
         loader, library = self.loader, self._state.library
         assert loader is not None
         documents = await asyncio.to_thread(_load_for_a_moment, loader, library, node_ids)
-        self._state, event = grow(self._state, documents)
-        return event
+        return self._grow(documents)
 
-    def _take(self, fetched: Fetched) -> NodesLoaded:
+    def _graft(self, fetched: Fetched) -> NodesLoaded:
         """Graft what was loaded onto the newest library."""
         if new := fetched.approved - self._state.approved_origins:
             self.record((OriginsApproved(origins=tuple(sorted(new))),))
-        self._state, event = grow(self._state, fetched.documents)
+        return self._grow(fetched.documents)
+
+    def _grow(self, documents: Mapping[str, Document]) -> NodesLoaded:
+        state, event = grow(self._state, documents)
+        if event.moved or keep_event(event):
+            self._take((state, (event,)))
+        else:
+            self._state = state
         return event
 
     def fit_window(self, window_tokens: int | None) -> None:
@@ -303,12 +348,12 @@ class Session:
 
     async def begin_question(self, question: str, briefing: Briefing) -> tuple[ConversationEvent, ...]:
         """Take up a question; it is on disk when this returns."""
-        self._state, events = begin_question(self._state, question, briefing)
+        events = self._take(begin_question(self._state, question, briefing))
         return (*list_news(events), *await self._save())
 
     def record(self, events: tuple[ConversationEvent, ...]) -> None:
         """Note what happened; it is on disk with the next change that is saved."""
-        self._state = apply_all(self._state, events)
+        self._take((apply_all(self._state, events), events))
 
     async def record_step(self, step: Step) -> tuple[ConversationEvent, ...]:
         """Add a step to the question under way; it is on disk when this returns."""
@@ -317,23 +362,24 @@ class Session:
 
     async def finish_question(self, outcome: Outcome) -> tuple[ConversationEvent, ...]:
         """End the question under way; its answer is on disk when this returns. Its end is the last event."""
-        self._state, (*events, ending) = finish_question(self._state, outcome)
+        *events, ending = self._take(finish_question(self._state, outcome))
         return (*events, *await self._save(), ending)
 
     async def make_room(self, briefing: Briefing) -> tuple[ConversationEvent, ...]:
         """Shorten the transcript of the question under way."""
-        self._state, events = shrink(self._state, briefing)
+        events = self._take(shrink(self._state, briefing))
         return (*list_news(events), *await self._save())
 
     async def rewind(self, number: int) -> tuple[ConversationEvent, ...]:
         """Go back to before question `number`, so that it can be asked again or otherwise."""
-        self._state, events = rewind(self._state, number)
+        events = self._take(rewind(self._state, number))
         return (*events, *await self._save())
 
     def fork(self, number: int) -> Session:
         """Return a new conversation that goes its own way from before question `number`; this one stays as it is."""
-        state, _ = fork(self._state, make_conversation_id(), before=number)
-        return Session(state, self.store, loader=self.loader)
+        conversation_id = make_conversation_id()
+        log = Log(conversation_id=conversation_id, events=[*fork_events(self._log.events, conversation_id, number)])
+        return self._take_up(log, self._state.library, self.store, self._state.options, self.loader)
 
     async def rename(self, title: str) -> tuple[ConversationEvent, ...]:
         """Give the conversation another title."""
@@ -350,16 +396,15 @@ class Session:
         """
         assert not self._state.is_asking
         self.save_now()
-        self._saving.turn(other.store, lambda: self._hold(self._saving.recall(other.state)))
+        self._saving.leave(self._log, self._state)
+        self._saving.store = other.store
+        self._log, self._state = self._saving.recall(other.state.id) or (other._log, other._state)
         return (ConversationChanged(conversation_id=self._state.id), *other.list_undrawn())
-
-    def _hold(self, state: ConversationState) -> None:
-        self._state = state
 
     async def reload(self, library: Library) -> tuple[ConversationEvent, ...]:
         """Go on over the document as it is now, between questions: what is open is found again by id, then by text."""
         assert not self._state.is_asking
-        self._state, events = reload_state(self._state, carry_pages(self._state.library, library))
+        events = self._take(reload_state(self._state, carry_pages(self._state.library, library)))
         return (DocumentReloaded(), *list_news(events), *await self._save())
 
     def abandon_question(self, outcome: Outcome, *, step: Step | None = None) -> None:
@@ -374,29 +419,30 @@ class Session:
         """
         if step is not None:
             self.record((StepRecorded(step=step),))
-        self._state, _ = finish_question(self._state, replace(outcome, is_cut=step is not None))
-        if self._fork_if_taken(self._saving.write_briefly()):
-            self._saving.write_briefly()
+        self._take(finish_question(self._state, replace(outcome, is_cut=step is not None)))
+        if self._fork_if_taken(self._saving.write_briefly(self._log)):
+            self._saving.write_briefly(self._log)
 
     def save_now(self) -> None:
         """Write what was not yet, before the program ends."""
-        if self._state.transcript.exchanges and not self._saving.has_all and self._fork_if_taken(self._saving.write()):
-            self._saving.write()
+        is_wanted = self._state.transcript.exchanges and not self._saving.has_all(self._log)
+        if is_wanted and self._fork_if_taken(self._saving.write(self._log)):
+            self._saving.write(self._log)
 
     async def _save(self) -> tuple[ConversationEvent, ...]:
-        """Write the state in a thread, and return what a person should know of it."""
+        """Write what is new in a thread, and return what a person should know of it."""
         if self.store is None or not (self._state.transcript.exchanges or self._state.open):
             return ()
-        taken_id = await asyncio.to_thread(self._saving.write)
+        taken_id = await asyncio.to_thread(self._saving.write, self._log)
         if self._fork_if_taken(taken_id):
-            await asyncio.to_thread(self._saving.write)
+            await asyncio.to_thread(self._saving.write, self._log)
         return self._saving.take_events()
 
     def _fork_if_taken(self, taken_id: str | None) -> bool:
         """Go on under another id where this one was taken and that was not done meanwhile; return whether it was."""
         if self._state.id != taken_id:
             return False
-        self._state, _ = fork(self._state, make_conversation_id())
+        self._state = apply_all(self._state, (_part(self._log, self._state),))
         title = plain_line(self._state.title)
         message = f"Another program went on with this conversation too, so that it is a new one here: “{title}”."
         self._saving.report(message, self._state.id)

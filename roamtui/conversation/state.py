@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 
-from roamtui.conversation.events import ConversationEvent, QuestionAnswered
+from roamtui.conversation.events import ConversationBegun, ConversationEvent, QuestionAnswered
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.transcript import QUESTION_START, Citation, Message, Role, Step, Stopped, Usage
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
+from roamtui.document.plain import plain_line, shorten
 from roamtui.outline.spans import Bounds
 
 _NO_ANSWER = "[no answer]"
+_TITLE_LENGTH = 80
 
 
 class KeepOpen(StrEnum):
@@ -180,6 +182,14 @@ class ConversationState:
     title: str = ""
     approved_origins: frozenset[str] = frozenset()
     """Origins that the person allowed pages to be fetched from, besides those that they typed."""
+    source: str = ""
+    """What conversations about this source have in common, as of the last change."""
+    content_hash: str = ""
+    """Digest of the document, or of all files, as of the last change."""
+    documents: Mapping[str, str] = field(default_factory=dict)
+    """Digest of each document, by key, that text was delivered of."""
+    links: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Links that lead to sections of pages, by section."""
 
     @property
     def nonce(self) -> str:
@@ -227,6 +237,11 @@ class ConversationState:
         return bounds
 
 
+def make_title(question: str) -> str:
+    """Return the title of a conversation that begins with a question."""
+    return shorten(plain_line(question), _TITLE_LENGTH)
+
+
 def make_conversation_id() -> str:
     """Return a new id: 12 hex digits."""
     return os.urandom(6).hex()
@@ -234,12 +249,13 @@ def make_conversation_id() -> str:
 
 def begin_conversation(library: Library, options: KeepOptions) -> ConversationState:
     """Return the state of a new conversation over `library`."""
-    return ConversationState(
-        id=make_conversation_id(),
-        library=library,
-        options=options,
-        unfolded=frozenset(find_first_unfolded(library)),
-    )
+    unfolded = frozenset(find_first_unfolded(library))
+    return ConversationState(id=make_conversation_id(), library=library, options=options, unfolded=unfolded)
+
+
+def tell_beginning(state: ConversationState) -> ConversationBegun:
+    """Return the first event of a new conversation."""
+    return ConversationBegun(conversation_id=state.id, unfolded=tuple(sorted(state.unfolded)))
 
 
 def find_first_unfolded(library: Library) -> tuple[str, ...]:

@@ -1,252 +1,136 @@
-"""Conversations on disk: one SQLite file, readable by its owner alone.
-
-Rollback journal and FULL synchronisation: SQLite before 3.51.3 can lose a WAL at a reset.
-"""
+"""Conversations on disk: a folder with one append-only log of each, readable by its owner alone."""
 
 from __future__ import annotations
 
-import json
+import errno
 import os
-import sqlite3
-from contextlib import closing
-from dataclasses import dataclass
-from datetime import UTC, datetime
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
+from threading import Lock
 
-from roamtui.conversation.codec import Damage, SavedConversation, encode_exchange, encode_state
-from roamtui.conversation.damage import list_damaged
-from roamtui.conversation.database import Database, list_backups, read_in_one_moment
-from roamtui.conversation.reading import NO_SUCH, keep_damaged, read_conversation, read_number, read_text
-from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.events import ConversationRenamed
+from roamtui.conversation.fold import apply, fold
+from roamtui.conversation.importing import forget_in_copies, import_database
+from roamtui.conversation.index import ConversationSummary, Index
+from roamtui.conversation.log import Log, decode_entries, encode_entries, now
+from roamtui.conversation.state import ConversationState
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
 from roamtui.errors import ContinuedElsewhereError, StoreError
+from roamtui.private_folders import make_private_folder, write_private_file
 
-_SAVE = (
-    "INSERT INTO conversations VALUES (:id, :source, :title, :model, :now, :now, :state, :revision, :writer, :changed) "
-    "ON CONFLICT (id) DO UPDATE SET source = :source, title = :title, model = :model, updated_at = :now, "
-    "state = :state, revision = :revision, writer = :writer, changed = :changed"
-)
-
-
-def forget_in_copies(path: Path, conversation_id: str) -> tuple[Path, ...]:
-    """Overwrite a conversation in the copies of older versions; return the files in which it may still be read.
-
-    A file that was put aside as damaged is left as it is: somebody may want to save more of it.
-    """
-    left = [copy for copy in list_backups(path) if not _has_forgotten(copy, conversation_id)]
-    left += [aside for aside in list_damaged(path) if conversation_id.encode() in aside.read_bytes()]
-    return tuple(left)
-
-
-def _has_forgotten(copy: Path, conversation_id: str) -> bool:
-    try:
-        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
-            connection.execute("PRAGMA secure_delete = ON")
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute("DELETE FROM exchanges WHERE conversation_id = ?", (conversation_id,))
-            connection.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
-            connection.execute("COMMIT")
-    except sqlite3.Error:
-        return False
-    return True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationSummary:
-    """One line of a list of conversations."""
-
-    id: str
-    source: str
-    title: str
-    model: str
-    created_at: str
-    """ISO 8601, UTC."""
-    updated_at: str
-    questions: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
-    """What this object knows to lie on disk of a conversation."""
-
-    revision: int
-    exchanges: tuple[Exchange, ...] = ()
-    """As this object wrote them last."""
-    generation: int = 0
-    """Of the database that it wrote them into."""
-    damage: Damage | None = None
-    """What could not be read of it when it was taken up, until it is kept aside."""
+SUFFIX = ".jsonl"
+_CLOCK = ".newest"
+"""An empty file; its time is that of the newest change, so that the order of changes does not go by the clock."""
+_BUSY_SECONDS = 5.0
+_RETRY_SECONDS = 0.01
+_PRIVATE_FILE = 0o600
+_ZEROS = bytes(1 << 16)
+_NO_SUCH = 'There is no conversation "{}". `roamtui conversations` lists them.'
+_NOTHING = Library(source="", root=parse_document(""))
 
 
 class Store:
     """All conversations of a person. Safe to use from several threads and programs."""
 
     problem = ""
-    """Why the file could not be opened at first, a sentence; empty where it could."""
+    """Why nothing can be kept, a sentence; empty where it can."""
 
-    def __init__(self, path: Path, *, is_patient: bool = False) -> None:
-        """Open the file, and make it where it is missing.
+    def __init__(self, folder: Path, *, is_patient: bool = False) -> None:
+        """Make the folder where it is missing, and take over what versions before the logs have kept beside it.
 
         Args:
-            path: The file.
-            is_patient: Whether to go on without the file where it cannot be opened, and to try again at each use.
+            folder: Where the logs lie.
+            is_patient: Whether to go on where the folder cannot be used, and to try again at each use.
 
         Raises:
-            StoreError: It cannot be opened, or a newer program wrote it.
+            StoreError: The folder cannot be used.
         """
-        self._path = path
-        self._writer = os.urandom(8).hex()
-        self._known: dict[str, _Known] = {}
-        self._database = Database(path)
+        self._folder = folder
+        self._lock = Lock()
+        self._reports: list[str] = []
+        self._is_closed = False
         try:
-            self._database.connect()
-        except StoreError as error:
+            self._prepare()
+            self._reports += import_database(folder, self._import)
+        except OSError as error:
+            self.problem = f"Conversations cannot be kept in {folder}: {_explain(error)}."
             if not is_patient:
-                raise
-            self.problem = str(error)
+                raise StoreError(self.problem) from None
 
     def close(self) -> None:
-        """Close the file."""
-        self._database.close()
+        """Keep nothing any more."""
+        self._is_closed = True
 
     def take_reports(self) -> tuple[str, ...]:
-        """Return sentences about what became of the file that nobody was told yet."""
-        return self._database.take_reports()
+        """Return sentences about what became of conversations that nobody was told yet."""
+        reports, self._reports = tuple(self._reports), []
+        return reports
 
-    def save(self, state: ConversationState) -> None:
-        """Write a conversation: its state and the exchanges that are new since the last save, in one transaction.
+    def read(self, conversation_id: str) -> Log:
+        """Return all that happened in a conversation, to go on with: what is written next follows it.
 
         Raises:
-            ContinuedElsewhereError: Another program went on with it since it was taken up or written here.
+            StoreError: There is none with this id, or it cannot be read.
+        """
+        try:
+            content = self._find(conversation_id).read_bytes()
+        except FileNotFoundError:
+            raise StoreError(_NO_SUCH.format(conversation_id)) from None
+        except OSError as error:
+            raise StoreError(f"The conversation {conversation_id} cannot be read: {_explain(error)}.") from None
+        events = decode_entries(content)
+        return Log(conversation_id=conversation_id, events=events, saved=len(events), size=len(content))
+
+    def load(self, conversation_id: str) -> ConversationState:
+        """Return a conversation as it was left, without its document.
+
+        Raises:
+            StoreError: There is none with this id, or it cannot be read.
+        """
+        state = fold(_NOTHING, self.read(conversation_id).events)
+        return apply(state, state.transcript.exchanges[-1].ending) if state.is_asking else state
+
+    def write(self, log: Log) -> None:
+        """Append what is new in a log; all of it is on disk when this returns.
+
+        Raises:
+            ContinuedElsewhereError: Another program went on with the conversation since it was read or written here.
             StoreError: It could not be written; what was on disk is unchanged.
         """
-        exchanges = state.transcript.exchanges
-
-        def write(connection: sqlite3.Connection) -> _Known:
-            revision = self._check_revision(connection, state.id)
-            changed = connection.execute(
-                "SELECT CAST(coalesce(max(changed), 0) AS INTEGER) + 1 FROM conversations"
-            ).fetchone()[0]
-            now = datetime.now(UTC).isoformat(timespec="microseconds")
-            self._put_damaged_aside(connection, state.id, now)
-            values = {
-                "id": state.id,
-                "source": identify_source(state),
-                "title": _storable(state.title),
-                "model": _storable(state.model),
-                "now": now,
-                "state": json.dumps(encode_state(state), ensure_ascii=True),
-                "revision": revision,
-                "writer": self._writer,
-                "changed": changed,
-            }
-            connection.execute(_SAVE, values)
-            written = self._find_written(connection, state.id)
-            connection.execute(
-                "DELETE FROM exchanges WHERE conversation_id = ? AND number > ?", (state.id, len(exchanges))
-            )
-            connection.executemany(
-                "INSERT OR REPLACE INTO exchanges VALUES (?, ?, ?)",
-                [
-                    (state.id, exchange.number, json.dumps(encode_exchange(exchange), ensure_ascii=True))
-                    for index, exchange in enumerate(exchanges)
-                    if index >= len(written) or written[index] is not exchange
-                ],
-            )
-            return _Known(revision=revision, exchanges=exchanges, generation=self._database.generation)
-
-        known = self._database.write(write)
-        for conversation_id, before in self._known.items():
-            # It holds no texts of earlier ones.
-            self._known[conversation_id] = _Known(revision=before.revision, damage=before.damage)
-        self._known[state.id] = known
-
-    def _check_revision(self, connection: sqlite3.Connection, conversation_id: str) -> int:
-        """Return the number of the revision that is to be written.
-
-        Raises:
-            ContinuedElsewhereError: The one on disk is another's.
-        """
-        known = self._known.get(conversation_id, _Known(revision=0))
-        row = connection.execute(
-            "SELECT revision, writer FROM conversations WHERE id = ?", (conversation_id,)
-        ).fetchone()
-        if row is None:
-            return known.revision + 1
-        revision = read_number(row["revision"])
-        if revision != known.revision and row["writer"] != self._writer:
-            raise ContinuedElsewhereError(conversation_id)
-        return max(revision, known.revision) + 1
-
-    def _put_damaged_aside(self, connection: sqlite3.Connection, conversation_id: str, now: str) -> None:
-        """Copy rows that could not be read, and make room for what was read in their place."""
-        damage = self._known.get(conversation_id, _Known(revision=0)).damage
-        if damage is not None:
-            keep_damaged(connection, conversation_id, damage, now)
-            connection.execute("DELETE FROM exchanges WHERE conversation_id = ?", (conversation_id,))
-
-    def _find_written(self, connection: sqlite3.Connection, conversation_id: str) -> tuple[Exchange, ...]:
-        """Return the exchanges that lie on disk as this object wrote them, none where that is not certain."""
-        known = self._known.get(conversation_id)
-        if known is None or known.generation != self._database.generation:
-            return ()
-        query = "SELECT count(*) FROM exchanges WHERE conversation_id = ?"
-        count = connection.execute(query, (conversation_id,)).fetchone()[0]
-        return known.exchanges if count == len(known.exchanges) else ()
-
-    def load(self, conversation_id: str) -> SavedConversation:
-        """Return a conversation as it lies on disk; of one that is damaged what is left, and what is not.
-
-        Raises:
-            StoreError: There is none with this id, or the file cannot be read.
-        """
-        return self._database.read(
-            lambda connection: read_in_one_moment(connection, lambda one: read_conversation(one, conversation_id))
-        )
-
-    def take_up(self, conversation_id: str) -> SavedConversation:
-        """Return a conversation to go on with: what is saved of it next follows what lies on disk now.
-
-        Raises:
-            StoreError: There is none with this id, or the file cannot be read.
-        """
-        saved = self.load(conversation_id)
-        exchanges = saved.transcript.exchanges if saved.damage is None else ()
-        self._known[conversation_id] = _Known(
-            revision=saved.revision,
-            exchanges=exchanges,
-            generation=self._database.generation,
-            damage=saved.damage,
-        )
-        return saved
+        with self._lock, self._saving():
+            count = len(log.events)
+            if log.saved and not self._find(log.conversation_id).exists():  # it was deleted, and is written whole again
+                log.saved = log.size = 0
+            with self._open(log.conversation_id) as file:
+                size = _check_size(file, log)
+                entries = encode_entries(log.events[log.saved : count], now())
+                log.size = _append(file, size, entries)
+                self._order(file)
+            log.saved = count
 
     def list(self, source: str | None = None) -> tuple[ConversationSummary, ...]:
-        """Return all conversations, or those about one source, the one that was changed last first."""
-        # Not the state, which is large: with 5,000 conversations it is most of the file.
-        query = (
-            "SELECT id, source, title, model, created_at, updated_at, "
-            "(SELECT count(*) FROM exchanges e WHERE e.conversation_id = c.id) AS questions "
-            "FROM conversations c WHERE :source IS NULL OR c.source = :source ORDER BY c.changed DESC, c.rowid DESC"
-        )
-        rows = self._database.read(lambda connection: connection.execute(query, {"source": source}).fetchall())
-        keys = ("id", "source", "title", "model", "created_at", "updated_at")
-        return tuple(
-            ConversationSummary(**{key: read_text(row[key]) for key in keys}, questions=row["questions"])
-            for row in rows
-        )
-
-    def read_words(self) -> dict[str, str]:
-        """Return all questions and answers of each conversation as one text, for searching; what is damaged has none.
+        """Return all conversations, or those about one source, the one that was changed last first.
 
         Raises:
             StoreError: They cannot be read.
         """
-        query = (
-            "SELECT conversation_id, group_concat(coalesce(json_extract(data, '$.question'), '') || char(10) || "
-            "coalesce(json_extract(data, '$.answer'), ''), char(10)) AS words "
-            "FROM exchanges WHERE json_valid(data) GROUP BY conversation_id"
-        )
-        rows = self._database.read(lambda connection: connection.execute(query).fetchall())
-        return {row["conversation_id"]: row["words"] for row in rows}
+        with self._lock, self._reading():
+            summaries = Index(self._folder).list()
+        return tuple(summary for summary in summaries if source is None or summary.source == source)
+
+    def read_words(self) -> dict[str, str]:
+        """Return all questions and answers of each conversation as one text, for searching.
+
+        Raises:
+            StoreError: They cannot be read.
+        """
+        with self._lock, self._reading():
+            return Index(self._folder).read_words()
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title; its place in the list stays.
@@ -254,13 +138,13 @@ class Store:
         Raises:
             StoreError: There is none with this id, or it could not be written.
         """
-
-        def write(connection: sqlite3.Connection) -> None:
-            values = (_storable(title), conversation_id)
-            if not connection.execute("UPDATE conversations SET title = ? WHERE id = ?", values).rowcount:
-                raise StoreError(NO_SUCH.format(conversation_id))
-
-        self._database.write(write)
+        path = self._find(conversation_id)
+        if not path.exists():
+            raise StoreError(_NO_SUCH.format(conversation_id))
+        with self._lock, self._saving(), self._open(conversation_id) as file:
+            before = os.fstat(file)
+            _append(file, before.st_size, encode_entries((ConversationRenamed(title=title),), now()))
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def delete(self, conversation_id: str) -> None:
         """Delete a conversation for good: its bytes are overwritten, in copies of older versions too.
@@ -268,31 +152,169 @@ class Store:
         Where they may still be, a report says so.
 
         Raises:
-            StoreError: There is none with this id.
+            StoreError: There is none with this id, or it could not be deleted.
         """
+        with self._lock, self._saving():
+            try:
+                _overwrite(self._find(conversation_id))
+            except FileNotFoundError:
+                raise StoreError(_NO_SUCH.format(conversation_id)) from None
+            Index(self._folder).list()
+            left = forget_in_copies(self._folder, conversation_id)
+        self._reports += [
+            f"The deleted conversation may still be read in {path}. Delete that file too." for path in left
+        ]
 
-        def write(connection: sqlite3.Connection) -> None:
-            if not connection.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,)).rowcount:
-                raise StoreError(NO_SUCH.format(conversation_id))
+    def _import(self, log: Log, at: datetime, changed_at_ns: int) -> None:
+        """Write the log of a conversation of an older version, unless that was done before."""
+        path = self._find(log.conversation_id)
+        if not path.exists():
+            write_private_file(path, encode_entries(log.events, at))
+            with self._open(log.conversation_id) as file:
+                self._order(file, changed_at_ns)
 
-        self._database.write(write)
-        self._known.pop(conversation_id, None)
-        for path in forget_in_copies(self._path, conversation_id):
-            self._database.report(f"The deleted conversation may still be read in {path}. Delete that file too.")
+    def _find(self, conversation_id: str) -> Path:
+        name = conversation_id if conversation_id.isalnum() else "-"
+        return self._folder / f"{name}{SUFFIX}"
+
+    def _prepare(self) -> None:
+        make_private_folder(self._folder)
+        if stat.S_IMODE(self._folder.stat().st_mode) & 0o077:
+            with suppress(OSError):
+                self._folder.chmod(0o700)
+
+    @contextmanager
+    def _saving(self) -> Iterator[None]:
+        with self._explained(self.problem or "The conversation is not saved: {reason} ({folder})."):
+            self._prepare()
+            yield
+        self.problem = ""
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._explained("{folder} cannot be read: {reason}."):
+            yield
+
+    @contextmanager
+    def _explained(self, failure: str) -> Iterator[None]:
+        if self._is_closed:
+            raise StoreError(failure.format(folder=self._folder, reason="it was closed"))
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(failure.format(folder=self._folder, reason=_explain(error))) from None
+
+    @contextmanager
+    def _open(self, conversation_id: str) -> Iterator[int]:
+        """Open the log of a conversation for this program alone."""
+        path = self._find(conversation_id)
+        is_new = not path.exists()
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, _PRIVATE_FILE)
+        try:
+            os.fchmod(file, _PRIVATE_FILE)
+            _lock(file)
+            yield file
+        except BaseException:
+            if is_new and not os.fstat(file).st_size:
+                with suppress(OSError):
+                    path.unlink()
+            raise
+        finally:
+            os.close(file)
+        if is_new:
+            _flush(self._folder)
+
+    def _order(self, file: int, moment: int | None = None) -> None:
+        """Have the time of a log be after those of all others, whatever the clock says."""
+        clock = self._folder / _CLOCK
+        descriptor = os.open(clock, os.O_WRONLY | os.O_CREAT, _PRIVATE_FILE)
+        try:
+            is_new = moment is None
+            moment = moment or time.time_ns()
+            newest = os.fstat(descriptor).st_mtime_ns
+            after = max(moment, newest + 1) if is_new else moment
+            os.utime(file, ns=(after, after))
+            os.utime(descriptor, ns=(after, after))
+        finally:
+            os.close(descriptor)
 
 
-def identify_source(state: ConversationState) -> str:
-    """Return what conversations of one source have in common: its name, or its content where it came by a pipe."""
-    library = state.library
-    return f"-{library.root.content_hash}" if library.source == "-" else _storable(library.source)
+def _check_size(file: int, log: Log) -> int:
+    """Return the size of a file that is as the log knows it, but for new titles.
+
+    Raises:
+        ContinuedElsewhereError: It is another's.
+    """
+    size = os.fstat(file).st_size
+    if size != log.size:
+        added = decode_entries(os.pread(file, size - log.size, log.size)) if log.size < size and log.size else []
+        if not added or not all(isinstance(event, ConversationRenamed) for event in added):
+            raise ContinuedElsewhereError(log.conversation_id)
+    return size
 
 
-def is_gone(source: str) -> bool:
-    """Return whether none of the files and folders that a source names is there any more."""
-    is_file = "://" not in source and not source.startswith("-")
-    return is_file and not any(os.path.lexists(name) for name in (source, *source.split(", ")))
+def _append(file: int, size: int, entries: bytes) -> int:
+    """Write entries at the end, and return the size of the file; a torn entry before them stays a line of its own."""
+    if size and os.pread(file, 1, size - 1) != b"\n":
+        entries = b"\n" + entries
+    try:
+        done = 0
+        while done < len(entries):
+            done += os.write(file, entries[done:])
+        os.fsync(file)
+    except BaseException:
+        with suppress(OSError):
+            os.ftruncate(file, size)
+        raise
+    return size + len(entries)
 
 
-def _storable(text: str) -> str:
-    """Return text that SQLite takes: a file's name may hold bytes that are no UTF-8."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+def _lock(file: int) -> None:
+    """Keep other programs from writing a log.
+
+    Raises:
+        OSError: Another one keeps it for too long.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ImportError:
+        return
+    ends = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > ends:
+                raise OSError(errno.EBUSY, "another program keeps it locked") from None
+            time.sleep(_RETRY_SECONDS)
+        else:
+            return
+
+
+def _overwrite(path: Path) -> None:
+    """Delete a file, its bytes first."""
+    file = os.open(path, os.O_WRONLY)
+    try:
+        _lock(file)
+        left = os.fstat(file).st_size
+        while left > 0:
+            left -= os.write(file, _ZEROS[:left])
+        os.fsync(file)
+        path.unlink()
+    finally:
+        os.close(file)
+    _flush(path.parent)
+
+
+def _flush(folder: Path) -> None:
+    """Have the names of a folder on disk, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _explain(error: OSError) -> str:
+    return error.strerror or str(error)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from roamtui.conversation.export import describe_conversation, render_markdown
-from roamtui.conversation.store import ConversationSummary, Store
+from roamtui.conversation.index import ConversationSummary
+from roamtui.conversation.store import Store
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError

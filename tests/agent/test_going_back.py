@@ -25,7 +25,7 @@ async def talk(desk: Desk) -> None:
 
 
 async def test_rewinding_restores_what_was_open_and_the_very_transcript(tmp_path: Path) -> None:
-    store = Store(tmp_path / "c.sqlite3")
+    store = Store(tmp_path / "c")
     desk = make_desk(store=store)
     await talk(desk)
     sent = desk.model.requests[2].messages
@@ -39,7 +39,7 @@ async def test_rewinding_restores_what_was_open_and_the_very_transcript(tmp_path
 
 
 async def test_the_first_question_can_be_asked_otherwise(tmp_path: Path) -> None:
-    store = Store(tmp_path / "c.sqlite3")
+    store = Store(tmp_path / "c")
     desk = make_desk(store=store)
     await talk(desk)
     await desk.agent.session.rewind(1)
@@ -54,7 +54,7 @@ async def test_the_first_question_can_be_asked_otherwise(tmp_path: Path) -> None
 
 
 async def test_a_fork_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
-    store = Store(tmp_path / "c.sqlite3")
+    store = Store(tmp_path / "c")
     desk = make_desk(store=store)
     await talk(desk)
     before = desk.agent.session.state
@@ -71,7 +71,7 @@ async def test_a_fork_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
 
 
 async def test_a_rewound_conversation_is_resumed_as_such(tmp_path: Path) -> None:
-    store = Store(tmp_path / "c.sqlite3")
+    store = Store(tmp_path / "c")
     desk = make_desk(store=store)
     await talk(desk)
     await desk.agent.session.rewind(2)

@@ -122,7 +122,7 @@ async def test_excerpts_can_be_quoted_and_open_nothing_until_they_are() -> None:
 
 
 async def test_excerpts_survive_saving_and_going_on(tmp_path: Path) -> None:
-    with closing(Store(tmp_path / "x.sqlite3")) as store:
+    with closing(Store(tmp_path / "x")) as store:
         desk = _Desk(ScriptedReply(text='They "sing in shallow hedges".'), store=store)
         await desk.ask(UNCLEAR)
         state = desk.session.state

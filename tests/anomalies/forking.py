@@ -1,7 +1,7 @@
 """Imports the program once, then forks for each run that a line of JSON on standard input asks for.
 
-A run is killed with SIGKILL right before its n-th statement of SQL on the file of conversations, or some time after
-its start; or it may write no file beyond a size, which gives it real errors of input and output.
+A run is killed with SIGKILL in the middle of its n-th write to a file of conversations, or some time after its start;
+or it may write no file beyond a size, which gives it real errors of input and output.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ import json
 import os
 import resource
 import signal
-import sqlite3
 import sys
 import threading
-from collections.abc import Mapping
-from typing import IO, Any, cast
+from collections.abc import Callable, Mapping
+from typing import IO, Any
 
 import roamtui.app
 import roamtui.commands
@@ -24,7 +23,7 @@ import roamtui.search.keyword
 from roamtui.cli import main
 
 IMPORTED = (roamtui.headless.ask, roamtui.models.offline.model, roamtui.app, roamtui.commands, roamtui.search.keyword)
-_connect = sqlite3.connect
+_write = os.write
 
 
 def serve(jobs: IO[str], results: IO[str]) -> None:
@@ -51,9 +50,8 @@ def _live(job: Mapping[str, Any]) -> None:
         _move(f"{job['out']}.home", os.devnull, os.devnull)
         main([argument for argument in job["arguments"] if argument != "--continue"])
     _move(job["home"], job["out"], f"{job['out']}.err")
-    if "kill_at_statement" in job or "kill_after_write_seconds" in job:
-        death = _Death(job.get("kill_at_statement"), job.get("kill_after_write_seconds"))
-        sqlite3.connect = death.connect  # type: ignore[assignment]
+    if "kill_at_write" in job or "kill_after_write_seconds" in job:
+        _Death(job.get("kill_at_write"), job.get("kill_after_write_seconds")).lie_in_wait()
     if "bytes_max" in job:
         resource.setrlimit(resource.RLIMIT_FSIZE, (job["bytes_max"], resource.RLIM_INFINITY))
     if "umask" in job:
@@ -77,26 +75,40 @@ def _move(home: str, out: str, errors: str) -> None:
 
 
 class _Death:
-    """Kills this process before its n-th statement on a file of conversations, or some time after its first write."""
+    """Kills this process in its n-th change of a file of conversations, or some time after the first one."""
 
-    def __init__(self, statements: int | None, seconds: float | None) -> None:
-        self._left = statements
+    def __init__(self, changes: int | None, seconds: float | None) -> None:
+        self._left = changes
         self._seconds = seconds
 
-    def connect(self, path: object, *given: Any, **named: Any) -> sqlite3.Connection:  # noqa: ANN401 - as sqlite3's
-        connection = cast("sqlite3.Connection", _connect(str(path), *given, **named))
-        if "conversations" in str(path):
-            connection.set_trace_callback(self._note)
-        return connection
+    def lie_in_wait(self) -> None:
+        """Be there whenever something is written, brought to disk, dated, or given a name."""
+        os.write = self._write  # type: ignore[assignment]
+        for name in ("fsync", "utime", "replace", "unlink"):
+            setattr(os, name, self._before(getattr(os, name)))
 
-    def _note(self, statement: str) -> None:
-        if self._left is not None:
-            self._left -= 1
-            if self._left <= 0:
+    def _write(self, file: int, data: bytes) -> int:
+        if self._is_time():
+            _write(file, data[: len(data) // 2])
+            os.kill(os.getpid(), signal.SIGKILL)
+        return _write(file, data)
+
+    def _before(self, change: Callable[..., None]) -> Callable[..., None]:
+        def be_killed_or_change(*given: Any, **named: Any) -> None:  # noqa: ANN401 - as the function is called
+            if self._is_time():
                 os.kill(os.getpid(), signal.SIGKILL)
-        if self._seconds is not None and statement.startswith("INSERT"):
+            change(*given, **named)
+
+        return be_killed_or_change
+
+    def _is_time(self) -> bool:
+        if self._seconds is not None:
             _kill_later(self._seconds)
             self._seconds = None
+        if self._left is None:
+            return False
+        self._left -= 1
+        return self._left <= 0
 
 
 def _kill_later(seconds: float) -> None:

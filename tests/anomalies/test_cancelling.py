@@ -26,7 +26,7 @@ _MARK = "[interrupted by the person]"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(Store(tmp_path / "conversations.sqlite3")) as opened:
+    with closing(Store(tmp_path / "conversations")) as opened:
         yield opened
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
@@ -9,13 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.damage import list_damaged
-from roamtui.conversation.database import list_backups
 from roamtui.conversation.store import Store
 from tests.anomalies.mortal_programs import MortalPrograms
-from tests.anomalies.promises import Promises, kill_at_random, kill_at_statements
-from tests.conversation.conversations import ask, make_state
-from tests.conversation.test_database import write_first
+from tests.anomalies.promises import Promises, kill_at_random, kill_at_writes
+from tests.conversation.test_importing import DATABASE
 
 pytestmark = pytest.mark.slow
 
@@ -28,42 +26,26 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MortalProgram
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_killed_between_any_two_statements(programs: MortalPrograms, tmp_path: Path, *, is_first: bool) -> None:
-    assert kill_at_statements(programs, tmp_path, is_first=is_first) > 30
+def test_killed_in_any_write(programs: MortalPrograms, tmp_path: Path, *, is_first: bool) -> None:
+    assert kill_at_writes(programs, tmp_path, is_first=is_first) > 12
 
 
-def test_killed_while_an_older_file_is_brought_up_to_date(programs: MortalPrograms, tmp_path: Path) -> None:
-    states = [ask(make_state(conversation_id=name), "Alpha") for name in "ab"]
+def test_killed_while_the_file_of_an_older_version_is_taken_over(programs: MortalPrograms, tmp_path: Path) -> None:
+    titles = ["Who turns the compost?", "Garden, all of it", "How long are tools lent?"]
     for number in count(1):
         path = Promises(tmp_path / str(number)).path
         path.parent.mkdir(parents=True)
-        write_first(path, states)
-        run = programs.run("conversations", home=tmp_path / str(number), kill_at_statement=number)
+        shutil.copy(DATABASE, path.with_suffix(".sqlite3"))
+        run = programs.run("conversations", home=tmp_path / str(number), kill_at_write=number)
         with closing(Store(path)) as store:
-            assert [summary.id for summary in store.list()] == ["a", "b"]
-            assert store.load("a").transcript == states[0].transcript
-        assert 1 <= len(list_backups(path)) <= 2
-        assert list_damaged(path) == []
+            summaries = store.list()
+            assert len(summaries) == 7
+            assert {*titles} <= {summary.title for summary in summaries}
+            assert all(store.load(summary.id).transcript.exchanges for summary in summaries)
+        assert len([*path.parent.glob("conversations.imported-*.sqlite3")]) == 1
         if not run.was_killed:
             break
-    assert number > 15
-
-
-def test_killed_while_a_damaged_file_is_replaced(programs: MortalPrograms, tmp_path: Path) -> None:
-    states = [ask(make_state(conversation_id=name), "Alpha") for name in "ab"]
-    for number in count(1):
-        path = Promises(tmp_path / str(number)).path
-        with closing(Store(path)) as store:
-            for state in states:
-                store.save(state)
-        path.write_bytes(b"x" * 100 + path.read_bytes()[100:])
-        run = programs.run("conversations", home=tmp_path / str(number), kill_at_statement=number)
-        with closing(Store(path)) as store:
-            assert [summary.id for summary in store.list()] == ["b", "a"]
-        assert len(list_damaged(path)) == 1
-        if not run.was_killed:
-            break
-    assert number > 15
+    assert number > 10
 
 
 def test_killed_at_random_moments(programs: MortalPrograms, tmp_path: Path) -> None:

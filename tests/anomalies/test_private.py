@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import random
+import shutil
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.damage import list_damaged
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.questions import rewind
 from roamtui.conversation.store import Store
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.cli.conftest import GARDEN
-from tests.conversation.conversations import begin, finish, make_state
-from tests.conversation.test_database import write_first
+from tests.conversation.conversations import Recorder
+from tests.conversation.test_importing import DATABASE
 from tests.fakes.http_server import FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer, openai_error
 
@@ -27,64 +27,68 @@ def _find(folder: Path, words: str) -> list[str]:
     return [str(path.relative_to(folder)) for path in files if words.encode() in path.read_bytes()]
 
 
-def _play(state: ConversationState, question: str, answer: str) -> ConversationState:
-    return finish(begin(state, question), answer)
-
-
 def test_a_deleted_conversation_is_in_no_byte_of_any_file(tmp_path: Path) -> None:
     chance = random.Random(7)  # noqa: S311 - a test that can be run again
     folder = tmp_path / "data"
-    states: dict[str, ConversationState] = {}
+    played: dict[str, Recorder] = {}
     deleted = 0
-    with closing(Store(folder / "conversations.sqlite3")) as store:
+    with closing(Store(folder / "conversations")) as store:
         for number in range(90):
-            if states and chance.random() < 0.35:
-                gone = chance.choice(sorted(states))
+            if played and chance.random() < 0.35:
+                gone = chance.choice(sorted(played))
                 store.delete(gone)
-                del states[gone]
+                del played[gone]
                 deleted += 1
                 assert _find(folder, gone) == _find(folder, f"words-of-{gone} ") == []
                 continue
-            name = chance.choice(sorted(states)) if states and chance.random() < 0.5 else f"id-{number:04}"
-            state = states.get(name) or make_state(conversation_id=name)
-            size = chance.choice([1, 60, 1_000, 4_000])
-            states[name] = _play(state, f"words-of-{name} " * size, "Because.")
-            store.save(states[name])
+            name = chance.choice(sorted(played)) if played and chance.random() < 0.5 else f"id{number:04}"
+            one = played.setdefault(name, Recorder(name))
+            store.write(one.ask(f"words-of-{name} " * chance.choice([1, 60, 1_000, 4_000])).log)
             assert _find(folder, f"words-of-{name} ")
+            store.list()
     assert deleted > 20
 
 
-def test_what_is_taken_back_is_in_no_byte_either(tmp_path: Path) -> None:
-    state = _play(make_state(), "First?", "Yes.")
-    longer = _play(state, "taken-back " * 500, "No.")
-    with closing(Store(tmp_path / "conversations.sqlite3")) as store:
-        store.save(longer)
-        assert _find(tmp_path, "taken-back ")
-        store.save(state)
+def test_its_bytes_are_overwritten_before_the_file_goes(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "conversations")) as store:
+        store.write(Recorder().ask("to-be-forgotten " * 300).log)
+        [log] = (tmp_path / "conversations").glob("*.jsonl")
+        (tmp_path / "same").hardlink_to(log)
+        store.delete("c0ffee")
+    assert set((tmp_path / "same").read_bytes()) == {0}
+
+
+def test_what_is_taken_back_stays_until_the_conversation_is_deleted(tmp_path: Path) -> None:
+    played = Recorder().ask("First?").ask("taken-back " * 500)
+    played.take(rewind(played.state, 2))
+    with closing(Store(tmp_path / "conversations")) as store:
+        store.write(played.log)
+        assert [one.question for one in store.load("c0ffee").transcript.exchanges] == ["First?"]
+        assert "taken-back" not in store.read_words()["c0ffee"]
+        assert _find(tmp_path, "taken-back ") == ["conversations/c0ffee.jsonl"]
+        store.delete("c0ffee")
         assert _find(tmp_path, "taken-back ") == []
 
 
-def test_copies_of_older_versions_forget_too(tmp_path: Path) -> None:
-    state = _play(make_state(), "to-be-forgotten " * 300, "Because.")
-    write_first(tmp_path / "conversations.sqlite3", [state, make_state(conversation_id="other")])
-    with closing(Store(tmp_path / "conversations.sqlite3")) as store:
-        assert len(_find(tmp_path, "to-be-forgotten")) == 2
-        store.delete(state.id)
-        assert _find(tmp_path, "to-be-forgotten") == _find(tmp_path, state.id) == []
+def test_the_copy_of_an_older_version_forgets_too(tmp_path: Path) -> None:
+    words = "How long are tools lent?"
+    shutil.copy(DATABASE, tmp_path / "conversations.sqlite3")
+    with closing(Store(tmp_path / "conversations")) as store:
+        store.take_reports()
+        store.list()
+        assert len(_find(tmp_path, words)) == 3, "in the log, in the index and in the copy"
+        store.delete("069dc9cd06a1")
+        assert _find(tmp_path, words) == _find(tmp_path, "069dc9cd06a1") == []
         assert store.take_reports() == ()
 
 
 def test_where_a_deleted_conversation_may_still_be_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "conversations.sqlite3"
-    with closing(Store(path)) as store:
-        store.save(_play(make_state(), "Why?", "Because."))
-    content = bytearray(path.read_bytes())
-    content[:100] = b"\xff" * 100
-    path.write_bytes(content)
-    with closing(Store(path)) as store:
+    (tmp_path / "conversations.sqlite3").write_bytes(b"no database, but it holds c0ffee")
+    with closing(Store(tmp_path / "conversations")) as store:
         store.take_reports()
+        store.write(Recorder().ask().log)
         store.delete("c0ffee")
-        (aside,) = list_damaged(path)
+        (aside,) = tmp_path.glob("conversations.damaged-*")
         assert store.take_reports() == (
             f"The deleted conversation may still be read in {aside}. Delete that file too.",
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import CollapseSections, ExpandSections, Origin, PinSections
 from roamtui.conversation.events import SaveFailed
+from roamtui.conversation.log import Log
 from roamtui.conversation.questions import Outcome
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
@@ -21,12 +21,12 @@ from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
 from roamtui.models.scripted import ScriptedModel
 from tests.agent.manual_agent import ask, expanding, ids, make_agent, model_of, saying
-from tests.conversation.conversations import BRIEFING
+from tests.conversation.conversations import BRIEFING, locked
 
 
 @pytest.fixture(autouse=True)
 def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.conversation.database._BUSY_SECONDS", 0.02)
+    monkeypatch.setattr("roamtui.conversation.store._BUSY_SECONDS", 0.02)
 
 
 class _CopyingStore(Store):
@@ -38,16 +38,16 @@ class _CopyingStore(Store):
         self.states: list[ConversationState] = []
 
     @override
-    def save(self, state: ConversationState) -> None:
-        super().save(state)
-        self.copies.append(self._path.with_name(f"{len(self.copies)}.sqlite3"))
-        self.states.append(state)
-        shutil.copy(self._path, self.copies[-1])
+    def write(self, log: Log) -> None:
+        super().write(log)
+        self.copies.append(self._folder.with_name(f"{len(self.copies)}"))
+        shutil.copytree(self._folder, self.copies[-1])
+        self.states.append(self.load(log.conversation_id))
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[_CopyingStore]:
-    with closing(_CopyingStore(tmp_path / "conversations.sqlite3")) as opened:
+    with closing(_CopyingStore(tmp_path / "conversations")) as opened:
         yield opened
 
 
@@ -75,7 +75,7 @@ async def test_ended_at_any_write_a_conversation_goes_on(store: _CopyingStore) -
     assert len(store.copies) > 10
     for copy, state in zip(store.copies, store.states, strict=True):
         with closing(Store(copy)) as again:
-            session = Session.resume(state.library, state.id, store=again)
+            session = Session.resume(agent.session.state.library, state.id, store=again)
             resumed = Agent(session, ScriptedModel([saying("Not found: no.")]))
             assert [e.question for e in session.state.transcript.exchanges] == [
                 exchange.question for exchange in state.transcript.exchanges
@@ -95,25 +95,24 @@ async def test_ended_at_any_write_a_conversation_goes_on(store: _CopyingStore) -
 
 
 async def test_an_answer_arrives_although_nothing_can_be_saved(tmp_path: Path) -> None:
-    path = tmp_path / "conversations.sqlite3"
-    with closing(Store(path)) as store, closing(sqlite3.connect(path, isolation_level=None)) as other:
+    path = tmp_path / "conversations"
+    with closing(Store(path)) as store:
         agent = make_agent(store=store)
         (fees,) = ids(agent, "Fees")
-        other.execute("BEGIN EXCLUSIVE")
         model_of(agent).add_replies(expanding(fees), saying(f'It costs "2 euros a day" [{fees}].'))
-        events = await ask(agent)
+        with locked(path / f"{agent.session.state.id}.jsonl"):
+            events = await ask(agent)
         assert [event.message for event in events if isinstance(event, SaveFailed)] == [
             f"The conversation is not saved: another program keeps it locked ({path})."
         ]
         assert agent.session.state.transcript.exchanges[0].stopped is Stopped.ANSWERED
-        other.execute("ROLLBACK")
         model_of(agent).add_replies(saying("Not found: no."))
         assert not any(isinstance(event, SaveFailed) for event in await ask(agent))
         assert len(store.load(agent.session.state.id).transcript.exchanges) == 2
 
 
 async def test_a_store_that_was_closed_is_told_and_does_not_stop_the_conversation(tmp_path: Path) -> None:
-    store = Store(tmp_path / "conversations.sqlite3")
+    store = Store(tmp_path / "conversations")
     agent = make_agent([saying("Not found: no.")], store=store)
     store.close()
     events = await ask(agent)
@@ -121,18 +120,17 @@ async def test_a_store_that_was_closed_is_told_and_does_not_stop_the_conversatio
     assert agent.session.state.transcript.exchanges[0].stopped is Stopped.NOT_FOUND
 
 
-async def test_cancelling_waits_for_no_locked_database_and_is_on_disk_soon_after(
+async def test_cancelling_waits_for_no_locked_log_and_is_on_disk_soon_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("roamtui.conversation.database._BUSY_SECONDS", 30)
-    path = tmp_path / "conversations.sqlite3"
-    with closing(Store(path)) as store, closing(sqlite3.connect(path, isolation_level=None)) as other:
+    monkeypatch.setattr("roamtui.conversation.store._BUSY_SECONDS", 30)
+    path = tmp_path / "conversations"
+    with closing(Store(path)) as store:
         session = make_agent(store=store).session
         await session.begin_question("Why?", BRIEFING)
-        other.execute("BEGIN IMMEDIATE")
-        session.abandon_question(Outcome(answer="Half", stopped=Stopped.CANCELLED))
-        assert not session.state.is_asking
-        assert session.save_failure == "", "it did not wait until that failed"
-        other.execute("ROLLBACK")
+        with locked(path / f"{session.state.id}.jsonl"):
+            session.abandon_question(Outcome(answer="Half", stopped=Stopped.CANCELLED))
+            assert not session.state.is_asking
+            assert session.save_failure == "", "it did not wait until that failed"
         session.save_now()  # comes after the write that was left behind
         assert store.load(session.state.id).transcript.exchanges[0].answer == "Half"

@@ -117,7 +117,7 @@ def bench_step() -> Row:
             pass
 
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder) / "conversations.sqlite3")
+        store = Store(Path(folder) / "conversations")
         seconds, _ = measure_in_turns(timed(lambda: asyncio.run(ask(store))), lambda: 0.0, 15)
     return Row(
         what="own work in one step of the agent",

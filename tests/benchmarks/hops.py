@@ -60,7 +60,7 @@ async def count_hops() -> dict[str, list[str]]:
     """Return the functions that are called on each way."""
     with TemporaryDirectory() as folder:
         library = open_library((str(_HANDBOOK),))
-        store = Store(Path(folder) / "conversations.sqlite3")
+        store = Store(Path(folder) / "conversations")
         model, count, gate = ScriptedModel(), Count(), asyncio.Event()
         agent = Agent(Session.start(library, store=store), model, KeywordSearcher(library))
         app = RoamApp(AppContext(agent=agent))

@@ -67,7 +67,7 @@ class RoamingModel:
 def _make_agent(folder: str, steps: int, mode: KeepOpen) -> Agent:
     handbook = (PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8")
     library = build_library(RawText(text=handbook * 4, source="bench.md", name="bench"))
-    store = Store(Path(folder) / "conversations.sqlite3")
+    store = Store(Path(folder) / "conversations")
     session = Session.start(library, store=store, options=KeepOptions(mode=mode))
     return Agent(session, RoamingModel(list(library.walk()), steps))
 

@@ -51,7 +51,7 @@ def bench_provider_steps(library: Library) -> list[Finding]:
     ids = list(library.walk())
     os.environ["OPENAI_API_KEY"] = "fake"
     with tempfile.TemporaryDirectory() as folder, serve_fake_provider(ids) as url:
-        store = Store(Path(folder) / "conversations.sqlite3")
+        store = Store(Path(folder) / "conversations")
         own, helper = asyncio.run(_ask_all(library, store, url))
         bare = _measure_bare(url)
     own_step, helper_step = median(own) / STEPS, median(helper) / STEPS

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -63,16 +62,6 @@ def test_a_store_that_cannot_be_used_does_not_stop_the_answer(run: RunCommand, g
     assert "ten metres" in result.out
     assert "will not be saved" in result.err
     assert "Traceback" not in result.err
-
-
-def test_a_store_of_a_newer_program_is_left_alone(run: RunCommand, garden: Path) -> None:
-    run("ask", garden, "How long is a plot?")
-    with sqlite3.connect(data_path()) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
-    result = run("ask", garden, "How long is a plot?", "--continue")
-    assert result.code == 2
-    assert "newer roamtui" in result.err
 
 
 def test_a_missing_key_names_the_variable(run: RunCommand, garden: Path) -> None:

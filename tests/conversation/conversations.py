@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import fcntl
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from roamtui.conversation.commands import (
     CollapseSections,
@@ -11,13 +14,21 @@ from roamtui.conversation.commands import (
     Origin,
     PinSections,
 )
-from roamtui.conversation.events import ConversationEvent, ExpandResult, SectionsExpanded, StepRecorded
-from roamtui.conversation.fold import apply
+from roamtui.conversation.events import (
+    ConversationBegun,
+    ConversationEvent,
+    ExpandResult,
+    SectionsExpanded,
+    StepRecorded,
+)
+from roamtui.conversation.fold import apply, apply_all, fold
+from roamtui.conversation.log import Log
 from roamtui.conversation.questions import Outcome, begin_question, finish_question
 from roamtui.conversation.rebuilding import Briefing
+from roamtui.conversation.resume import note_document
 from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
 from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, Stopped, ToolCall, ToolUse
-from roamtui.conversation.update import update
+from roamtui.conversation.update import Update, update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 
@@ -156,3 +167,48 @@ def check_messages(sent: Sequence[Message]) -> None:
     assert pending == []
     calls = [call.id for message in sent for call in message.tool_calls]
     assert len(calls) == len(set(calls))
+
+
+class Recorder:
+    """Plays a conversation whose log is kept."""
+
+    def __init__(self, conversation_id: str = "c0ffee", library: Library | None = None) -> None:
+        begun = ConversationBegun(conversation_id=conversation_id)
+        self.state = fold(library or make_library(), (begun,))
+        self.log = Log(conversation_id=conversation_id, events=[begun])
+
+    def take(self, decided: Update) -> None:
+        """Go on with what was decided."""
+        self.state, events = decided
+        events = (*events, *note_document(self.state, events))
+        self.state = apply_all(self.state, note_document(self.state, events))
+        self.log.events += events
+
+    def begin(self, question: str = "Why?") -> Recorder:
+        self.take(begin_question(self.state, question, BRIEFING))
+        return self
+
+    def ask(self, question: str = "Why?", *titles: str, answer: str = "Because.") -> Recorder:
+        """Play a whole question, with a step that opens sections."""
+        self.begin(question)
+        if titles:
+            self.take(update(self.state, ExpandSections(section_ids=_ids(self.state, titles), origin=Origin.AGENT)))
+            use = ToolUse(
+                call=ToolCall(id=f"call_{len(self.log.events)}", name="expand_sections", arguments="{}"),
+                result="Blocks.",
+            )
+            self.record(StepRecorded(step=Step(text="", uses=(use,))))
+        self.take(finish_question(self.state, Outcome(answer=answer, stopped=Stopped.ANSWERED)))
+        return self
+
+    def record(self, event: ConversationEvent) -> None:
+        self.take((apply_all(self.state, (event,)), (event,)))
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep a file as another program does that writes it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

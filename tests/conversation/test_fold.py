@@ -60,13 +60,18 @@ def _change(state: ConversationState, _ids: tuple[str, ...]) -> Update:
     return reload_state(state, changed) if not state.is_asking else (state, ())
 
 
+def _part(state: ConversationState, _ids: tuple[str, ...]) -> Update:
+    forked = fork(state, "0ther")
+    return apply(state, forked), (forked,)
+
+
 _DEEDS: dict[str, _Decide] = {
     "ask": lambda state, ids: begin_question(state, "Why?", replace(BRIEFING, found=ids, hits="Hits.")),
     "expand": _expand,
     "finish": _finish,
     "shrink": lambda state, _: shrink(state, BRIEFING) if state.is_asking else (state, ()),
     "go back": _go_back,
-    "part": lambda state, _: fork(state, "0ther"),
+    "part": _part,
     "change the document": _change,
     "open": lambda state, ids: update(state, ExpandSections(section_ids=ids, origin=Origin.PERSON)),
     "close": lambda state, ids: update(state, CollapseSections(section_ids=ids, origin=Origin.PERSON)),

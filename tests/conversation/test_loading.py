@@ -251,7 +251,7 @@ def test_a_folder_that_holds_all_is_unfolded_at_first(folder: Path) -> None:
 async def test_a_resumed_conversation_delivers_anew_only_what_stands_in_changed_files(
     folder: Path, tmp_path: Path
 ) -> None:
-    store = Store(tmp_path / "c.sqlite3")
+    store = Store(tmp_path / "c")
     library, loader = open_sources([str(folder)])
     assert loader is not None
     session = Session.start(load_files(library, loader), store=store, loader=loader)
@@ -455,7 +455,7 @@ def find_or_none(session: Session, title: str) -> str | None:
 
 
 async def test_a_resumed_conversation_has_its_pages_again(tmp_path: Path) -> None:
-    store = Store(tmp_path / "c.sqlite3")
+    store = Store(tmp_path / "c")
     with open_site("a", "b") as site:
         session = start_fetching(site, store)
         await ask(session)
@@ -475,7 +475,7 @@ async def test_a_resumed_conversation_has_its_pages_again(tmp_path: Path) -> Non
 
 
 async def test_a_page_that_has_changed_or_gone_is_told_on_resuming(tmp_path: Path) -> None:
-    store = Store(tmp_path / "c.sqlite3")
+    store = Store(tmp_path / "c")
     with open_site("a") as site:
         session = start_fetching(site, store)
         await ask(session)
@@ -493,7 +493,7 @@ async def test_a_page_that_has_changed_or_gone_is_told_on_resuming(tmp_path: Pat
 
 
 async def test_approvals_are_saved_with_the_conversation(tmp_path: Path) -> None:
-    store = Store(tmp_path / "c.sqlite3")
+    store = Store(tmp_path / "c")
     with FakeSite({}) as other, open_site("a") as site:
         site.pages["/llms.txt"] = write_list("/a.md", other.url("/x.md"))
         session = start_fetching(site, store)

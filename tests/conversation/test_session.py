@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -24,14 +23,16 @@ from roamtui.conversation.events import (
     SectionsClosed,
     SectionsExpanded,
 )
+from roamtui.conversation.fold import fold
+from roamtui.conversation.log import Log
 from roamtui.conversation.questions import Outcome
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions, make_conversation_id
+from roamtui.conversation.state import KeepOpen, KeepOptions, make_conversation_id
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse
 from roamtui.document.library import Library
 from roamtui.errors import StoreError
-from tests.conversation.conversations import BRIEFING, TEXT, check_messages, find, make_library, messages
+from tests.conversation.conversations import BRIEFING, TEXT, check_messages, find, locked, make_library, messages
 
 
 @pytest.fixture
@@ -41,8 +42,8 @@ def library() -> Library:
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("roamtui.conversation.database._BUSY_SECONDS", 0.02)
-    return tmp_path / "conversations.sqlite3"
+    monkeypatch.setattr("roamtui.conversation.store._BUSY_SECONDS", 0.02)
+    return tmp_path / "conversations"
 
 
 @pytest.fixture
@@ -188,8 +189,8 @@ async def test_a_conversation_that_was_left_unsaved_is_written_later(library: Li
     assert store.saved == []
     store.failure = ""
     await session.finish_question(_OUTCOME)
-    assert [state.id for state in store.saved] == [session.state.id, left.id]
-    assert store.saved[1] is left
+    assert [log.conversation_id for log in store.saved] == [session.state.id, left.id]
+    assert fold(library, store.saved[1].events) == left
     session.save_now()
     assert len(store.saved) == 2
 
@@ -201,13 +202,12 @@ async def test_one_left_unsaved_that_went_on_elsewhere_becomes_a_new_one(
     await session.begin_question("One?", BRIEFING)
     await session.finish_question(_OUTCOME)
     left_id = session.state.id
-    with closing(Store(path)) as elsewhere, closing(sqlite3.connect(path, isolation_level=None)) as lock:
+    with closing(Store(path)) as elsewhere:
         other = Session.resume(library, left_id, store=elsewhere)
-        lock.execute("BEGIN IMMEDIATE")
-        await session.begin_question("Two?", BRIEFING)
-        await session.finish_question(_OUTCOME)
-        session.turn_to(Session.start(library, store=store))
-        lock.execute("ROLLBACK")
+        with locked(path / f"{left_id}.jsonl"):
+            await session.begin_question("Two?", BRIEFING)
+            await session.finish_question(_OUTCOME)
+            session.turn_to(Session.start(library, store=store))
         await other.begin_question("From the other?", BRIEFING)
     await session.begin_question("Three?", BRIEFING)
     questions = sorted([e.question for e in store.load(s.id).transcript.exchanges] for s in store.list())
@@ -221,8 +221,7 @@ async def test_a_conversation_that_was_left_unsaved_can_be_turned_to(
     session = Session.start(library, store=store)
     await session.begin_question("One?", BRIEFING)
     await session.finish_question(_OUTCOME)
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
+    with locked(path / f"{session.state.id}.jsonl"):
         await session.begin_question("Two?", BRIEFING)
         await session.finish_question(_OUTCOME)
         left = session.state
@@ -275,8 +274,7 @@ async def test_resuming_over_a_changed_document_tells_what_is_gone(session: Sess
 async def test_with_a_locked_file_the_conversation_goes_on_and_says_so_once(
     session: Session, store: Store, path: Path
 ) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
+    with locked(path / f"{session.state.id}.jsonl"):
         first = await session.begin_question("Why?", BRIEFING)
         assert [type(event) for event in first] == [QuestionAsked, SaveFailed]
         assert first[1] == SaveFailed(
@@ -299,7 +297,7 @@ class _FakeStore(Store):
 
     def __init__(self) -> None:
         self.failure = ""
-        self.saved: list[ConversationState] = []
+        self.saved: list[Log] = []
         self.gates: list[threading.Event] = []
         self.has_entered = threading.Event()
 
@@ -308,13 +306,14 @@ class _FakeStore(Store):
         return ()
 
     @override
-    def save(self, state: ConversationState) -> None:
+    def write(self, log: Log) -> None:
         self.has_entered.set()
         if self.gates:
             self.gates.pop().wait(10)
         if self.failure:
             raise StoreError(self.failure)
-        self.saved.append(state)
+        log.saved = len(log.events)
+        self.saved.append(log)
 
 
 async def test_a_failure_is_told_again_when_it_changes(library: Library) -> None:
@@ -345,8 +344,9 @@ async def test_the_newest_state_is_written_last_however_slow_the_disk_is(library
     gate.set()
     await abandoning
     assert len(store.saved) == 2
-    assert store.saved[-1] == session.state
-    assert store.saved[-1].transcript.exchanges[0].answer == "Half"
+    assert store.saved[-1].is_saved
+    assert fold(library, store.saved[-1].events) == session.state
+    assert session.state.transcript.exchanges[0].answer == "Half"
 
 
 async def test_abandoning_in_the_middle_of_calls_keeps_the_step_and_delivers_its_text_again(

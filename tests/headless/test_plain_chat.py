@@ -229,7 +229,7 @@ def _interrupt(_request: Request) -> ScriptedReply:
 def test_ctrl_c_keeps_the_partial_answer_and_the_chat_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    store = Store(tmp_path / "conversations.sqlite3")
+    store = Store(tmp_path / "conversations")
     chat = Chat([_interrupt, ScriptedReply(text="Quiet."), ScriptedReply(text="Quiet.")], store)
     assert chat.run(Typed("How loud?\nAnd now?\n"), monkeypatch) == 0
     assert "Stopped. What came so far is kept." in capsys.readouterr().out

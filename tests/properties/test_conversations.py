@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -16,13 +15,6 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.codec import (
-    SavedConversation,
-    decode_conversation,
-    decode_exchange,
-    encode_exchange,
-    encode_state,
-)
 from roamtui.conversation.commands import (
     CloseAgentSections,
     CollapseSections,
@@ -35,6 +27,7 @@ from roamtui.conversation.commands import (
     UndoBatch,
     UnfoldNodes,
 )
+from roamtui.conversation.log import Log, decode_entries, encode_entries, now
 from roamtui.conversation.rebuilding import is_held
 from roamtui.conversation.resume import resume_state
 from roamtui.conversation.session import Session
@@ -76,26 +69,22 @@ class _MemoryStore(Store):
     """A store that keeps what it would write, as text."""
 
     def __init__(self) -> None:
-        self.saved: dict[str, str] = {}
+        self.saved: dict[str, bytes] = {}
 
     @override
-    def save(self, state: ConversationState) -> None:
-        exchanges = [encode_exchange(exchange) for exchange in state.transcript.exchanges]
-        row = {"id": state.id, "title": state.title, "model": state.model}
-        self.saved[state.id] = json.dumps([row, encode_state(state), exchanges])
+    def write(self, log: Log) -> None:
+        new = encode_entries(log.events[log.saved :], now())
+        self.saved[log.conversation_id] = self.saved.get(log.conversation_id, b"") + new
+        log.saved = len(log.events)
 
     @override
     def take_reports(self) -> tuple[str, ...]:
         return ()
 
     @override
-    def take_up(self, conversation_id: str) -> SavedConversation:
-        return self.load(conversation_id)
-
-    @override
-    def load(self, conversation_id: str) -> SavedConversation:
-        row, state, exchanges = json.loads(self.saved[conversation_id])
-        return decode_conversation(row, state, tuple(decode_exchange(exchange) for exchange in exchanges))
+    def read(self, conversation_id: str) -> Log:
+        events = decode_entries(self.saved[conversation_id])
+        return Log(conversation_id=conversation_id, events=events, saved=len(events))
 
 
 @dataclass(frozen=True)
@@ -310,10 +299,8 @@ class Conversations(RuleBasedStateMachine):
     @invariant()
     def it_survives_the_disk(self) -> None:
         state = self.state
-        if state.transcript.exchanges:
-            store = _MemoryStore()
-            store.save(state)
-            assert resume_state(store.load(state.id), state.library, state.options) == (state, ())
+        events = decode_entries(encode_entries(self.session._log.events, now()))
+        assert resume_state(events, state.library, state.options) == (state, ())
 
 
 def _check_deliveries(state: ConversationState) -> None:

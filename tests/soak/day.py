@@ -234,7 +234,7 @@ async def live_day(
     document.write_text((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"), "utf-8")
     library = open_library((str(document),))
     model = FaultyModel(seed)
-    with closing(Store(folder / "conversations.sqlite3")) as store:
+    with closing(Store(folder / "conversations")) as store:
         session = Session(begin_conversation(library, KeepOptions()), store)
         agent = Agent(session, model, KeywordSearcher(library))
         app = RoamApp(AppContext(agent=agent, read_again=partial(open_library, (str(document),))))

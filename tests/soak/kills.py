@@ -1,4 +1,4 @@
-"""Kills the program hundreds of times, at every statement and at random moments: `python -m tests.soak.kills`."""
+"""Kills the program hundreds of times, in every write and at random moments: `python -m tests.soak.kills`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.anomalies.mortal_programs import MortalPrograms
-from tests.anomalies.promises import kill_at_random, kill_at_statements
+from tests.anomalies.promises import kill_at_random, kill_at_writes
 
 
 def main() -> int:
@@ -20,8 +20,8 @@ def main() -> int:
     given = parser.parse_args()
     with TemporaryDirectory() as folder, closing(MortalPrograms(_make(folder, "runs"))) as programs:
         for is_first in (True, False):
-            killed = kill_at_statements(programs, _make(folder, f"statements-{is_first}"), is_first=is_first)
-            sys.stdout.write(f"{'new' if is_first else 'going on'}: killed before each of {killed} statements\n")
+            killed = kill_at_writes(programs, _make(folder, f"writes-{is_first}"), is_first=is_first)
+            sys.stdout.write(f"{'new' if is_first else 'going on'}: killed in each of {killed} writes\n")
         ends = kill_at_random(programs, _make(folder, "random"), runs=given.runs, seed=given.seed)
     for end, times in ends.most_common():
         sys.stdout.write(f"{times:5}  {end}\n")

@@ -39,7 +39,7 @@ async def find_nothing(query: str) -> Found:
 
 def make_saving_app(path: Path) -> RoamApp:
     """Return an app that keeps conversations, so that it has a list of them."""
-    return RoamApp(make_context(store=Store(path / "conversations.sqlite3")))
+    return RoamApp(make_context(store=Store(path / "conversations")))
 
 
 async def test_every_action_is_carried_out_by_the_widget_of_its_scope(tmp_path: Path) -> None:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.store import ConversationSummary, Store
+from roamtui.conversation.index import ConversationSummary
+from roamtui.conversation.store import Store
 from roamtui.tui.conversation_list import (
     ConversationList,
     delete_all,
     propose_file_name,
 )
-from tests.conversation.conversations import ask, make_state
+from tests.conversation.conversations import Recorder
 
 
 def make_summary(name: str, *, source: str = "/docs/a.md", title: str = "", questions: int = 2) -> ConversationSummary:
@@ -44,9 +45,9 @@ def test_titles_are_searched_before_the_rest_is_read() -> None:
 
 
 def test_one_that_cannot_be_deleted_does_not_keep_the_others(tmp_path: Path) -> None:
-    with closing(Store(tmp_path / "conversations.sqlite3")) as store:
+    with closing(Store(tmp_path / "conversations")) as store:
         for name in "ac":
-            store.save(ask(make_state(conversation_id=name)))
+            store.write(Recorder(name).ask().log)
         assert delete_all(store, "abc") == ['There is no conversation "b". `roamtui conversations` lists them.']
         assert store.list() == ()
 

@@ -70,7 +70,7 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
 
 async def test_a_conversation_goes_on_after_a_restart(tmp_path: Path) -> None:
     library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
-    store = Store(tmp_path / "conversations.sqlite3")
+    store = Store(tmp_path / "conversations")
     session = Session.start(library, store=store)
     app = RoamApp(AppContext(agent=Agent(session, ScriptedModel())))
     async with app.run_test(size=(120, 35)) as pilot:

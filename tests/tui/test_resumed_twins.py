@@ -33,7 +33,7 @@ _PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(Store(tmp_path / "conversations.sqlite3")) as opened:
+    with closing(Store(tmp_path / "conversations")) as opened:
         yield opened
 
 

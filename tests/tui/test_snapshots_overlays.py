@@ -57,7 +57,7 @@ class TestOverlays:
         self, snap_compare: Compare, theme: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("roamtui.tui.conversation_list._show_time", lambda _moment: "2026-01-02 03:04")
-        app = make_still_app(theme, store=Store(tmp_path / "conversations.sqlite3"))
+        app = make_still_app(theme, store=Store(tmp_path / "conversations"))
         assert snap_compare(app, terminal_size=size, run_before=show_conversations)
 
     def test_approval(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
@@ -73,7 +73,7 @@ class TestOverlays:
         self, snap_compare: Compare, theme: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("roamtui.tui.conversation_list._show_time", lambda _moment: "2026-01-02 03:04")
-        app = make_still_app(theme, store=Store(tmp_path / "conversations.sqlite3"))
+        app = make_still_app(theme, store=Store(tmp_path / "conversations"))
         assert snap_compare(app, terminal_size=size, run_before=show_renaming)
 
     def test_failure(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:

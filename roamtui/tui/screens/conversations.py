@@ -19,9 +19,11 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
+from roamtui.conversation.index import ConversationSummary
+from roamtui.conversation.resume import identify_source, is_gone
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.store import ConversationSummary, Store, identify_source, is_gone
+from roamtui.conversation.store import Store
 from roamtui.errors import StoreError
 from roamtui.tui.actions import Scope
 from roamtui.tui.base_app import describe_failure
@@ -71,7 +73,7 @@ class ConversationsScreen(ListOverlay[ConversationChosen | None]):
         self._session = session
         self._store = store
         self._keys = keys
-        self._list = ConversationList(identify_source(session.state))
+        self._list = ConversationList(identify_source(session.state.library))
         self._shown: tuple[ConversationSummary, ...] = ()
 
     @override

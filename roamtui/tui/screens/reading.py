@@ -16,9 +16,9 @@ from textual.widget import Widget
 
 from roamtui.agent.quotes import find_quote
 from roamtui.conversation.commands import Command, ReadSection
+from roamtui.conversation.resume import identify_source
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
-from roamtui.conversation.store import identify_source
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, LinkEnd, SectionLink, WebLink
@@ -163,7 +163,7 @@ class Reading:
     def resume(self) -> None:
         """Show what the conversation was reading last, else where the person was in the document; go not there."""
         state = self._session.state
-        place = self._places.find(identify_source(state))
+        place = self._places.find(identify_source(state.library))
         if place is None or state.reading not in (None, place.section_id):
             place = ReadingPlace(state.reading or "", 0, "")
         self._take_up(place)
@@ -183,7 +183,7 @@ class Reading:
         """Keep where the person is for the next time that the document is opened."""
         place = self._reader.reader.place
         if place is not None:
-            self._places.keep(identify_source(self._session.state), place)
+            self._places.keep(identify_source(self._session.state.library), place)
 
     def note_place(self, section_id: str) -> None:
         """Have the outline's cursor follow what is scrolled to, and the conversation too once that rests."""

@@ -13,7 +13,7 @@ from roamtui.document.plain import plain_line
 from roamtui.locations import find_resource_dir, shorten_path
 
 if TYPE_CHECKING:
-    from roamtui.conversation.store import ConversationSummary
+    from roamtui.conversation.index import ConversationSummary
 
 _CONVERSATIONS_SHOWN = 8
 _SOURCES_SHOWN = 8

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
+from roamtui.conversation.events import ConversationForked
+from roamtui.conversation.log import Log
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.document.build import build_library
@@ -25,7 +26,7 @@ from tests.tui.driving import app_of, ask, expand, find_id, make_context, screen
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(Store(tmp_path / "conversations.sqlite3")) as opened:
+    with closing(Store(tmp_path / "conversations")) as opened:
         yield opened
 
 
@@ -255,9 +256,10 @@ async def test_of_many_conversations_more_are_listed_as_the_cursor_comes_to_the_
 ) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await talk(pilot, "What of steam?", "Steam")
-        state = app.main.session.state
+        known = app.main.session._log.events
         for number in range(230):
-            store.save(replace(state, id=f"c{number}", title=f"Number {number}"))
+            forked = ConversationForked(conversation_id=f"c{number}", title=f"Number {number}")
+            store.write(Log(conversation_id=forked.conversation_id, events=[*known, forked]))
         await open_list(pilot)
         await wait_until(pilot, lambda: len(listed(app)) == 200)
         assert "231" in screen_text(app)
