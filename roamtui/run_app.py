@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui.arguments import AppArguments, ConversationArguments
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from roamtui.tui.start.offers import StartOffer
 
 _OFFLINE = "offline"
+_QUICK_BYTES = 1_000_000
+"""A PDF up to this size is there before a screen that shows its pages would be."""
 _Opened = tuple[Library, Loader | None]
 
 
@@ -52,7 +55,7 @@ def run_app(arguments: AppArguments) -> int:
     arguments = _ask_for_address(arguments)
     if _is_plain_wanted(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
-    if not arguments.sources and _has_screen():
+    if _has_screen() and (not arguments.sources or _takes_long(arguments.sources)):
         chosen = _choose_source(arguments, settings)
         if chosen is None:
             return 0
@@ -131,13 +134,19 @@ def _choose_source(arguments: AppArguments, settings: Settings) -> tuple[AppArgu
         return open_partly((source,), is_whole=is_whole, web=arguments.web, report=report)
 
     actions = StartActions(list_offers=_list_offers, open_source=open_source, suggest_address=suggest_address)
-    started = choose_start(actions, _make_first_options(settings))
+    started = choose_start(actions, _make_first_options(settings), *arguments.sources)
     if started is None:
         return None
     conversation = arguments.conversation
     if started.conversation_id is not None:
         conversation = replace(conversation, conversation_id=started.conversation_id, is_continued=False)
     return replace(arguments, sources=(started.source,), conversation=conversation), started.opened
+
+
+def _takes_long(sources: tuple[str, ...]) -> bool:
+    """Return whether there is a file to convert of which pages can be read before all of them are."""
+    path = Path(sources[0])
+    return len(sources) == 1 and path.suffix.lower() == ".pdf" and path.is_file() and path.stat().st_size > _QUICK_BYTES
 
 
 def _list_offers() -> tuple[tuple[StartOffer, ...], str]:

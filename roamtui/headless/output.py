@@ -131,11 +131,11 @@ def write_notes(notes: Iterable[str]) -> None:
 
 
 @contextmanager
-def tell_conversion(name: str) -> Iterator[Callable[[int, int], None]]:
+def tell_conversion(name: str) -> Iterator[Callable[[int, int, str], None]]:
     """Give what takes how far the conversion of a file is, and writes that on one line where stderr is a terminal."""
     written = ""
 
-    def report(done: int, count: int) -> None:
+    def report(done: int, count: int, _text: str) -> None:
         nonlocal written
         line = f"Converting {plain_line(Path(name).name)}…" + (f" {done:,} of {count:,}" if count else "")
         if line != written and sys.stderr.isatty():

@@ -75,11 +75,12 @@ def _read_answer(process: subprocess.Popen[bytes], data: bytes, report: PageRepo
     Thread(target=_write_file, args=(process, data), daemon=True).start()
     Thread(target=_read_lines, args=(process, lines), daemon=True).start()
     deadline = time.monotonic() + seconds_max
-    done, count = 0, 0
+    done, count, text = 0, 0, ""
     line = before = b""
     while True:
         if report is not None:
-            report(done, count)
+            report(done, count, text)
+        text = ""
         if time.monotonic() > deadline:
             raise TimeoutError
         with contextlib.suppress(Empty):
@@ -87,7 +88,7 @@ def _read_answer(process: subprocess.Popen[bytes], data: bytes, report: PageRepo
             if not line:
                 return before
             if line.startswith(b"["):
-                done, count = json.loads(line)
+                done, count, text = json.loads(line)
             before = line
 
 
@@ -108,20 +109,23 @@ def _read_lines(process: subprocess.Popen[bytes], lines: SimpleQueue[bytes]) -> 
 def main(arguments: Sequence[str]) -> None:
     """Convert what stands on standard input and write it, or one sentence on why not, as JSON on the last line.
 
-    Each line before it is an array: how many pages of how many were read.
+    Each line before it is an array: how many pages of how many were read, and their text since the line before.
     """
     wanted, name = Format[arguments[0]], arguments[1]
     data = sys.stdin.buffer.read()
     _limit_resources()
     output = sys.stdout
     told = 0.0
+    untold: list[str] = []
 
-    def report(done: int, count: int) -> None:
+    def report(done: int, count: int, text: str) -> None:
         nonlocal told
+        untold.append(text)
         if time.monotonic() - told >= _REPORT_SECONDS:
             told = time.monotonic()
-            output.write(f"{json.dumps([done, count])}\n")
+            output.write(f"{json.dumps([done, count, ''.join(untold)])}\n")
             output.flush()
+            untold.clear()
 
     with contextlib.redirect_stdout(sys.stderr):
         answer = _convert(wanted, data, name, report)

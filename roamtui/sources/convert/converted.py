@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-PageReport = Callable[[int, int], None]
-"""Takes how many pages or chapters of how many were read, 0 of 0 while that is not known.
+PageReport = Callable[[int, int, str], None]
+"""Takes how many pages or chapters of how many were read, 0 of 0 while that is not known, and what was read since.
 
-It is called several times a second while a file is converted. What it raises ends the conversion.
+The text is that of whole pages as they stand, to be read until the document is there; empty where there is none. It is
+called several times a second while a file is converted. What it raises ends the conversion.
 """
 
 

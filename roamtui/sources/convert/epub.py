@@ -77,7 +77,7 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
     texts, missing, is_empty = [], 0, True
     for number, (chapter, read) in enumerate(islice(book.chapters.items(), _CHAPTERS_MAX)):
         if report is not None:
-            report(number, len(book.chapters))
+            report(number, len(book.chapters), "")
         content = package.read(read)
         if content is None:
             missing += 1

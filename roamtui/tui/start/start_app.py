@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -14,7 +15,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Log, OptionList, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
@@ -74,9 +75,11 @@ class _Opening:
     worker: Worker[None] | None = None
     done: int = 0
     count: int = 0
+    texts: deque[str] = field(default_factory=deque)
+    """Of pages that are not shown yet."""
     is_stopped: bool = False
 
-    def report(self, done: int, count: int) -> None:
+    def report(self, done: int, count: int, text: str) -> None:
         """Take note of how far it is; called in the thread.
 
         Raises:
@@ -85,6 +88,7 @@ class _Opening:
         if self.is_stopped:
             raise OpeningStoppedError
         self.done, self.count = done, count
+        self.texts.append(text)
 
     def stop(self) -> None:
         """Have the thread end, and wait for it no more."""
@@ -128,22 +132,32 @@ class StartScreen(Screen[None], Generic[Opened]):
             &:focus { border: none; background-tint: $background 0%; }
         }
         & #start-foot { height: 1; background: $panel; padding: 0 1; }
+        & Log { display: none; height: 1fr; background: $background; scrollbar-size-vertical: 1; }
+        &.-reading Log { display: block; }
+        &.-reading OptionList { display: none; }
+        &.-named #start-what, &.-named #start-box { display: none; }
         &.-short #start-what { display: none; }
         &.-short > Vertical { padding-top: 0; }
     }
     """
 
-    def __init__(self, actions: StartActions[Opened], keys: Keys, problems: tuple[str, ...]) -> None:
+    def __init__(
+        self, actions: StartActions[Opened], keys: Keys, problems: tuple[str, ...], source: str | None = None
+    ) -> None:
         """Offer what `actions` lists.
 
         Args:
             actions: What can be done.
             keys: Keys in force.
             problems: Sentences to show at first.
+            source: What is opened at once; where that fails or is stopped, the screen ends.
         """
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
         self._actions = actions
+        self._source = source
+        self.failure: RoamtuiError | None = None
+        """Why the source cannot be opened."""
         self._keys = keys
         self._problem = " ".join(problems)
         self._offers: tuple[StartOffer, ...] = ()
@@ -160,12 +174,17 @@ class StartScreen(Screen[None], Generic[Opened]):
                 yield Input(placeholder="path or address", select_on_focus=False)
             yield Static(id="start-said")
             yield MarkedList()
+            yield Log(auto_scroll=False)
         yield Static(self._draw_foot(), id="start-foot")
 
     def on_mount(self) -> None:
         """List what can be opened."""
         self._say(self._problem, is_problem=True)
         self.set_interval(_TICK_SECONDS, self._turn)
+        if self._source is not None:
+            self.add_class("-named")
+            self._begin(self._source, None)
+            return
         self.run_worker(self._list(), group="listing", exit_on_error=False)
 
     async def _list(self) -> None:
@@ -284,8 +303,10 @@ class StartScreen(Screen[None], Generic[Opened]):
         try:
             opened = await asyncio.to_thread(self._actions.open_source, source, is_whole, opening.report)
         except RoamtuiError as error:
-            self._opening = None
-            self._say(plain_line(str(error)), is_problem=True)
+            if self._source is not None:
+                self.failure = error
+                self.app.exit(None)
+            self._end_opening(plain_line(str(error)))
             return
         self.app.exit(Started(source=source, conversation_id=conversation_id, opened=opened))
 
@@ -294,27 +315,48 @@ class StartScreen(Screen[None], Generic[Opened]):
         if self._opening is not None:
             self._frame = (self._frame + 1) % len(_FRAMES)
             self._say(f"{_FRAMES[self._frame]} opening {self._opening.describe()}")
+            self._show_pages(self._opening)
+
+    def _show_pages(self, opening: _Opening) -> None:
+        """Let the person read what was read of a file so far, in place of what else can be opened."""
+        text = "".join(opening.texts.popleft() for _ in range(len(opening.texts)))
+        if text:
+            self.add_class("-reading")
+            self.query_one(Log).write(text)
+
+    def _end_opening(self, words: str = "") -> None:
+        """Offer again what can be opened, and say why where the person did not end it."""
+        self._opening = None
+        self.remove_class("-reading")
+        self.query_one(Log).clear()
+        self._say(words, is_problem=True)
 
     @on(Worker.StateChanged)
     def _tell_failure(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._opening = None
-            self._say(describe_failure(event.worker.error), is_problem=True)
+            self._end_opening(describe_failure(event.worker.error))
 
     def action_next(self) -> None:
-        """Select the next one."""
-        self.query_one(MarkedList).action_cursor_down()
+        """Select the next one; of pages that are shown already, read on."""
+        if self.has_class("-reading"):
+            self.query_one(Log).scroll_page_down()
+        else:
+            self.query_one(MarkedList).action_cursor_down()
 
     def action_previous(self) -> None:
-        """Select the previous one."""
-        self.query_one(MarkedList).action_cursor_up()
+        """Select the previous one; of pages that are shown already, read back."""
+        if self.has_class("-reading"):
+            self.query_one(Log).scroll_page_up()
+        else:
+            self.query_one(MarkedList).action_cursor_up()
 
     def action_leave(self) -> None:
         """Stop opening; else empty the box; else quit."""
         if self._opening is not None:
             self._opening.stop()
-            self._opening = None
-            self._say("")
+            self._end_opening()
+            if self._source is not None:
+                self.app.exit(None)
         elif self._typed:
             self.query_one(Input).value = ""
         else:
@@ -335,9 +377,9 @@ def _expand(typed: str) -> str:
 class StartApp(BaseApp["Started[Opened] | None"], Generic[Opened]):
     """Shows the start screen; the result is what was opened, None where the person left."""
 
-    def __init__(self, actions: StartActions[Opened], options: TuiOptions) -> None:
+    def __init__(self, actions: StartActions[Opened], options: TuiOptions, source: str | None = None) -> None:
         super().__init__(options)
-        self.start_screen: StartScreen[Opened] = StartScreen(actions, self._keys, self.problems)
+        self.start_screen: StartScreen[Opened] = StartScreen(actions, self._keys, self.problems, source)
         """The only screen."""
 
     @override
@@ -345,6 +387,21 @@ class StartApp(BaseApp["Started[Opened] | None"], Generic[Opened]):
         return self.start_screen
 
 
-def choose_start(actions: StartActions[Opened], options: TuiOptions) -> Started[Opened] | None:
-    """Show the start screen until something is opened; return None where the person left."""
-    return StartApp(actions, options).run_to_end()
+def choose_start(
+    actions: StartActions[Opened], options: TuiOptions, source: str | None = None
+) -> Started[Opened] | None:
+    """Show the start screen until something is opened; return None where the person left.
+
+    Args:
+        actions: What it does.
+        options: How it looks.
+        source: What is opened at once, its pages shown while they are read.
+
+    Raises:
+        RoamtuiError: The source cannot be opened.
+    """
+    app = StartApp(actions, options, source)
+    started = app.run_to_end()
+    if app.start_screen.failure is not None:
+        raise app.start_screen.failure
+    return started

@@ -22,11 +22,13 @@ OFFERS = (
 )
 
 
-def make_start_app(open_source: Callable[[str, bool, PageReport], str], theme: str | None = None) -> StartApp[str]:
-    """Return a start screen that opens by `open_source`; a bare name with a dot may be an address."""
+def make_start_app(
+    open_source: Callable[[str, bool, PageReport], str], theme: str | None = None, *, source: str | None = None
+) -> StartApp[str]:
+    """Return a start screen that opens by `open_source`, a source at once; a bare name with a dot may be an address."""
     actions = StartActions(
         list_offers=lambda: (OFFERS, ""),
         open_source=open_source,
         suggest_address=lambda name: f"https://{name}" if "." in name else None,
     )
-    return StartApp(actions, TuiOptions(theme=theme))
+    return StartApp(actions, TuiOptions(theme=theme), source)

@@ -37,8 +37,9 @@ class Opener:
     def _convert(self, report: PageReport) -> None:
         """Read the seventh page of 1,200 for as long as that is wanted."""
         try:
+            report(7, 1_200, "".join(f"· {page} ·\n\nWords of page {page}\n\n" for page in range(1, 8)))
             while True:
-                report(7, 1_200)
+                report(7, 1_200, "")
                 self.pages_read.wait(0.01)
         finally:
             self.pages_read.set()
@@ -79,7 +80,7 @@ async def test_typing_filters_and_arrows_choose(app: StartApp[str], opener: Open
     assert opener.opened == [("https://odd.example/llms.txt", False)]
 
 
-async def test_a_conversion_tells_its_pages_and_ends_where_it_is_stopped(
+async def test_a_conversion_tells_its_pages_which_can_be_read_and_ends_where_it_is_stopped(
     app: StartApp[str], opener: Opener, tmp_path: Path
 ) -> None:
     (tmp_path / "a.pdf").touch()
@@ -87,11 +88,27 @@ async def test_a_conversion_tells_its_pages_and_ends_where_it_is_stopped(
         await wait_until(pilot, lambda: "What of fees?" in text_of(app))
         app.screen.query_one(Input).value = str(tmp_path / "a.pdf")
         await pilot.press("enter")
-        await wait_until(pilot, lambda: "7 of 1,200" in text_of(app))
+        await wait_until(pilot, lambda: "7 of 1,200" in text_of(app) and "Words of page 1" in text_of(app))
+        assert "What of fees?" not in text_of(app)
+        await pilot.press("down", "down")
+        await wait_until(pilot, lambda: "Words of page 7" in text_of(app))
         await pilot.press("escape")
         await wait_until(pilot, opener.pages_read.is_set)
+        await wait_until(pilot, lambda: "of page" not in text_of(app))
         assert "7 of 1,200" not in text_of(app)
         assert app.return_value is None
+
+
+async def test_what_was_named_is_opened_at_once_and_a_failure_ends_the_screen(opener: Opener) -> None:
+    app = make_start_app(opener.open, source="/d/fees.md")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_until(pilot, lambda: app.return_value is not None)
+    assert app.return_value == Started(source="/d/fees.md", conversation_id=None, opened="opened /d/fees.md")
+    app = make_start_app(opener.open, source="/d/bad.md")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_until(pilot, lambda: app.start_screen.failure is not None)
+    assert app.return_value is None
+    assert str(app.start_screen.failure) == "/d/bad.md cannot be read: it is bad."
 
 
 async def test_a_click_opens(app: StartApp[str], opener: Opener) -> None:

@@ -24,7 +24,7 @@ from roamtui.sources.convert.pdf.columns import read_rows
 from roamtui.sources.convert.pdf.contents import find_contents
 from roamtui.sources.convert.pdf.letters import LetterHeadings
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter
-from roamtui.sources.convert.pdf.mending import Mender
+from roamtui.sources.convert.pdf.mending import HYPHEN, Mender
 from roamtui.sources.convert.pdf.outline import Entry, Heading, PageText, read_item
 from roamtui.sources.convert.pdf.pdfium import Bookmark, Link, PdfFile
 from roamtui.sources.convert.pdf.rows import Row
@@ -106,8 +106,6 @@ def _read_pages(file: PdfFile, report: PageReport | None) -> _Read:
     for number in range(min(file.page_count, _PAGES_MAX)):
         if time.monotonic() - started > _SECONDS_MAX:
             break
-        if report is not None:
-            report(number, file.page_count)
         with file.open_page(number) as page:
             rows = read_rows(page) if page is not None else []
             read.rows.append(rows)
@@ -116,6 +114,9 @@ def _read_pages(file: PdfFile, report: PageReport | None) -> _Read:
                 read.damaged.append(number + 1)
             elif not rows and not page.is_blank():
                 read.pictures.append(number + 1)
+        if report is not None:
+            text = "\n".join(row.text for row in rows).replace(HYPHEN, "-")
+            report(number + 1, file.page_count, f"· {number + 1} ·\n\n{text}\n\n")
     return read
 
 
