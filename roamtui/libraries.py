@@ -211,8 +211,7 @@ def attach_remote_summaries(library: Library, index: str | None) -> Library:
     """
     if index is None:
         return library
-    from roamtui.search.lance.database import Database  # noqa: PLC0415 - few searches have a database
-    from roamtui.search.lance.summaries import load_summaries  # noqa: PLC0415 - likewise
+    from roamtui.search.lance.database import Database, load_summaries  # noqa: PLC0415 - few searches have a database
 
     return replace(library, summaries={**load_summaries(Database(index)), **library.summaries})
 

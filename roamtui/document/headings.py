@@ -5,16 +5,24 @@ One deliberate difference: headings inside block quotes and list items are text,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, chain, repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from roamtui.document.scanning.scanner import HeadingScanner
-from roamtui.document.scanning.titles import LazyReferences, TitleReader
+from typing_extensions import override
+
+from roamtui.document.scanning.blocks import parse_blocks
+from roamtui.document.scanning.scanner import FoundHeadings, HeadingScanner
 
 if TYPE_CHECKING:
     from array import array
+
+    from markdown_it import MarkdownIt
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +68,192 @@ def scan_headings(text: str, start: int = 0) -> HeadingColumns:
     titles = TitleReader({"references": references}).read_all(found, source)
     levels = bytes(found.levels)
     return HeadingColumns(levels=levels, titles=titles, offsets=found.offsets, is_too_deep=found.is_too_deep)
+
+
+_NESTING_MAX = 100
+"""Brackets deeper than this inside a title stay text, so that none of ``[[[[[…`` is looked at again and again."""
+_PARSED_MAX = 100_000
+"""Characters; a longer heading is its own title, since inline parsing is not linear."""
+
+_ACTIVE = re.compile(r"[\\`*_\[<&\n]")
+"""What an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
+_CODE = re.compile(r"`([^`]+)`")
+_QUIET = re.compile(r"[^\\`*_\[<&\n]*(?:(?:(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|&(?![#A-Za-z]))[^\\`*_\[<&\n]*)*")
+"""Text in which nothing is marked: an underscore between letters or an ampersand before a space does nothing."""
+_LINK = re.compile(r"(?<![!\\])\[([^\\`*_\[\]<&\n]*)\]\((?:https?://|[/#.])[^\s()<>\[\]`]*(?: \"[^\"\\`\n]*\")?\)")
+"""A link whose text holds no mark and whose address cannot be refused."""
+_SPACED_LINE_END = re.compile(r"[ \t]\n|\n[ \t]")
+_EMPHASIS = re.compile(
+    r"(?<![^ ])(\*\*?|__?)(?=[\0!-~])((?![\\`*_\[<&])[^\n]"
+    r"(?:[^\\`*_\[<&\n]*(?![\\`*_\[<&])[\0!-~])?)\1(?![^ ])"
+)
+"""Emphasis of unmarked text between spaces: its marks can only open and only close."""
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_CONTAINER_MARKS = " \t>*+-0123456789.)"
+"""What may stand before a definition on its line."""
+_LABEL_END = re.compile(r"\]:")
+_NO_WORD = re.compile(r"[\W_]+")
+
+
+class TitleReader:
+    """Reads titles of one document, each distinct content once."""
+
+    def __init__(self, env: dict[str, Any]) -> None:
+        self._env = env
+        self._known: dict[str, str] = {}
+
+    def read_all(self, found: FoundHeadings, text: str) -> list[str]:
+        """Return the title of each heading found in `text`."""
+        titles = found.contents.copy()
+        is_active = _ACTIVE.search
+        for row in found.unread:
+            content = titles[row]
+            if not content:
+                titles[row] = read_blank_title(text, found.offsets[row], found.levels[row])
+            elif is_active(content):
+                titles[row] = self._read_marked(content)
+            else:
+                titles[row] = content.strip(" \t")
+        return titles
+
+    def _read_marked(self, content: str) -> str:
+        title = self._known.get(content)
+        if title is None:
+            title = _read_simple(content)
+            if title is None:
+                title = parse_title(content, self._env)
+            self._known[content] = title
+        return title
+
+
+def parse_title(content: str, env: dict[str, Any]) -> str:
+    """Return a title by markdown-it-py's inline rules alone."""
+    if len(content) > _PARSED_MAX:
+        return content.replace("\n", " ")
+    parts = []
+    for token in _make_parser().parseInline(content, env)[0].children or ():
+        match token.type:
+            case "text" | "code_inline" | "text_special":
+                parts.append(token.content)
+            case "softbreak" | "hardbreak":
+                parts.append(" ")
+            case _:
+                pass
+    return "".join(parts).strip(" \t")
+
+
+def _read_simple(content: str) -> str | None:
+    """Return a title whose marks are easy to tell, each whole by itself with nothing marked around it, else None.
+
+    A link leaves NUL at both ends of its text, which no content holds: an underscore beside it is not between letters.
+    """
+    if "``" in content or len(content) > _PARSED_MAX or _SPACED_LINE_END.search(content):
+        return None
+    parts = _CODE.split(content.replace("\n", " "))
+    for index in range(0, len(parts), 2):
+        part = _LINK.sub("\0\\1\0", parts[index])
+        if len(parts) == 1 and "\\" not in part:
+            part = _EMPHASIS.sub(r"\2", part)
+        if not _QUIET.fullmatch(_ESCAPE.sub("!", part)):
+            return None
+        parts[index] = _ESCAPE.sub(r"\1", part).replace("\0", "")
+    for index in range(1, len(parts), 2):
+        code = parts[index]
+        if code[0] == " " == code[-1] and code.strip(" "):
+            parts[index] = code[1:-1]
+    return "".join(parts).strip(" \t")
+
+
+def read_blank_title(text: str, offset: int, level: int) -> str:
+    """Return what the specification leaves where markdown-it-py strips a title to nothing: spaces and tabs alone go."""
+    end = text.find("\n", offset)
+    line = text[offset:] if end < 0 else text[offset:end]
+    marked = line.strip(" \t")
+    if not marked.startswith("#"):
+        return ""
+    title = marked.removeprefix("#" * level).strip(" \t")
+    unclosed = title.rstrip("#")
+    return unclosed.rstrip(" \t") if unclosed[-1:] in ("", " ", "\t") else title
+
+
+@lru_cache(maxsize=1)
+def _make_parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - often not needed
+
+    return MarkdownIt("commonmark", {"maxNesting": _NESTING_MAX}).enable("table")
+
+
+class LazyReferences(Mapping[str, Any]):
+    """The definitions of a text by normalised label, as markdown-it-py's environment holds them.
+
+    A heading outside quotes and lists begins a top-level block, so the definitions between two headings are found by
+    parsing what stands between them. That is done only for parts in which ``]:`` follows something like the label.
+    """
+
+    def __init__(self, text: str, start: int, headings: array[int]) -> None:
+        self._text = text
+        self._start = start
+        self._headings = headings
+        self._parts_by_word: dict[str, set[int]] | None = None
+        self._references_by_part: dict[int, dict[str, Any]] = {}
+
+    @override
+    def __getitem__(self, label: str) -> Any:
+        if self._parts_by_word is None:
+            self._parts_by_word = self._find_parts()
+        for part in sorted(self._parts_by_word.get(_reduce(label), ())):
+            if part not in self._references_by_part:
+                self._references_by_part[part] = self._parse(part)
+            if label in self._references_by_part[part]:
+                return self._references_by_part[part][label]
+        raise KeyError(label)
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        raise NotImplementedError
+
+    @override
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def _find_parts(self) -> dict[str, set[int]]:
+        """Return the parts by what is left of each label-like text without marks and spaces.
+
+        So a label over two lines of a quote is found too, with its ``>``.
+        """
+        from markdown_it.common.utils import normalizeReference  # noqa: PLC0415 - often not needed
+
+        text = self._text
+        parts = defaultdict(set)
+        begin, looked = -1, self._start
+        for found in _LABEL_END.finditer(text, self._start):
+            end = found.start()
+            opening = text.rfind("[", looked, end)
+            while opening >= 0 and _is_escaped(text, opening):
+                opening = text.rfind("[", looked, opening)
+            begin, looked = max(begin, opening), end
+            if _is_escaped(text, end):
+                continue
+            if begin >= 0 and not text[text.rfind("\n", 0, begin) + 1 : begin].strip(_CONTAINER_MARKS):
+                parts[_reduce(normalizeReference(text[begin + 1 : end]))].add(bisect_right(self._headings, begin))
+            begin = -1
+        return dict(parts)
+
+    def _parse(self, part: int) -> dict[str, Any]:
+        begin = self._headings[part - 1] if part else self._start
+        end = self._headings[part] if part < len(self._headings) else len(self._text)
+        env: dict[str, Any] = {}
+        parse_blocks(self._text[begin:end], env)
+        references: dict[str, Any] = env.get("references", {})
+        return references
+
+
+def _is_escaped(text: str, offset: int) -> bool:
+    first = offset
+    while first and text[first - 1] == "\\":
+        first -= 1
+    return (offset - first) % 2 == 1
+
+
+def _reduce(label: str) -> str:
+    return _NO_WORD.sub("", label)

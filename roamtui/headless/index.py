@@ -20,9 +20,8 @@ from roamtui.models.worker.jobs import Description
 from roamtui.search.base import SearchParts
 from roamtui.search.documents import list_files
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance.database import Database
+from roamtui.search.lance.database import Database, load_summaries, save_summaries
 from roamtui.search.lance.searcher import LanceSearcher, drop_tables
-from roamtui.search.lance.summaries import load_summaries, save_summaries
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.section_store import IndexPlace, delete_index
 from roamtui.search.summary_file import SummaryFile

@@ -31,11 +31,9 @@ def make_searcher(
         if options.index is not None
         else _make_own_searcher(library, options, parts, place)
     )
-    if options.rerank is not Rerank.OFF or options.rewrite:
-        searcher = AssistedSearcher(searcher, library, options, parts)
-    if options.limit is not None or options.max_tokens is not None or options.score_threshold > 0:
-        searcher = LimitedSearcher(searcher, library, options)
-    return searcher
+    is_assisted = options.rerank is not Rerank.OFF or options.rewrite
+    is_limited = options.limit is not None or options.max_tokens is not None or options.score_threshold > 0
+    return AssistedSearcher(searcher, library, options, parts) if is_assisted or is_limited else searcher
 
 
 def _make_own_searcher(
@@ -48,43 +46,13 @@ def _make_own_searcher(
     return keyword
 
 
-class LimitedSearcher:
-    """Gives what another searcher finds, within the limits that a person set."""
-
-    def __init__(self, searcher: Searcher, library: Library, options: RetrievalOptions) -> None:
-        self._searcher = searcher
-        self._library = library
-        self._options = options
-
-    def refresh(self, library: Library) -> None:
-        """Search `library` from now on."""
-        self._library = library
-        self._searcher.refresh(library)
-
-    def search(
-        self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
-    ) -> tuple[Hit, ...]:
-        """Return the hits within the limits, the best one always, however long it is. See `Searcher`."""
-        options = self._options
-        limit = min(limit, options.limit or limit)
-        kept: list[Hit] = []
-        tokens = 0
-        for hit in self._searcher.search(query, limit=limit, within=within, earlier=earlier):
-            document, row = self._library.locate(hit.section_id)
-            tokens += document.own_tokens[row]
-            is_too_long = options.max_tokens is not None and tokens > options.max_tokens
-            if kept and (is_too_long or hit.score < options.score_threshold * kept[0].score):
-                break
-            kept.append(hit)
-        return tuple(kept)
-
-
 class AssistedSearcher:
-    """Gives what another searcher finds, as a model asks for it and orders it; where it fails, as it was."""
+    """Gives what another searcher finds, within limits, as a model asks for it and orders it."""
 
     def __init__(self, searcher: Searcher, library: Library, options: RetrievalOptions, parts: SearchParts) -> None:
         self._searcher = searcher
         self._library = library
+        self._options = options
         self._count = options.rerank_count if options.rerank is not Rerank.OFF else 0
         self._parts = parts
 
@@ -96,13 +64,24 @@ class AssistedSearcher:
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
-        """Return up to `limit` hits, the best first; for no words nobody is asked. See `Searcher`."""
+        """Return the hits within the limits, the best one however long it is; for no words no model is asked."""
         library = self._library
+        limit = min(limit, self._options.limit or limit)
         asked = self._rewrite(query, earlier) if query.strip() else None
         if asked is not None:
             query, earlier = asked, ()
         hits = self._searcher.search(query, limit=max(limit, self._count), within=within, earlier=earlier)
-        return self._rerank(library, query, hits)[:limit]
+        return self._limit(library, self._rerank(library, query, hits)[:limit])
+
+    def _limit(self, library: Library, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        tokens_max, tokens = self._options.max_tokens, 0
+        for count, hit in enumerate(hits):
+            document, row = library.locate(hit.section_id)
+            tokens += document.own_tokens[row]
+            is_too_long = tokens_max is not None and tokens > tokens_max
+            if count and (is_too_long or hit.score < self._options.score_threshold * hits[0].score):
+                return hits[:count]
+        return hits
 
     def _rewrite(self, query: str, earlier: Sequence[str]) -> str | None:
         rewriter = self._parts.rewriter

@@ -88,7 +88,7 @@ class FusedSearcher:
                 RankedList(name="vector", weight=weight, section_ids=self._rank_by_vectors(vectors, asked, inside))
             )
         scores = fuse_lists(lists, options.fusion_k)
-        joined = self._find_company(library, scores, inside)
+        joined = find_neighbours(library, scores, options, inside)
         whole = scores | {section_id: neighbour.score for section_id, neighbour in joined.items()}
         order = sorted(whole, key=lambda section_id: -whole[section_id])
         descending = [whole[section_id] for section_id in order]
@@ -151,20 +151,6 @@ class FusedSearcher:
             return options.follow_up_weight
         return options.vector_weight * (doubt if options.trust_words else 1.0)
 
-    def _find_company(
-        self, library: Library, scores: dict[str, float], inside: Collection[str] | None
-    ) -> dict[str, Neighbour]:
-        options = self._options
-        rules = NeighbourRules(
-            parent=options.parent_weight,
-            child=options.child_weight,
-            sibling=options.sibling_weight,
-            depth=options.neighbour_depth,
-            count=options.neighbour_count,
-            siblings_per_node=options.siblings_per_node,
-        )
-        return find_neighbours(library, scores, rules, inside)
-
 
 def fuse_lists(lists: Iterable[RankedList], k: int) -> dict[str, float]:
     """Return the sum of weighted reciprocal ranks of each section, the highest first, ties as the lists have them."""
@@ -221,21 +207,6 @@ def _describe(lists: Sequence[RankedList], section_id: str, neighbour: Neighbour
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NeighbourRules:
-    """Which neighbours join what was found, and with how much of its score."""
-
-    parent: float
-    child: float
-    sibling: float
-    depth: int
-    """Steps from what was found."""
-    count: int
-    """Neighbours at most that were not found themselves."""
-    siblings_per_node: int
-    """Nearest ones on both sides together, and first children, of one section."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
     """A section that came by another one."""
 
@@ -247,7 +218,7 @@ class Neighbour:
 
 
 def find_neighbours(
-    library: Library, scores: Mapping[str, float], rules: NeighbourRules, within: Collection[str] | None = None
+    library: Library, scores: Mapping[str, float], options: RetrievalOptions, within: Collection[str] | None = None
 ) -> dict[str, Neighbour]:
     """Return the neighbours of what was found that were not found themselves, with their scores, the best first.
 
@@ -255,10 +226,10 @@ def find_neighbours(
     """
     joined: dict[str, Neighbour] = {}
     edge = dict(scores)
-    for _ in range(rules.depth if rules.count else 0):
+    for _ in range(options.neighbour_depth if options.neighbour_count else 0):
         reached: dict[str, Neighbour] = {}
         for origin, score in edge.items():
-            for section_id, relation, share in _list_relations(library, origin, rules):
+            for section_id, relation, share in _list_relations(library, origin, options):
                 neighbour = Neighbour(score=score * share, relation=relation, origin=origin)
                 known = reached.get(section_id) or joined.get(section_id)
                 is_better = known is None or neighbour.score > known.score
@@ -267,19 +238,21 @@ def find_neighbours(
         joined |= reached
         edge = {section_id: neighbour.score for section_id, neighbour in reached.items()}
     best = sorted(joined.items(), key=lambda item: -item[1].score)
-    return dict(best[: rules.count])
+    return dict(best[: options.neighbour_count])
 
 
-def _list_relations(library: Library, section_id: str, rules: NeighbourRules) -> Iterator[tuple[str, str, float]]:
+def _list_relations(library: Library, section_id: str, options: RetrievalOptions) -> Iterator[tuple[str, str, float]]:
     parent = library.parent(section_id)
     if parent is not None:
-        yield from _keep_read(library, [parent], "parent", rules.parent)
-    yield from _keep_read(library, library.children(section_id)[: rules.siblings_per_node], "child", rules.child)
+        yield from _keep_read(library, [parent], "parent", options.parent_weight)
+    yield from _keep_read(
+        library, library.children(section_id)[: options.siblings_per_node], "child", options.child_weight
+    )
     beside = library.children(library.root_id if parent is None else parent)
     place = beside.index(section_id)
     nearest = sorted(range(len(beside)), key=lambda other: (abs(other - place), -other))
-    siblings = [beside[other] for other in nearest[1 : rules.siblings_per_node + 1]]
-    yield from _keep_read(library, siblings, "sibling", rules.sibling)
+    siblings = [beside[other] for other in nearest[1 : options.siblings_per_node + 1]]
+    yield from _keep_read(library, siblings, "sibling", options.sibling_weight)
 
 
 def _keep_read(library: Library, ids: Collection[str], relation: str, share: float) -> Iterator[tuple[str, str, float]]:

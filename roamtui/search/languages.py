@@ -46,14 +46,6 @@ _FOREIGN_MIN = 2
 """Other words of a language alone that tell it."""
 EMPTY_WORDS = frozenset().union(*_WORDS.values()) - (frozenset(list_words("meaning something")) - STOP_WORDS)
 """Words that say nothing in any of the languages, those that mean something in English apart."""
-FOLLOW_UP_STARTS = (
-    *("und ", "oder ", "aber ", "et ", "mais ", "y ", "¿y ", "pero ", "¿pero "),
-    *("那", "还有", "それ", "では", "じゃあ"),
-)
-"""How questions that go on from the one before begin, in lower case."""
-POINTING_WORDS = frozenset(list_words("pointing"))
-"""Words that stand for what was named before, in lower case."""
-
 _ROOT_MIN = 4
 """Letters."""
 _PARTICIPLE = re.compile(r"ge(?=\w{3,}(?:t|te|en|ten|ter|tes|ne|nen)\Z)")

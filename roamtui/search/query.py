@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from roamtui.search.answer_forms import list_implied
-from roamtui.search.languages import FOLLOW_UP_STARTS, POINTING_WORDS, STOP_WORDS, Language, find_language
+from roamtui.search.languages import STOP_WORDS, Language, find_language
 from roamtui.search.stem import stem
 from roamtui.search.terms import (
     TERMS_MAX,
@@ -22,20 +21,14 @@ from roamtui.search.terms import (
     space_out,
     split_camel_case,
 )
+from roamtui.search.words import list_implied, list_words, make_pattern
 
 _PHRASE = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _PREFIX = re.compile(r"(?<!\w)([^\W_]{2,})\*")
 _CAMEL_WORD = re.compile(r"[^\W_]+")
 _PHRASE_WORDS_MAX = 32
-_FOLLOW_UP_STARTS = (
-    *("and ", "or ", "but ", "so ", "then ", "also ", "what about", "how about", "what if", "which one"),
-    *FOLLOW_UP_STARTS,
-)
-_POINTING = """
-it its they them their theirs that this those these there here he she his her him one ones same both either neither
-another other others else too
-"""
-_POINTING_WORDS = frozenset(_POINTING.split()) | POINTING_WORDS
+_GOING_ON = re.compile(make_pattern("going on"), re.IGNORECASE)
+_POINTING_WORDS = frozenset(list_words("pointing"))
 _LAST_WORD = re.compile(r"(?<![\w.-])[^\W\d_]{2,}\Z")
 _CODES = {ord(sign): f"x{ord(sign):x}" for sign in "_.:-+#@$>"}
 _CODE_END = "0"
@@ -144,9 +137,17 @@ def correct_query(query: Query, corrections: Mapping[str, Iterable[str]]) -> Que
 
 def leans_back(text: str) -> bool:
     """Return whether a question points to what was said before it, by a pronoun or by how it begins."""
-    lowered = text.strip().lower()
-    is_going_on = lowered.startswith(_FOLLOW_UP_STARTS) or lowered.rstrip("?？ ").endswith("呢")
-    return is_going_on or not _POINTING_WORDS.isdisjoint(_CAMEL_WORD.findall(lowered))
+    return goes_on(text) or points_back(text)
+
+
+def goes_on(text: str) -> bool:
+    """Return whether a question begins, or ends, like one that goes on from another."""
+    return _GOING_ON.match(text.strip()) is not None or text.rstrip("?？ ").endswith("呢")
+
+
+def points_back(text: str) -> bool:
+    """Return whether a question has a pronoun."""
+    return not _POINTING_WORDS.isdisjoint(_CAMEL_WORD.findall(text.lower()))
 
 
 def make_piece(term: str) -> str:

@@ -18,9 +18,9 @@ from roamtui.search.index import SectionIndex
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.query import Query, make_piece
 from roamtui.search.sentences import best_sentences, narrow_text
-from roamtui.search.synonyms import find_synonyms
 from roamtui.search.terms import find_forms
 from roamtui.search.topics import favour_topics
+from roamtui.search.words import find_synonyms
 
 _TEXT_WEIGHT = 1.0
 _NAME_WEIGHT = 2.0

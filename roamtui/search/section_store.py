@@ -32,8 +32,6 @@ _CACHE_KIB = 16_000
 _COUNTS_KEPT = 20_000
 _OTHER_TEXT = "another program has indexed another text of it"
 _WORD_LENGTH_MIN = 4
-_PIECE_LENGTH = 1_000_000
-"""Characters of a row that are written at once."""
 _DIGIT = re.compile(r"\d")
 _SCHEMA = (
     """CREATE VIRTUAL TABLE sections USING fts5(
@@ -242,7 +240,7 @@ class SectionStore:
             if self.path is None:
                 self._kept[part.digest] = part
             else:
-                packed = _pack(rows)
+                packed = zlib.compress(json.dumps(rows, ensure_ascii=False).encode(), 1)
             execute("INSERT INTO parts VALUES(?, ?, ?, ?)", (part.digest, base, len(rows), packed))
             self._bases[part.digest] = base
             base += len(rows)
@@ -286,31 +284,6 @@ class SectionStore:
             raise IndexLostError(str(error), is_damaged=True) from error
         except (ValueError, TypeError, zlib.error) as error:
             raise IndexLostError(str(error), is_damaged=True) from error
-
-
-def _pack(rows: Sequence[IndexRow]) -> bytes:
-    """Return rows as compressed JSON. It is made in pieces, since one row may be a book without a line end."""
-    packer = zlib.compressobj(1)
-    packed = [packer.compress(piece.encode()) for piece in _write_json(rows)]
-    return b"".join((*packed, packer.flush()))
-
-
-def _write_json(rows: Sequence[IndexRow]) -> Iterator[str]:
-    encode = json.JSONEncoder(ensure_ascii=False).encode
-    between = "["
-    for row in rows:
-        if sum(map(len, row)) <= _PIECE_LENGTH:
-            yield between + encode(row)
-        else:
-            yield f"{between}["
-            for number, field in enumerate(row):
-                yield ',"' if number else '"'
-                for start in range(0, len(field), _PIECE_LENGTH):
-                    yield encode(field[start : start + _PIECE_LENGTH])[1:-1]
-                yield '"'
-            yield "]"
-        between = ","
-    yield "]" if rows else "[]"
 
 
 def _divide(parts: Sequence[Part]) -> Iterator[list[Part]]:

@@ -12,9 +12,9 @@ from types import MappingProxyType
 
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
-from roamtui.search.answer_forms import MONTHS
 from roamtui.search.terms import find_terms
 from roamtui.search.units import Unit, UnitKind, find_units
+from roamtui.search.words import MONTHS
 
 _STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s)|[。！？｡]++[」』”’）】]*+")
 _CODE_SPAN = re.compile(r"(?<!`)(`++)[^`]++\1")

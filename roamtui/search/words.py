@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+
+from roamtui.search.stem import stem
 
 _LISTS = re.compile(r"^== (.+)\n((?:(?!==).*\n)*)", re.MULTILINE)
 _NAME = re.compile(r"<([a-z ]+)>")
@@ -30,3 +33,44 @@ def list_words(name: str) -> tuple[str, ...]:
 def make_pattern(name: str) -> str:
     """Return a list as alternatives of a pattern, with those that it names in it."""
     return _NAME.sub(lambda found: make_pattern(found[1]), "|".join(list_lines(name)))
+
+
+def find_synonyms(words: Iterable[str]) -> tuple[str, ...]:
+    """Return words that mean nearly the same as some of `words`, folded and sorted, none of these among them."""
+    stems = {stem(word) for word in words}
+    found = {other for word_stem in stems for other in _list_by_stem().get(word_stem, ())}
+    return tuple(sorted(other for other in found if stem(other) not in stems))
+
+
+@cache
+def _list_by_stem() -> Mapping[str, frozenset[str]]:
+    """Return the words of the groups that hold a stem, by that stem."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for group in list_lines("synonyms"):
+        for word in group.split():
+            found[stem(word)].update(group.split())
+    return {word_stem: frozenset(words) for word_stem, words in found.items()}
+
+
+MONTHS = make_pattern("months")
+"""Names of months, as alternatives of a pattern in lower case."""
+_AGE_WORDS = ("age", "lebensjahr", "alter", "edad", "岁", "歳")
+_FORMS = tuple(
+    (re.compile(make_pattern(f"asks for {form}"), re.IGNORECASE), re.compile(make_pattern(form), re.IGNORECASE))
+    for form in ("age", "duration", "time", "price", "number")
+)
+"""By what a question is known, and by what the sentence that answers it; the more exact first."""
+
+
+def find_answer_form(question: str) -> re.Pattern[str] | None:
+    """Return what a sentence should hold that answers a question for a number, an age, a time or a price.
+
+    Returns:
+        A pattern to search sentences for; None where the question asks for nothing of the kind.
+    """
+    return next((answered for asked, answered in _FORMS if asked.search(question)), None)
+
+
+def list_implied(question: str) -> tuple[str, ...]:
+    """Return the words that a question asks for without saying them: a text says age where one asks how old."""
+    return _AGE_WORDS if _FORMS[0][0].search(question) else ()

@@ -10,8 +10,7 @@ import pytest
 
 from roamtui.document.document import hash_text
 from roamtui.locations import cache_path, config_path, summaries_path
-from roamtui.search.lance.database import Database
-from roamtui.search.lance.summaries import save_summaries
+from roamtui.search.lance.database import Database, save_summaries
 from roamtui.search.summary_file import SummaryFile
 from tests.cli.conftest import RunCommand
 from tests.fakes.embedding_server import FakeEmbeddingServer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.search.answer_forms import find_answer_form, list_implied
+from roamtui.search.words import find_answer_form, list_implied
 
 
 @pytest.mark.parametrize(

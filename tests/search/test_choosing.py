@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from roamtui.search.choosing import AssistedSearcher, LimitedSearcher, make_searcher
+from roamtui.search.choosing import AssistedSearcher, make_searcher
 from roamtui.search.fused import FusedSearcher
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
@@ -27,7 +27,7 @@ HANDBOOK = make_library(
         ({"mode": SearchMode.HYBRID, "rerank": Rerank.SCORES}, AssistedSearcher),
         ({"mode": SearchMode.VECTOR}, FusedSearcher),
         ({"mode": SearchMode.HYBRID}, FusedSearcher),
-        ({"limit": 3}, LimitedSearcher),
+        ({"limit": 3}, AssistedSearcher),
     ],
 )
 def test_each_mode_has_its_searcher(options: dict[str, Any], kind: type) -> None:

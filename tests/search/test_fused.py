@@ -16,7 +16,6 @@ from roamtui.errors import ModelError
 from roamtui.search.base import Searcher, SearchParts
 from roamtui.search.choosing import make_searcher
 from roamtui.search.fused import (
-    NeighbourRules,
     RankedList,
     find_neighbours,
     fuse_lists,
@@ -244,10 +243,10 @@ Words.
 
 ## Three
 """)
-RULES = NeighbourRules(parent=0.75, child=0.7, sibling=0.6, depth=1, count=100, siblings_per_node=2)
+RULES = RetrievalOptions(neighbour_count=100)
 
 
-def _join(title: str, rules: NeighbourRules = RULES, score: float = 1.0) -> dict[str, tuple[float, str]]:
+def _join(title: str, rules: RetrievalOptions = RULES, score: float = 1.0) -> dict[str, tuple[float, str]]:
     joined = find_neighbours(BOOK, {id_of(BOOK, title): score}, rules)
     return {BOOK.title_of(section_id): (found.score, found.relation) for section_id, found in joined.items()}
 
@@ -262,12 +261,12 @@ def test_parent_children_and_those_beside_it_join() -> None:
 
 
 def test_the_best_ones_join_where_only_some_may() -> None:
-    assert list(_join("One b", replace(RULES, count=2))) == ["One", "Deep"]
-    assert _join("One b", replace(RULES, count=0)) == {}
+    assert list(_join("One b", replace(RULES, neighbour_count=2))) == ["One", "Deep"]
+    assert _join("One b", replace(RULES, neighbour_count=0)) == {}
 
 
 def test_each_step_takes_its_share() -> None:
-    found = _join("Deep", replace(RULES, depth=2))
+    found = _join("Deep", replace(RULES, neighbour_depth=2))
     assert found["One b"] == (0.75, "parent")
     assert found["One"][0] == pytest.approx(0.75 * 0.75)
     assert found["One c"][0] == pytest.approx(0.75 * 0.6)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.search import parts, section_store
+from roamtui.search import parts
 from roamtui.search.base import IndexLostError
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
@@ -77,8 +77,7 @@ def test_a_text_that_is_written_in_pieces_is_found_and_taken_out_again(
 ) -> None:
     library = make_library('# Pumps\n\nA "pump_valve" \\ or a pumpGauge,\tin \u2028caf\xe9s.\n')
     whole = SectionIndex(library)
-    for module in (parts, section_store):
-        monkeypatch.setattr(module, "_PIECE_LENGTH", 3)
+    monkeypatch.setattr(parts, "_PIECE_LENGTH", 3)
     index = SectionIndex(library, SectionStore(tmp_path / "index.sqlite3"))
     expressions = ('"pump"', '"gauge"', '"cafes"', f"names : {code_identifier('pump_valve')}")
     for expression in expressions:

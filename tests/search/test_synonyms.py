@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roamtui.search.synonyms import find_synonyms
+from roamtui.search.words import find_synonyms
 from tests.search.libraries import find_titles, make_library
 
 _FILLER = "".join(f"## Filler {number}\n\nNothing of note.\n\n" for number in range(8))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role
 from roamtui.outline.annotation import strip_marks
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
-from roamtui.search.languages import FOLLOW_UP_STARTS, POINTING_WORDS
+from roamtui.search.query import goes_on, points_back
 from roamtui.search.terms import query_terms
 
 _HEAD = r"^\[(?P<id>[0-9a-f]{8})\] (?P<path>.+) \((?:p\. \d+, )?lines (?P<first>\d+)-(?P<last>\d+)\)$"
@@ -42,17 +42,6 @@ _NEAREST = re.compile(r"^.* Nearest: (.*)$", re.MULTILINE)
 _LISTED = re.compile(r"^ *- \[([0-9a-f]{8})\] (.*)$", re.MULTILINE)
 _WITHIN = re.compile(
     r"^\(The question is about \[(?P<id>[0-9a-f]{8})\] (?P<path>.+) and what lies below it:", re.MULTILINE
-)
-_FOLLOW_UP_STARTS = (
-    *("and ", "or ", "but ", "what about", "how about", "what if", "why", "which one", "then ", "also "),
-    *FOLLOW_UP_STARTS,
-)
-_POINTING_WORDS = frozenset(
-    {
-        *("it", "its", "they", "them", "their", "that", "this", "those", "these", "there"),
-        *("he", "she", "his", "her", "one", "ones", "same"),
-        *POINTING_WORDS,
-    }
 )
 _FOLLOW_UP_TERMS_MAX = 3
 _HITS_EACH = 2
@@ -234,8 +223,6 @@ def _read_count(text: str) -> int:
 
 def is_follow_up(question: str) -> bool:
     """Return whether a question leans on the one before it."""
-    lowered = question.strip().lower()
-    words = {word.strip("?.,!;:'\"¿？。") for word in lowered.split()}
     is_short = len(query_terms(question)) <= _FOLLOW_UP_TERMS_MAX
-    is_going_on = lowered.startswith(_FOLLOW_UP_STARTS) or lowered.rstrip("?？ ").endswith("呢")
-    return is_going_on or (is_short and bool(words & _POINTING_WORDS))
+    is_why = question.strip().lower().startswith("why")
+    return is_why or goes_on(question) or (is_short and points_back(question))

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 from roamtui.models.offline.exceptions import find_exception
 from roamtui.models.offline.reading import Given, Reading, is_follow_up
-from roamtui.search.answer_forms import find_answer_form, list_implied
 from roamtui.search.languages import find_language
 from roamtui.search.sentences import best_sentences, find_opening
-from roamtui.search.synonyms import find_synonyms
 from roamtui.search.terms import find_forms, find_terms, find_words, is_unspaced, query_terms
 from roamtui.search.titles import find_similar
+from roamtui.search.words import find_answer_form, find_synonyms, list_implied
 
 _QUOTES_MAX = 3
 _FURTHER_SHARE = 0.72

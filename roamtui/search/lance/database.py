@@ -8,7 +8,7 @@ import random
 import re
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -209,3 +209,35 @@ def tidy_table(table: Any, indexes: Iterable[tuple[str, Any]]) -> None:  # noqa:
     if is_behind:
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # the cloud tidies by itself, and says so
             table.optimize(cleanup_older_than=_KEPT_VERSIONS)
+
+
+TABLE = "summaries"
+
+
+def load_summaries(database: Database) -> dict[str, str]:
+    """Return all summaries by the digest of what they are of."""
+    with database.failing():
+        table = database.find_table(TABLE)
+        if table is None:
+            return {}
+        rows = table.search().select(["digest", "text"]).to_arrow()
+        return dict(zip(rows["digest"].to_pylist(), rows["text"].to_pylist(), strict=True))
+
+
+def save_summaries(database: Database, summaries: Mapping[str, str]) -> None:
+    """Add summaries by the digest of what they are of; those that are there already are not written again."""
+    kept = load_summaries(database)
+    new = {digest: text for digest, text in summaries.items() if kept.get(digest) != text}
+    if not new:
+        return
+    arrow = database.arrow
+    fields = [("digest", arrow.string()), ("text", arrow.string())]
+    table = database.open_table(TABLE, fields)
+    rows = [{"digest": digest, "text": text} for digest, text in new.items()]
+
+    def replace_rows() -> None:
+        delete_rows(table, "digest", new)
+        table.add(arrow.Table.from_pylist(rows, schema=arrow.schema(fields)))
+
+    with database.failing():
+        retry_conflicts(replace_rows)

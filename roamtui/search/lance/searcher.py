@@ -12,9 +12,8 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UnknownSectionError, UsageError
 from roamtui.search.base import Embedder, EmbedKind, Hit, IndexLostError, Progress, SearchParts
 from roamtui.search.chunks import Chunk, make_chunks
-from roamtui.search.lance.database import Database, delete_rows, quote, retry_conflicts, tidy_table
-from roamtui.search.lance.summaries import TABLE as SUMMARIES
-from roamtui.search.lance.summaries import load_summaries
+from roamtui.search.lance.database import TABLE as SUMMARIES
+from roamtui.search.lance.database import Database, delete_rows, load_summaries, quote, retry_conflicts, tidy_table
 from roamtui.search.layout import Layout
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.parts import Part, find_parts

@@ -11,9 +11,8 @@ import pytest
 pytest.importorskip("lancedb", reason="LanceDB is not installed")
 
 from roamtui.errors import RoamtuiError
-from roamtui.search.lance.database import Database
+from roamtui.search.lance.database import Database, load_summaries, save_summaries
 from roamtui.search.lance.searcher import drop_tables
-from roamtui.search.lance.summaries import load_summaries, save_summaries
 from roamtui.search.options import SearchMode
 from tests.fakes.lance_cloud import FakeLanceCloud
 from tests.search.backends.conftest import Backend

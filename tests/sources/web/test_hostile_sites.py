@@ -12,7 +12,7 @@ from contextlib import closing
 
 import pytest
 
-from roamtui.sources.web.decoding import BodyReader
+from roamtui.sources.web.exchange import BodyReader
 from roamtui.sources.web.fetcher import Fetcher, FetchError
 from tests.fakes.hostile_server import (
     Client,
