@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ from roamtui.document.document import Document
 from roamtui.document.llms_txt import name_address
 from roamtui.document.page import parse_page
 from roamtui.errors import SourceError
+from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.formats import Format, find_format
 from roamtui.sources.decode import decode_text, find_charset
 from roamtui.sources.read import RawText, has_headings
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})
 _JSON_TYPE = re.compile(r"application/(?:[\w.+-]+\+)?json|text/json")
-_HTML_START = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
-_BEFORE_HTML = (("<!--", "-->"), ("<?xml", ">"))
-"""What may stand before the first tag of a page: how it begins and ends."""
+_HTML_START = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<!--(?:(?!-->).)*+-->\s*+|<\?xml[^>]*+>\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_START_LENGTH = 4_096
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
-_CHARSET_LENGTH = 4_096
 _JSON_LENGTH_MAX = 2_000_000
 _LINK_TAG = re.compile(r"<link(?![\w-])", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
@@ -47,20 +49,6 @@ class PageKind(StrEnum):
     OTHER = "no text"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageText:
-    """The text of a page."""
-
-    text: str
-    title: str = ""
-    """What the page calls itself, where its text may not say it."""
-    kind: PageKind
-    """As it came, before it was converted."""
-    notes: tuple[str, ...] = ()
-    page_starts: tuple[int, ...] = ()
-    """Offset at which each page of a paged file begins."""
-
-
 def classify_page(page: FetchedPage) -> PageKind:
     """Return what a page is: by its media type, and by its first characters where that is wrong or says nothing."""
     media_type = page.media_type
@@ -68,23 +56,11 @@ def classify_page(page: FetchedPage) -> PageKind:
         return PageKind.EMPTY
     if find_format(page.body, "", media_type) in (Format.PDF, Format.EPUB, Format.DOCX):
         return PageKind.FILE
-    start = page.body[:_CHARSET_LENGTH].decode("utf-8", "replace").lstrip("\ufeff")
-    if media_type in _HTML_TYPES or _begins_html(start):
+    if media_type in _HTML_TYPES or _HTML_START.match(page.body[:_START_LENGTH]):
         return PageKind.HTML
     if _JSON_TYPE.fullmatch(media_type) or _is_json(page):
         return PageKind.JSON
     return PageKind.MARKDOWN if media_type.startswith("text/") or media_type in _TEXT_TYPES else PageKind.OTHER
-
-
-def _begins_html(start: str) -> bool:
-    """Return whether a text begins like an HTML page, in time that grows with its length alone."""
-    start = start.lstrip()
-    while begun := next((end for begin, end in _BEFORE_HTML if start.startswith(begin)), ""):
-        _, mark, rest = start.partition(begun)
-        if not mark:
-            return False
-        start = rest.lstrip()
-    return _HTML_START.match(start) is not None
 
 
 def _is_json(page: FetchedPage) -> bool:
@@ -98,21 +74,20 @@ def _is_json(page: FetchedPage) -> bool:
         return False
 
 
-def read_page(page: FetchedPage) -> PageText:
-    """Return the text of a page.
-
-    Raises:
-        SourceError: It is none that can be read; the message says what it is.
-    """
-    kind = classify_page(page)
+def _read_page(page: FetchedPage, kind: PageKind) -> Converted:
+    """Return the text of a page; the message of a `SourceError` says what it is instead."""
     match kind:
         case PageKind.HTML:
             return _convert(page)
         case PageKind.MARKDOWN:
             text, notes = _decode(page)
-            return PageText(text=text, kind=kind, notes=(*page.notes, *notes))
+            return Converted(text=text, notes=notes)
         case PageKind.FILE:
-            return _convert_file(page)
+            from roamtui.sources.convert.conversion import convert  # noqa: PLC0415 - few pages are files
+
+            converted = convert(page.body, name_address(page.final_url), page.media_type)
+            assert converted is not None  # its format was found before
+            return converted
         case PageKind.EMPTY:
             raise SourceError(f"{page.url} is empty. Try another address.")
         case PageKind.JSON:
@@ -122,38 +97,25 @@ def read_page(page: FetchedPage) -> PageText:
             raise SourceError(f"{page.url} is {named}, which is not opened from the web. Save it and name the file.")
 
 
-def _convert_file(page: FetchedPage) -> PageText:
-    from roamtui.sources.convert.conversion import convert  # noqa: PLC0415 - few pages are files
-
-    converted = convert(page.body, name_address(page.final_url), page.media_type)
-    assert converted is not None  # its format was found before
-    return PageText(
-        text=converted.text,
-        title=converted.title,
-        kind=PageKind.FILE,
-        notes=(*page.notes, *converted.notes),
-        page_starts=converted.page_starts,
-    )
-
-
 def parse_fetched(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
     """Return a page as a document."""
-    found = read_page(page)
+    kind = classify_page(page)
+    found = _read_page(page, kind)
     raw = RawText(
         text=found.text,
         source=page.url,
         name=name_address(page.final_url),
-        is_markdown=found.kind is not PageKind.MARKDOWN or has_headings(urlsplit(page.final_url).path),
-        notes=found.notes,
+        is_markdown=kind is not PageKind.MARKDOWN or has_headings(urlsplit(page.final_url).path),
+        notes=(*page.notes, *found.notes),
         page_starts=found.page_starts,
-        is_converted=found.kind is PageKind.FILE,
+        is_converted=kind is PageKind.FILE,
     )
     document = parse_page(raw, key=key, url=page.final_url, has_links=has_links)
     title = found.title if found.title and document.title == raw.name else document.title
-    return replace(document, title=title, is_html=found.kind is PageKind.HTML)
+    return replace(document, title=title, is_html=kind is PageKind.HTML)
 
 
-def _convert(page: FetchedPage) -> PageText:
+def _convert(page: FetchedPage) -> Converted:
     from roamtui.sources.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
 
     html = decode_html(page)
@@ -163,12 +125,12 @@ def _convert(page: FetchedPage) -> PageText:
             f"{page.url} holds no text without a browser: it runs JavaScript, or asks whether you are a person. "
             "Open it in a browser and save it as a file."
         )
-    return PageText(text=converted.text, title=converted.title, kind=PageKind.HTML, notes=page.notes)
+    return Converted(text=converted.text, title=converted.title)
 
 
 def decode_html(page: FetchedPage) -> str:
     """Return the characters of an HTML page, by what the site says of its encoding, then by what the page says."""
-    found = _CHARSET.search(page.body[:_CHARSET_LENGTH])
+    found = _CHARSET.search(page.body[:_START_LENGTH])
     named = (page.charset, found.group(1).decode("ascii", "replace") if found else None)
     charset = next(filter(None, map(find_charset, filter(None, named))), "utf-8")
     return page.body.decode(charset, "replace").lstrip("\ufeff")
