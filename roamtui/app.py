@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -178,6 +179,17 @@ def offer_models(settings: Settings) -> tuple[ModelOffer, ...]:
     named = ModelOffer(name=settings.model, note="you named it", choose=partial(open_model, settings))
     found = find_usable_models(choose_options=settings.model_options)
     return (named, *(offer for offer in found if offer.name != settings.model))
+
+
+def make_named_model(settings: Settings, name: str, api_base: str | None, is_trial: bool) -> Model:  # noqa: FBT001 - as `MakeModel` says
+    """Return a model that a person named in the app; one that is tried says one token, and fails at once.
+
+    Raises:
+        UsageError: Name or address make no sense.
+    """
+    options = settings.model_options(name)
+    trial = replace(options, output_tokens=1, retries=0)
+    return make_model(name, api_base=api_base, options=trial if is_trial else options)
 
 
 def find_local_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], str]:

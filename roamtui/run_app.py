@@ -35,14 +35,15 @@ from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, save_setting
 
 if TYPE_CHECKING:
+    from roamtui.models.base import Model
     from roamtui.sources.convert.converted import PageReport
-    from roamtui.tui.context import AppContext, TuiOptions  # Textual is imported for the app alone
+    from roamtui.tui.context import AppContext, FirstContext, TuiOptions  # Textual is imported for the app alone
     from roamtui.tui.start.offers import StartOffer
 
 _OFFLINE = "offline"
 _QUICK_BYTES = 1_000_000
 """A PDF up to this size is there before a screen that shows its pages would be."""
-_Opened = tuple[Library, Loader | None]
+_NO_TERMINAL = "the app needs a terminal. Elsewhere use `roamtui ask SOURCE QUESTION` or `roamtui outline`."
 
 
 def run_app(arguments: AppArguments) -> int:
@@ -55,38 +56,93 @@ def run_app(arguments: AppArguments) -> int:
     arguments = _ask_for_address(arguments)
     if _is_plain_wanted(arguments) and not _is_in_browser():
         return _run_plain(arguments, settings)
-    if _has_screen() and (not arguments.sources or _takes_long(arguments.sources)):
-        chosen = _choose_source(arguments, settings)
-        if chosen is None:
-            return 0
-        arguments, (library, loader) = chosen
-    else:
-        is_whole = _needs_whole_text(arguments, settings)
-        library, loader = open_partly(arguments.sources, is_whole=is_whole, web=arguments.web)
-    library = attach_remote_summaries(library, settings.retrieval.index)
-    if "-" in arguments.sources:
-        _read_keys_from_terminal()
-    if not _has_screen():
-        raise UsageError("the app needs a terminal. Elsewhere use `roamtui ask SOURCE QUESTION` or `roamtui outline`.")
-
+    first, is_late = None, _has_screen() and _takes_long(arguments.sources)
+    if not is_late and (arguments.sources or not _has_screen()):
+        first = _open_first(arguments, settings)
+        if "-" in arguments.sources:
+            _read_keys_from_terminal()
+        if not _has_screen():
+            raise UsageError(_NO_TERMINAL)
+        _make_what_may_be_refused(first, arguments, settings)
+    from roamtui.tui.app import RoamApp
     from roamtui.tui.app import run_app as show_app
+    from roamtui.tui.context import Opening
+
+    opening = Opening(
+        list_offers=_list_offers,
+        open_source=partial(_open_another, arguments, settings),
+        suggest_address=suggest_address,
+        save_setting=partial(save_setting, config_path()),
+    )
+    named = arguments.sources[0] if is_late else ""
+    exit_code, failures = show_app(RoamApp(first, opening, _make_first_options(settings), named))
+    if failures:
+        from roamtui.headless.output import write_note
+
+        for failure in failures:
+            write_note(f"roamtui: {failure}")
+    return exit_code
+
+
+def _open_first(
+    arguments: AppArguments,
+    settings: Settings,
+    model: Model | None = None,
+    report: PageReport | None = None,
+) -> FirstContext:
+    """Return what the app shows of what was named.
+
+    Args:
+        arguments: What to open.
+        settings: How.
+        model: What answers, None for the model of the settings.
+        report: Told how far a conversion is.
+
+    Raises:
+        RoamtuiError: It cannot be opened.
+    """
+    is_whole = _needs_whole_text(arguments, settings)
+    library, loader = open_partly(arguments.sources, is_whole=is_whole, web=arguments.web, report=report)
+    library = attach_remote_summaries(library, settings.retrieval.index)
     from roamtui.tui.context import FirstContext
 
     state = begin_conversation(library, settings.keep_options())
-    first = FirstContext(
+    return FirstContext(
         first_state=state,
-        model_name=settings.model,
+        model_name=settings.model if model is None else model.name,
         options=_make_first_options(settings),
-        make_whole=partial(_make_context, state, loader, arguments, settings),
+        make_whole=partial(_make_context, state, loader, arguments, settings, model),
     )
-    if not _can_wait(arguments, settings):
-        _ = first.whole
-    exit_code = show_app(first)
-    if first.is_whole and first.whole.agent.session.save_failure:
-        from roamtui.headless.output import write_note
 
-        write_note(f"roamtui: {first.whole.agent.session.save_failure}")
-    return exit_code
+
+def _make_what_may_be_refused(first: FirstContext, arguments: AppArguments, settings: Settings) -> None:
+    """Make all that the app works with, where something was named that may have to be refused before it is shown."""
+    is_new = arguments.conversation == ConversationArguments()
+    is_offline = settings.model == _OFFLINE and "api_base" not in arguments.given
+    if not (is_new and is_offline and settings.retrieval == RetrievalOptions()):
+        _ = first.whole
+
+
+def _open_another(
+    arguments: AppArguments,
+    settings: Settings,
+    source: str,
+    conversation_id: str | None,
+    model: Model | None,
+    report: PageReport,
+) -> FirstContext:
+    """Return what the app shows of a document that the person chose in it, as `Opening` says."""
+    from roamtui.tui.screens import main  # noqa: F401 - loaded here, in a thread
+
+    sources = (source,) if is_address(source) or os.path.lexists(source) else tuple(source.split(", "))
+    conversation = arguments.conversation
+    if conversation_id is not None or model is not None or arguments.sources not in ((), sources):
+        conversation = ConversationArguments(conversation_id=conversation_id)
+        settings = replace(settings, notes=())
+    arguments = replace(arguments, sources=sources, conversation=conversation)
+    first = _open_first(arguments, settings, model, report)
+    _make_what_may_be_refused(first, arguments, settings)
+    return first
 
 
 def _ask_for_address(arguments: AppArguments) -> AppArguments:
@@ -125,27 +181,9 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
     return run_plain_chat(context)
 
 
-def _choose_source(arguments: AppArguments, settings: Settings) -> tuple[AppArguments, _Opened] | None:
-    """Return the arguments with what the person chose on the start screen, and that opened; None where they left."""
-    from roamtui.tui.start.start_app import StartActions, choose_start
-
-    def open_source(source: str, is_whole: bool, report: PageReport) -> _Opened:  # noqa: FBT001 - as the start screen calls it
-        is_whole = is_whole or settings.retrieval.needs_vectors
-        return open_partly((source,), is_whole=is_whole, web=arguments.web, report=report)
-
-    actions = StartActions(list_offers=_list_offers, open_source=open_source, suggest_address=suggest_address)
-    started = choose_start(actions, _make_first_options(settings), *arguments.sources)
-    if started is None:
-        return None
-    conversation = arguments.conversation
-    if started.conversation_id is not None:
-        conversation = replace(conversation, conversation_id=started.conversation_id, is_continued=False)
-    return replace(arguments, sources=(started.source,), conversation=conversation), started.opened
-
-
 def _takes_long(sources: tuple[str, ...]) -> bool:
     """Return whether there is a file to convert of which pages can be read before all of them are."""
-    path = Path(sources[0])
+    path = Path(*sources[:1])
     return len(sources) == 1 and path.suffix.lower() == ".pdf" and path.is_file() and path.stat().st_size > _QUICK_BYTES
 
 
@@ -176,6 +214,7 @@ def _make_first_options(settings: Settings) -> TuiOptions:
         keys={action: (keys,) for action, keys in settings.keys.items()},
         themes_dirs=(themes_path(),),
         places_path=places_path(),
+        save_setting=partial(save_setting, config_path()),
     )
 
 
@@ -202,15 +241,8 @@ def _needs_whole_text(arguments: AppArguments, settings: Settings) -> bool:
     return arguments.conversation != ConversationArguments()
 
 
-def _can_wait(arguments: AppArguments, settings: Settings) -> bool:
-    """Return whether nothing was named that may have to be refused before the screen is touched."""
-    is_new = arguments.conversation == ConversationArguments()
-    is_offline = settings.model == _OFFLINE and "api_base" not in arguments.given
-    return is_new and is_offline and settings.retrieval == RetrievalOptions()
-
-
 def _make_context(
-    state: ConversationState, loader: Loader | None, arguments: AppArguments, settings: Settings
+    state: ConversationState, loader: Loader | None, arguments: AppArguments, settings: Settings, model: Model | None
 ) -> AppContext:
     """Return all that the app works with."""
     from roamtui.app import open_agent, propose_examples
@@ -222,6 +254,8 @@ def _make_context(
     notes = [*settings.notes, *shorten_notes(library.notes)]
     progress = EmbeddingProgress()
     agent = open_agent(state, loader, settings, arguments.conversation, notes.append, progress)
+    if model is not None:
+        agent.model = model
     if settings.retrieval.needs_vectors and agent.searcher is not None:
         agent.searcher.search("")  # embeds all sections while the terminal can still show how far that is
     progress.mute()
@@ -242,14 +276,14 @@ def _make_context(
 
 def _make_options(arguments: AppArguments, settings: Settings, examples: tuple[str, ...]) -> TuiOptions:
     """Return how the app looks, which keys it has and which models it offers."""
-    from roamtui.app import find_local_models, offer_models
+    from roamtui.app import find_local_models, make_named_model, offer_models
 
     return replace(
         _make_first_options(settings),
         examples=examples,
         model_offers=offer_models(settings),
         look_for_models=partial(find_local_models, settings),
-        save_setting=partial(save_setting, config_path()),
+        make_model=partial(make_named_model, settings),
         may_save_model=settings.api_base is None or "api_base" in arguments.given,
     )
 

@@ -57,6 +57,12 @@ def find_key_name(provider: str, environ: Mapping[str, str]) -> str | None:
     return next((name for name in names if environ.get(name, "").strip()), None)
 
 
+def name_key(model: str) -> str:
+    """Return the variable for the key of a model's provider, by the model's name."""
+    provider = model.partition("/")[0] if "/" in model else "openai"
+    return KEY_NAMES.get(provider, (f"{provider.upper()}_API_KEY",))[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Secrets:
     """Values that no file may hold, the longest first."""

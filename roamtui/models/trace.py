@@ -66,7 +66,7 @@ class TraceWriter:
 
     def __init__(self, path: Path, environ: Mapping[str, str], clock: Callable[[], datetime] = make_clock) -> None:
         self._path = path
-        self._secrets = Secrets.of(environ)
+        self._environ = environ
         self._clock = clock
         self._texts: dict[str, list[dict[str, Any]]] = {}
         """Lines of the text that may go on, by their kind."""
@@ -78,6 +78,11 @@ class TraceWriter:
             self._file = _open(path)
         except OSError as error:
             raise UsageError(f"--trace cannot write {path}: {error.strerror or error}. Name another file.") from None
+
+    @property
+    def _secrets(self) -> Secrets:
+        """Those of now: a person may give another key while the program runs."""
+        return Secrets.of(self._environ)
 
     def write(self, kind: str, fields: Mapping[str, object]) -> None:
         """Write a line with `fields`, any values of the program."""

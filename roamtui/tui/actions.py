@@ -31,7 +31,7 @@ SCOPE_TITLES = {
     Scope.READER: "Reader",
     Scope.CONVERSATIONS: "Saved conversations",
     Scope.FIND: "Finding sections",
-    Scope.START: "Start screen",
+    Scope.START: "Opening a document",
 }
 """How scopes are called on the screen, in the order in which help lists them."""
 
@@ -98,6 +98,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("global.choose_model", ("f2",), "Model", "Choose the model that answers."),
     Action("global.conversations", ("f4",), "Conversations", "List, resume, rename, delete or export conversations."),
     Action("global.new_conversation", ("ctrl+n",), "New conversation", "Begin a new conversation; this one is kept."),
+    Action("global.open_document", ("ctrl+o",), "Open", "Open another document beside this one, or turn to one."),
+    Action("global.next_document", ("ctrl+t",), "Next document", "Turn to the next of the documents that are open."),
+    Action("global.close_document", ("f12",), "Close document", "Close this document; its conversation is kept."),
     Action(
         "global.find",
         ("ctrl+f",),
@@ -245,14 +248,15 @@ ACTIONS: tuple[Action, ...] = (
     _move("conversations.undo", "u", "undo", "Bring back what was deleted last."),
     _move("conversations.export", "e", "export", "Write the conversation into a Markdown or JSON file."),
     _move("find.read", "enter", "read", "Read the section, the sentence that was found marked."),
-    _move("find.open", "ctrl+o a", "open", "Open the section for the conversation; `a` in the list."),
+    _move("find.open", "a", "open", "Open the section for the conversation, from the list."),
     _move("find.next_hit", "down", "next", "Select the next section, from the field too."),
     _move("find.previous_hit", "up", "previous", "Select the previous section."),
     _move("find.change_side", "tab", "list or field", "Go from the field to the list, or back."),
     _move("start.open", "enter", "open", "Open what is typed or chosen."),
     _move("start.next", "down", "next", "Select the next one."),
     _move("start.previous", "up", "previous", "Select the previous one."),
-    _move("start.leave", "escape", "close", "Stop opening, empty the box, or quit."),
+    _step("start.complete", "tab", "complete", "Complete the path, or take the chosen one into the box."),
+    _move("start.leave", "escape", "close", "Stop opening, empty the box, or close."),
 )
 
 

@@ -1,43 +1,238 @@
-"""The terminal app: command palette, and the one screen that all else lies over."""
+"""The terminal app: documents side by side, each with a screen of its own; themes, keys in order, the palette."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable
+import io
+import os
+import sys
+from collections.abc import Iterable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
-from textual.app import SystemCommand
+from rich.console import Console
+from textual import events, on
+from textual.app import App, SystemCommand
 from textual.screen import Screen
+from textual.theme import BUILTIN_THEMES, Theme
 from typing_extensions import override
 
+from roamtui.document.plain import plain_line, plain_text, strip_anchor
+from roamtui.errors import RoamtuiError
+from roamtui.locations import find_resource_dir
 from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, show_key
-from roamtui.tui.base_app import BaseApp
-from roamtui.tui.context import AppContext, FirstContext
-from roamtui.tui.screens.main import MainScreen
+from roamtui.tui.commands import DocumentDone, DocumentTurnWanted, DocumentWanted, ModelDone
+from roamtui.tui.context import AppContext, FirstContext, Opening, TuiOptions
+from roamtui.tui.key_order import KeyOrder
+from roamtui.tui.keys import bind, build_keys
+from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
+
+if TYPE_CHECKING:
+    from roamtui.models.base import Model
+    from roamtui.tui.screens.main import MainScreen
+    from roamtui.tui.start.offers import StartOffer
+    from roamtui.tui.start.open_screen import Chosen
+
+_DEFECT = (
+    "roamtui: a defect in roamtui stopped it. The conversation is kept: `--continue` goes on with it. Run it again with"
+    " ROAMTUI_DEBUG=1 and report what it says.\n"
+)
 
 
-class RoamApp(BaseApp[None]):
-    """Asks one document, in one conversation."""
+class RoamApp(App[None], inherit_bindings=False):
+    """Asks documents, each in a conversation of its own; without one it begins where a person chooses one."""
 
-    def __init__(self, context: AppContext | FirstContext) -> None:
-        self._first = context if isinstance(context, FirstContext) else FirstContext.of(context)
-        super().__init__(self._first.options)
+    TITLE = "roamtui"
+    DEFAULT_MODE = "document-1"
+    ENABLE_COMMAND_PALETTE = False  # its key is one of ours
+    BINDINGS = bind(Scope.GLOBAL, only={"global.quit"})
+    CSS = """
+    ToastRack { dock: top; align: right top; margin: 2 0 0 0; }
+    """
+
+    def __init__(
+        self,
+        first: AppContext | FirstContext | None = None,
+        opening: Opening | None = None,
+        options: TuiOptions | None = None,
+        named: str = "",
+    ) -> None:
+        """Show `first`.
+
+        Args:
+            first: The first document, None where a person chooses it.
+            opening: How others are opened, None where they cannot be.
+            options: How the app looks, None for as `first` says.
+            named: Where there is no first document: what is opened at once, its pages shown while they are read.
+        """
+        if isinstance(first, AppContext):
+            first = FirstContext.of(first)
+        options = options or (first.options if first is not None else TuiOptions())
+        loaded = load_themes((find_resource_dir("themes"), *options.themes_dirs))
+        own = {theme.name: theme for theme in loaded.themes}
+        self._themes = {**BUILTIN_THEMES, **own}  # made once: each key asks for it many times
+        name, unknown = _choose_theme(options.theme, own)
+        self.set_reactive(App.theme, name)  # before the style sheet is made: a change later would parse it again
+        super().__init__()
         self.use_command_palette = True
-        self.main = MainScreen(self._first, self._keys, self.problems)
-        """The screen that all else lies over."""
+        if not _is_debugging():
+            self.error_console = Console(file=io.StringIO())  # for a traceback, which nobody can use
+        self._keys = build_keys(options.keys)
+        self._key_order = KeyOrder(self, super().on_event)
+        self._problems = (*self._keys.problems, *loaded.problems, *unknown)
+        self._opening = opening
+        self._named = named
+        self.failure: RoamtuiError | None = None
+        """Why what was named cannot be opened."""
+        self.documents: dict[str, MainScreen] = {}
+        """A screen for each open document, by the mode that shows it."""
+        self._modes_made = 0
+        self._make_screen(first)
 
-    @property
-    def app_context(self) -> AppContext:
-        """Everything that the app shows and drives."""
-        return self._first.whole
+    def _make_mode(self, first: FirstContext | None) -> str:
+        """Return another mode, for a document or for none."""
+        mode = self._make_screen(first)
+        self.add_mode(mode, lambda: self.documents.get(mode) or Screen())
+        return mode
+
+    def _make_screen(self, first: FirstContext | None) -> str:
+        """Return the name of a mode, once the screen of its document is made."""
+        self._modes_made += 1
+        mode = f"document-{self._modes_made}"
+        if first is not None:
+            from roamtui.tui.screens.main import MainScreen  # noqa: PLC0415 - not for choosing a document
+
+            self.documents[mode] = MainScreen(first, self._keys, self._problems)
+            self._problems = ()
+        return mode
 
     @override
     def get_default_screen(self) -> Screen[None]:
-        return self.main
+        return self.documents.get(self.DEFAULT_MODE) or Screen()
+
+    @property
+    def main(self) -> MainScreen:
+        """The screen of the document that is shown, or lies below what is; there where a document is."""
+        return self.documents[self.current_mode]
+
+    @property
+    def app_context(self) -> AppContext:
+        """Everything that is shown and driven of that document."""
+        return self.main.app_context
+
+    def on_mount(self) -> None:
+        """Put a person's own keys in force."""
+        self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # so late because it would hold up the first paint
+        self.set_keymap(self._keys.keymap)
+        if not self.documents:
+            self._choose(DocumentWanted(self._named))
+
+    @on(DocumentWanted)
+    def _choose(self, event: DocumentWanted) -> None:
+        """Let a person choose a document, or open the one that is named."""
+        if self._opening is None:
+            self.notify("No other document can be opened from here.", severity="warning")
+            return
+        from roamtui.tui.start.open_screen import OpenScreen  # noqa: PLC0415 - only where another is opened
+
+        shown = [self.main] if self.documents else []
+        others = [screen for screen in self.documents.values() if screen not in shown]
+        begin = event if event.source else None
+        model = shown[0].app_context.agent.model if shown else None
+        open_now = tuple(map(_describe, [*others, *shown]))
+        screen = OpenScreen(self._opening, self._keys, model, open_now, begin, self._problems)
+        self.push_screen(screen, self._take)
+
+    def _take(self, chosen: Chosen | RoamtuiError | None) -> None:
+        """Show the document that was chosen; where there is none, there is nothing to go back to."""
+        if isinstance(chosen, RoamtuiError):
+            self.failure = chosen
+            self.exit()
+        elif chosen is None and not self.documents:
+            self.exit()
+        elif chosen is not None and chosen.opened is not None:
+            self._turn_to(self._make_mode(chosen.opened))
+        elif chosen is not None:
+            sources = {_describe(screen).source: mode for mode, screen in self.documents.items()}
+            self._turn_to(sources[chosen.source])
+            if chosen.conversation_id is not None:
+                self.main.resume(chosen.conversation_id)
+
+    def _turn_to(self, mode: str) -> None:
+        """Show a document; the others go on behind it."""
+        before = self.current_mode
+        self.switch_mode(mode)
+        if before not in self.documents:
+            self.remove_mode(before)
+        titles = [_describe(screen).name for screen in self.documents.values()]
+        for number, screen in enumerate(self.documents.values()):
+            screen.show_documents(titles, number)
+
+    @on(DocumentTurnWanted)
+    def _turn(self, event: DocumentTurnWanted) -> None:
+        modes = list(self.documents)
+        place = event.number - 1 if event.number else modes.index(self.current_mode) + 1
+        if len(modes) > 1:
+            self._turn_to(modes[place % len(modes)])
+        else:
+            self._choose(DocumentWanted())
+
+    @on(DocumentDone)
+    async def _close_shown(self) -> None:
+        """Close the document that is shown; after the last one a person chooses another, or leaves."""
+        place = list(self.documents).index(self.current_mode)
+        done = self.documents.pop(self.current_mode)
+        modes = list(self.documents) or [self._make_mode(None)]
+        self._turn_to(modes[max(0, place - 1)])
+        if not self.documents:
+            self._choose(DocumentWanted())
+        if failure := done.first.save():
+            self.notify(failure, severity="warning", markup=False)
+        await self._close_model(done.app_context.agent.model)
+
+    @on(ModelDone)
+    async def _let_go(self, event: ModelDone) -> None:
+        await self._close_model(event.model)
+
+    async def _close_model(self, model: Model) -> None:
+        """Let go of what a model holds, unless it still answers for a document."""
+        if model not in self._models:
+            await model.close()
+
+    @property
+    def _models(self) -> set[Model]:
+        """What answers about the documents."""
+        return {one.app_context.agent.model for one in self.documents.values() if one.first.is_whole}
+
+    @property
+    @override
+    def available_themes(self) -> dict[str, Theme]:
+        return self._themes
+
+    @override
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return derive_defaults(self.current_theme)
+
+    @override
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self._key_order.add(event)
+            return
+        await super().on_event(event)
+        if isinstance(event, events.Key):
+            await self._key_order.note_arrival(event)
+
+    @on(KeyOrder.Passed)
+    async def _follow_key(self, event: KeyOrder.Passed) -> None:
+        await self._key_order.follow(event)
+
+    @override
+    def copy_to_clipboard(self, text: str) -> None:
+        super().copy_to_clipboard(plain_text(text))
 
     @override
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        if screen is not self.main:
+        if not self.documents or screen is not self.main:
             return
         for action in self._keys.actions:
             if action.in_palette:
@@ -47,12 +242,18 @@ class RoamApp(BaseApp[None]):
 
     def on_app_focus(self) -> None:
         """Look at the document on disk, which may have been edited meanwhile."""
-        self.main.look_at_source()
+        if self.documents:
+            self.main.look_at_source()
 
     async def on_unmount(self) -> None:
-        """Let go of what the model holds."""
-        if self._first.is_whole:
-            await self.app_context.agent.model.close()
+        """Let go of what the models hold."""
+        for model in self._models:
+            await model.close()
+
+    @override
+    async def action_quit(self) -> None:
+        """Leave the program."""
+        self.exit()
 
 
 def _name_command(action: Action) -> str:
@@ -61,11 +262,77 @@ def _name_command(action: Action) -> str:
     return f"{SCOPE_TITLES[action.scope]}: {action.label}"
 
 
-def run_app(first: FirstContext) -> int:
-    """Show the app until the person leaves it, and return the exit status."""
-    app = RoamApp(first)
+def _describe(screen: MainScreen) -> StartOffer:
+    """Return an open document as something to turn to: its title, and the conversation about it."""
+    from roamtui.tui.start.offers import OfferGroup, StartOffer  # noqa: PLC0415 - not for the first screen
+
+    state = screen.first.state
+    exchanges = state.transcript.exchanges
+    count = "1 question" if len(exchanges) == 1 else f"{len(exchanges):,} questions"
+    asked = f"{plain_line(exchanges[-1].question)} · " if exchanges else ""
+    title = strip_anchor(plain_line(state.library.title))
+    return StartOffer(group=OfferGroup.OPEN, name=title, note=f"{asked}{count}", source=state.library.source)
+
+
+def run_app(app: RoamApp) -> tuple[int, tuple[str, ...]]:
+    """Show the app until the person leaves it; a defect that stopped it is told in a sentence.
+
+    Returns:
+        The exit status, and a sentence for each conversation that could not be saved.
+
+    Raises:
+        RoamtuiError: What was named cannot be opened.
+    """
     gc.freeze()  # a large document is never garbage: without it each full collection would take as long as a keypress
-    app.run_to_end()
-    if first.is_whole:
-        first.whole.agent.session.save_now()
-    return app.return_code or 0
+    app.run()
+    if app.return_code and not _is_debugging():
+        sys.stderr.write(_DEFECT)
+    if app.failure is not None:
+        raise app.failure
+    failures = [screen.first.save() for screen in app.documents.values()]
+    return app.return_code or 0, tuple(failure for failure in failures if failure)
+
+
+def _is_debugging() -> bool:
+    return bool(os.environ.get("ROAMTUI_DEBUG"))
+
+
+def _choose_theme(wanted: str | None, own: Mapping[str, Theme]) -> tuple[str, tuple[str, ...]]:
+    """Return the name of the theme to wear, and a sentence where the wanted one is not there."""
+    default = DEFAULT_THEME if DEFAULT_THEME in own else next(iter(BUILTIN_THEMES))
+    if wanted is None:
+        return default, ()
+    if wanted in own or wanted in BUILTIN_THEMES:
+        return wanted, ()
+    return default, (f'There is no theme "{wanted}". Themes of roamtui are {", ".join(own)}.',)
+
+
+def is_job_of_shell() -> bool:
+    """Return whether a shell has this very process as a job, and can bring it back.
+
+    Without one, or where `make` or another program stands between, a stopped program would block its terminal for good.
+    """
+    if os.name != "posix":
+        return False
+    parent = os.getppid()
+    try:
+        return os.getpgid(parent) != os.getpgrp() and os.getsid(parent) == os.getsid(0)
+    except OSError:
+        return False
+
+
+def describe_failure(error: BaseException | None) -> str:
+    """Return a failure in one sentence; our own errors are sentences already."""
+    if isinstance(error, RoamtuiError):
+        return str(error)
+    kind = type(error).__name__
+    return f"Something went wrong inside roamtui ({kind}: {error}). The conversation goes on; ask again."
+
+
+def forget_frames(error: BaseException) -> None:
+    """Take from an error what led to it, once it has been told.
+
+    A widget that a worker made holds that worker for as long as it stands on the screen, the worker its error, and the
+    error's frames all that they worked with, such as a request with the whole conversation.
+    """
+    error.__traceback__ = error.__context__ = error.__cause__ = None

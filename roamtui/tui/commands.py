@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
@@ -19,6 +20,9 @@ from roamtui.conversation.commands import (
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.document.loader import can_load
+
+if TYPE_CHECKING:
+    from roamtui.models.base import Model
 
 MakeCommand = Callable[[ConversationState], Command | None]
 """Makes a command from the newest state, at the moment of its dispatch, so that quick keys do not cross."""
@@ -54,6 +58,36 @@ class AskAboutWanted(Message):
     def __init__(self, section_id: str) -> None:
         super().__init__()
         self.section_id = section_id
+
+
+class DocumentWanted(Message):
+    """A person wants to open another document, and choose it first where no source is named."""
+
+    def __init__(self, source: str = "", conversation_id: str | None = None) -> None:
+        super().__init__()
+        self.source = source
+        self.conversation_id = conversation_id
+
+
+class DocumentTurnWanted(Message):
+    """A person wants to see another of the documents that are open."""
+
+    def __init__(self, number: int) -> None:
+        """Make the message; `number` is 1-based, 0 for the next one."""
+        super().__init__()
+        self.number = number
+
+
+class DocumentDone(Message):
+    """A person wants to close the document that is shown."""
+
+
+class ModelDone(Message):
+    """A model no longer answers for the document that is shown."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self.model = model
 
 
 class CopyWanted(Message):

@@ -15,7 +15,14 @@ from roamtui.sources.watching import SourceStamp
 
 if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
+    from roamtui.models.base import Model
     from roamtui.models.choose import ModelOffer
+    from roamtui.sources.convert.converted import PageReport
+    from roamtui.tui.start.offers import StartOffer
+
+
+MakeModel = Callable[[str, "str | None", bool], "Model"]
+"""Makes a model by its name and the address of its server; one that is tried says one token, and fails at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +41,8 @@ class TuiOptions:
     look_for_models: Callable[[], tuple[tuple[ModelOffer, ...], str]] | None = None
     """Looks for models that run on this machine, and says in a few words what came of it; called in a thread, and only
     when a person chooses a model."""
+    make_model: MakeModel | None = None
+    """Makes any model; None where none but those on offer can be used."""
     save_setting: Callable[[str, str], None] | None = None
     """Keeps a choice, by the name of its setting, for the next start; raises `RoamtuiError` where it cannot."""
     places_path: Path | None = None
@@ -94,7 +103,31 @@ class FirstContext:
         """Whether everything is there."""
         return "whole" in vars(self)
 
+    def save(self) -> str:
+        """Save what of the conversation is not saved yet; return a sentence where that cannot be."""
+        if not self.is_whole:
+            return ""
+        self.whole.agent.session.save_now()
+        return self.whole.agent.session.save_failure or ""
+
     @property
     def state(self) -> ConversationState:
         """The newest state of the conversation."""
         return self.whole.agent.session.state if self.is_whole else self.first_state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How another document is opened, given by whoever knows how."""
+
+    list_offers: Callable[[], tuple[tuple[StartOffer, ...], str]]
+    """Returns what is offered, and a sentence where some of it cannot be; called in a thread."""
+    open_source: Callable[[str, str | None, Model | None, PageReport], FirstContext]
+    """Opens a source, to go on with a conversation by its id or to begin one, with a model or the one of the settings.
+
+    Called in a thread; raises `RoamtuiError`. It tells how far it is, and ends with what that raises.
+    """
+    suggest_address: Callable[[str], str | None]
+    """Returns the address that a bare name that is no file may mean."""
+    save_setting: Callable[[str, str], None]
+    """As in `TuiOptions`."""

@@ -22,11 +22,13 @@ from roamtui.document.tokens import format_tokens
 from roamtui.locations import shorten_path
 from roamtui.tui.actions import Action, Scope, show_key
 from roamtui.tui.chat.content_view import ContentView
+from roamtui.tui.commands import DocumentTurnWanted
 from roamtui.tui.keys import Keys
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.12
 _META_KEY = "roamtui_action"
+_META_TAB = "roamtui_tab"
 _PART_GAP = "  "
 _HINT_GAP = "   "
 _TOLD_WIDTH_MIN = 20
@@ -231,7 +233,7 @@ class HintLine(ActionLine):
 
 
 class HeaderLine(Widget):
-    """Shows the program's name, the document's title and its source."""
+    """Shows the program's name, the document's title and its source; of several documents a tab for each."""
 
     DEFAULT_CSS = """
     HeaderLine { height: 1; background: $panel; color: $foreground; padding: 0 1; }
@@ -241,6 +243,20 @@ class HeaderLine(Widget):
         super().__init__(id="header-line")
         self._document_title = strip_anchor(plain_line(title))
         self._source = plain_line(shorten_path(source))
+        self._titles: Sequence[str] = ()
+        self._place = 0
+
+    def show_documents(self, titles: Sequence[str], place: int) -> None:
+        """Show a tab for each document, this one at `place`."""
+        self._titles, self._place = titles, place
+        self.refresh()
+
+    @on(events.Click)
+    def _turn_to_tab(self, event: events.Click) -> None:
+        event.stop()
+        number = event.style.meta.get(_META_TAB)
+        if number is not None:
+            self.post_message(DocumentTurnWanted(number))
 
     def show(self, title: str, source: str) -> None:
         """Show another title and source."""
@@ -250,6 +266,8 @@ class HeaderLine(Widget):
     @override
     def render(self) -> Content:
         width = self.size.width
+        if len(self._titles) > 1:
+            return self._draw_tabs(width)
         left = Content.assemble(("◆ roamtui", "bold $accent"), "  ", (self._document_title, "bold"))
         room = width - left.cell_length - 3
         source = self._source
@@ -259,6 +277,18 @@ class HeaderLine(Widget):
             source = f"…{source[-(room - 1) :]}"
         gap = width - left.cell_length - Content(source).cell_length
         return Content.assemble(left, " " * max(1, gap), (source, "$muted"))
+
+    def _draw_tabs(self, width: int) -> Content:
+        """Return the tabs side by side, each as long as there is room for all."""
+        line = Content.styled("◆", "bold $accent")
+        room = max(4, (width - 1) // len(self._titles) - len("  1 "))
+        for number, title in enumerate(self._titles, 1):
+            is_here = number - 1 == self._place
+            shown = self._document_title if is_here else title
+            tab = Content(f" {number} {shown}").truncate(room + 2, ellipsis=True) + " "
+            tab = tab.stylize("bold $accent reverse" if is_here else "$muted")
+            line += " " + tab.stylize(Style.from_meta({_META_TAB: number}))
+        return line
 
 
 def describe_usage(usage: Usage, document_tokens: int = 0) -> str:

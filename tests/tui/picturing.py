@@ -159,7 +159,7 @@ async def show_hits(pilot: Pilot[None]) -> None:
     field.cursor_blink = False
     field.value = "how many loaves fit"
     await wait_until(pilot, lambda: len(screen.found.hits) > 1)
-    await pilot.press("down", "ctrl+o")
+    await pilot.press("down", "tab", "a")
     await wait_until(pilot, lambda: bool(app.main.session.state.open))
     await pilot.pause()
 

@@ -14,8 +14,9 @@ from roamtui.tui.keys import build_keys
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.find import FindScreen, Found
 from roamtui.tui.screens.help import KeyList
+from roamtui.tui.start.open_screen import OpenScreen
 from tests.tui.driving import make_app, make_context
-from tests.tui.start.offering import make_start_app
+from tests.tui.start.opening import Opener
 
 
 def find_owner(app: RoamApp, scope: Scope) -> Widget:
@@ -27,7 +28,7 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
         case Scope.FIND:
             return FindScreen(find_nothing, lambda _section_id: None, build_keys(), Found(query=""))
         case Scope.START:
-            return make_start_app(lambda source, _is_whole, _report: source).start_screen
+            return OpenScreen(Opener().opening, build_keys())
         case _:
             return app.main.find_owner(scope)
 

@@ -15,7 +15,7 @@ from roamtui.conversation.narration import Weight
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, TextDelta
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.tui.app import RoamApp
+from roamtui.tui.app import RoamApp, run_app
 from roamtui.tui.chat.exchange_view import EndingView
 from roamtui.tui.chat.messages import NoticeView
 from tests.tui.driving import ask, make_app, make_context, wait_until
@@ -118,7 +118,7 @@ def test_a_defect_ends_the_app_with_a_sentence(
     monkeypatch.delenv("ROAMTUI_DEBUG", raising=False)
     app = DefectiveApp(make_context())
     monkeypatch.setattr(app, "run", partial(app.run, headless=True))
-    app.run_to_end()
+    assert run_app(app) == (1, ())
     told = capsys.readouterr().err
     assert told.startswith("roamtui: a defect in roamtui stopped it.")
     assert "ZeroDivisionError" not in told

@@ -124,7 +124,7 @@ class FakeSuspend:
 
 @pytest.mark.skipif(os.name != "posix", reason="jobs are POSIX's")
 def test_only_a_process_with_a_group_of_its_own_is_a_job() -> None:
-    program = [sys.executable, "-c", "from roamtui.tui.base_app import is_job_of_shell; print(is_job_of_shell())"]
+    program = [sys.executable, "-c", "from roamtui.tui.app import is_job_of_shell; print(is_job_of_shell())"]
 
     def run(**how: object) -> str:
         return subprocess.run(program, capture_output=True, text=True, check=True, **how).stdout.strip()  # type: ignore[call-overload, no-any-return]

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from textual.app import App
+from textual import on
+from textual.app import App, ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES
+from textual.widgets import Input, Static
+from typing_extensions import override
 
-from roamtui.document.plain import plain_line
+from roamtui.conversation.transcript import Message, Role
+from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import RoamtuiError
+from roamtui.models.base import Model, Request, TextDelta
 from roamtui.models.choose import ModelOffer
-from roamtui.tui.screens.overlays import Choice, ConfirmScreen, PickerScreen
-
-if TYPE_CHECKING:
-    from roamtui.models.base import Model
-
-
-_NO_OFFERS = (
-    "Nothing else is usable here yet. Set a key such as OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama; any"
-    " model of litellm can be named with --model. esc closes."
-)
-
+from roamtui.models.inspecting import inspect_providers
+from roamtui.models.secrets import name_key
+from roamtui.tui.chat.welcome import Welcome
+from roamtui.tui.commands import ModelDone
+from roamtui.tui.context import AppContext, MakeModel
+from roamtui.tui.screens.asking import Asking
+from roamtui.tui.screens.overlays import Choice, ConfirmScreen, Overlay, PickerScreen
+from roamtui.tui.status_line import StatusLine, label_model
 
 _HINT = "enter chooses, esc closes"
-LookForModels = Callable[[], "tuple[tuple[ModelOffer, ...], str]"]
-"""Looks for models, and says in a few words what came of it; called in a thread."""
+_OTHER = "another model…"
 
 
 def choose_theme(app: App[None], keep: Callable[[str], None]) -> None:
@@ -47,69 +53,210 @@ def choose_theme(app: App[None], keep: Callable[[str], None]) -> None:
     app.push_screen(PickerScreen("Theme", choices, before, preview=preview), finish)
 
 
-def choose_model(
-    app: App[None],
-    current: str,
-    offers: tuple[ModelOffer, ...],
-    use: Callable[[Model], None],
-    complain: Callable[[str], None],
-    look: LookForModels | None = None,
-) -> None:
-    """Let a person choose a model, and ask once more before text goes to a provider that they have not agreed to.
+class Choosing:
+    """Lets a person choose colours, and the model that answers about a document."""
 
-    Args:
-        app: Shows the screens.
-        current: Name of the model in use.
-        offers: What else is usable here.
-        use: Called with the model chosen.
-        complain: Called with a sentence where it cannot be used.
-        look: Looks for more models, while the list is there already.
-    """
-    by_name = {offer.name: offer for offer in offers}
-    choices = [Choice(current, "in use")]
-    choices += [Choice(offer.name, offer.note) for offer in offers if offer.name != current]
+    def __init__(
+        self, screen: Screen[None], context: AppContext, asking: Asking, welcome: Welcome, status: StatusLine
+    ) -> None:
+        """Change the model of `context`, and what `welcome` and `status` say of it, by workers of `screen`."""
+        self._screen = screen
+        self._context = context
+        self._asking = asking
+        self._welcome = welcome
+        self._status = status
 
-    def take(name: str | None) -> None:
-        offer = by_name.get(name or "")
-        if offer is None or name == current:
-            return
+    def choose_theme(self) -> None:
+        """Let a person choose the colours."""
+        choose_theme(self._screen.app, lambda name: self._keep({"theme": name}))
 
-        def agree(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+    def choose_model(self) -> None:
+        """Let a person choose a model, and ask once more before text goes to a provider not yet agreed to."""
+        options, current = self._context.options, self._context.agent.model.name
+        by_name = {offer.name: offer for offer in options.model_offers}
+        choices = [Choice(current, "in use")]
+        choices += [Choice(offer.name, offer.note) for offer in options.model_offers if offer.name != current]
+        known = {choice.name for choice in choices}
+        if options.make_model is not None:
+            reports = [report for report in inspect_providers(os.environ) if report.name not in known]
+            choices += [Choice(report.name, report.reason) for report in reports if not report.is_usable]
+            choices.append(Choice(_OTHER, "by name, at an address, with a key"))
+        screen = PickerScreen("Model", choices, current, foot=_HINT)
+
+        async def add_found() -> None:
+            assert options.look_for_models is not None
+            screen.show_foot(f"{_HINT}\nlooking for an Ollama on this machine…")
+            found, words = await asyncio.to_thread(options.look_for_models)
+            by_name.update((offer.name, offer) for offer in found)
+            if screen.is_attached:
+                screen.add_choices([Choice(offer.name, offer.note) for offer in found])
+                screen.show_foot(f"{_HINT}\n{plain_line(words)}")
+
+        def take(name: str | None) -> None:
+            if name in by_name and name != current:
+                self._agree(by_name[name])
+            elif name not in (None, current) and options.make_model is not None:
+                form = ModelForm(options.make_model, "" if name == _OTHER else name or "")
+                self._screen.app.push_screen(form, self._take_made)
+
+        self._screen.app.push_screen(screen, take)
+        if options.look_for_models is not None:
+            screen.call_after_refresh(screen.run_worker, add_found, exit_on_error=False)
+
+    def _agree(self, offer: ModelOffer) -> None:
+        """Use a model once the person has agreed to where their text goes."""
+
+        def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
             if answer:
                 try:
-                    use(offer.choose())
+                    self._use(offer.choose(), may_keep=self._context.options.may_save_model)
                 except RoamtuiError as error:
-                    complain(str(error))
+                    self._asking.conversing.note(str(error))
 
         if not offer.provider:
-            agree(True)  # noqa: FBT003 - as if a person had said it
+            take(True)  # noqa: FBT003 - as if a person had said it
             return
         question = f"Use {offer.name}? Your questions and the sections that are opened go to {offer.provider}."
-        app.push_screen(ConfirmScreen(question, offer.note, yes="Use it"), agree)
+        self._screen.app.push_screen(ConfirmScreen(question, offer.note, yes="Use it"), take)
 
-    foot = _HINT if len(choices) > 1 else _NO_OFFERS
-    screen = PickerScreen("Model", choices, current, foot=foot)
+    def _take_made(self, made: MadeModel | None) -> None:
+        """Use a model that was named and tried; its address belongs to it wherever it is kept."""
+        if made is not None:
+            self._use(made.model, address=made.address, may_keep=True)
 
-    async def add_found() -> None:
-        assert look is not None
-        screen.show_foot(f"{foot}\nlooking for an Ollama on this machine…")
-        found, words = await asyncio.to_thread(look)
-        by_name.update((found_offer.name, found_offer) for found_offer in found)
-        if screen.is_attached:
-            screen.add_choices([Choice(found_offer.name, found_offer.note) for found_offer in found])
-            screen.show_foot(f"{_HINT if found else foot}\n{plain_line(words)}")
+    def _use(self, model: Model, *, address: str | None = None, may_keep: bool) -> None:
+        before, self._context.agent.model = self._context.agent.model, model
+        label = label_model(model.name)
+        self._status.change(model=label.name, model_note=label.short_note)
+        self._welcome.show_model(label)
+        self._screen.post_message(ModelDone(before))
+        self._screen.run_worker(self._asking.conversing.warm_up(), group="warming", exit_on_error=False)
+        if self._context.options.save_setting is None or not may_keep:
+            return
 
-    app.push_screen(screen, take)
-    if look is not None:
-        screen.call_after_refresh(screen.run_worker, add_found, exit_on_error=False)
+        def keep(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+            if answer:
+                self._keep({"model": model.name} | ({} if address is None else {"api_base": address}))
+
+        question = "Use this model at the next start too? Then config.toml names it; a key is never written."
+        self._screen.app.push_screen(ConfirmScreen(question, model.name, yes="From now on", no="This time"), keep)
+
+    def _keep(self, chosen: Mapping[str, str]) -> None:
+        """Write choices down for the next start, by the names of their settings."""
+        save = self._context.options.save_setting
+
+        def save_all() -> None:
+            for setting, value in chosen.items():
+                if save is not None:
+                    save(setting, value)
+
+        self._screen.run_worker(asyncio.to_thread(save_all), group="keeping", exit_on_error=False)
 
 
-def ask_to_keep_model(app: App[None], name: str, keep: Callable[[str], None]) -> None:
-    """Ask whether a model is to be used from now on, and call `keep` with its name where it is."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeModel:
+    """A model that a person named, and that has answered."""
 
-    def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-        if answer:
-            keep(name)
+    model: Model
+    address: str
+    """Of its server, empty for its provider's own."""
 
-    question = "Use this model at the next start too? Then config.toml names it."
-    app.push_screen(ConfirmScreen(question, name, yes="From now on", no="This time"), take)
+
+class ModelForm(Overlay[MadeModel | None]):
+    """Takes a model's name, an address and, for this run, a key; tries it before it is used."""
+
+    AUTO_FOCUS = "#model-name"
+    DEFAULT_CSS = """
+    ModelForm {
+        & > Vertical { width: 76; }
+        & .label { color: $muted; margin-top: 1; }
+        & Input { margin: 0; }
+        & #model-said { margin-top: 1; height: auto; }
+        & #model-said.-problem { color: $warning; }
+        & .foot { margin-top: 1; }
+        &.-short > Vertical { max-height: 100%; }
+        &.-short .label, &.-short #model-said, &.-short .foot { margin-top: 0; }
+    }
+    """
+
+    def __init__(self, make: MakeModel, name: str) -> None:
+        """Make what is named by `make`; `name` stands there at first."""
+        super().__init__()
+        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]
+        self._make = make
+        self._name = name
+        self._tried: tuple[str, str, str] | None = None
+        """What stood in the fields when the model answered."""
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(Content.styled("A model by its name", "bold $primary"))
+            yield Static(Content("Name: provider/model, as litellm knows it"), classes="label")
+            yield Input(self._name, placeholder="openai/gpt-4.1-mini", id="model-name", select_on_focus=False)
+            yield Static(Content("Address of its server, empty for the provider's own"), classes="label")
+            yield Input(placeholder="http://localhost:8000/v1", id="model-address", select_on_focus=False)
+            yield Static(Content("Key, for this run alone: it is written nowhere"), classes="label")
+            yield Input(password=True, placeholder="empty where none is needed, or one is set", id="model-key")
+            yield Static(id="model-said")
+            yield Static(Content("tab next field, enter tries it with one token, esc closes"), classes="foot")
+
+    def on_mount(self) -> None:
+        """Begin at what is missing."""
+        if self._name:
+            self.query_one("#model-key").focus()
+
+    @property
+    def _fields(self) -> tuple[str, str, str]:
+        name, address, key = (field.value.strip() for field in self.query(Input))
+        return name, address, key
+
+    def _say(self, words: str, *, is_problem: bool = False) -> None:
+        said = self.query_one("#model-said", Static)
+        said.set_class(is_problem, "-problem")
+        said.update(Content(words))
+
+    @on(Input.Submitted)
+    def _submit(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self._tried == self._fields:
+            name, address, _ = self._fields
+            self.dismiss(MadeModel(model=self._make(name, address or None, False), address=address))  # noqa: FBT003
+        elif self._fields[0]:
+            self._tried = None
+            self.run_worker(self._try(*self._fields), exclusive=True, exit_on_error=False)
+
+    async def _try(self, name: str, address: str, key: str) -> None:
+        """Ask the model for one token, and say what came back; a key that does not lead to one is forgotten."""
+        self._say("asking it for one token…")
+        variable = name_key(name)
+        before = os.environ.get(variable)
+        if key:
+            os.environ[variable] = key
+        try:
+            said = await _ask_for_a_token(self._make(name, address or None, True))  # noqa: FBT003
+        except RoamtuiError as error:
+            self._say(plain_line(str(error)), is_problem=True)
+        else:
+            self._tried = name, address, key
+            whose = address or name.partition("/")[0]
+            self._say(f"{said} enter uses it: questions and the sections it opens go to {plain_line(whose)}.")
+        finally:
+            if key and self._tried is None:
+                os.environ.pop(variable, None)
+                if before is not None:
+                    os.environ[variable] = before
+
+
+async def _ask_for_a_token(model: Model) -> str:
+    """Return what a model says to a word of greeting, and how long that took; nothing of a document is sent."""
+    started = time.monotonic()
+    text = ""
+    try:
+        request = Request(messages=(Message(role=Role.USER, text="Say yes."),), allow_calls=False)
+        async for event in model.stream(request):
+            text += event.text if isinstance(event, TextDelta) else ""
+    finally:
+        await model.close()
+    words = f"“{shorten(plain_line(text), 40)}”" if text.strip() else "without words"
+    return f"It answered {words} in {time.monotonic() - started:.1f} s."

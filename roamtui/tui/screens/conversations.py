@@ -26,7 +26,8 @@ from roamtui.conversation.state import Exchange
 from roamtui.conversation.store import Store
 from roamtui.errors import StoreError
 from roamtui.tui.actions import Scope
-from roamtui.tui.base_app import describe_failure
+from roamtui.tui.app import describe_failure
+from roamtui.tui.commands import DocumentWanted
 from roamtui.tui.conversation_list import (
     ConversationList,
     delete_all,
@@ -53,6 +54,8 @@ class ConversationChosen:
 
     conversation_id: str | None
     """None for a new conversation."""
+    source: str = ""
+    """Of another document, which is opened then."""
 
 
 class ConversationsScreen(ListOverlay[ConversationChosen | None]):
@@ -180,10 +183,12 @@ class ConversationsScreen(ListOverlay[ConversationChosen | None]):
             return
         if self._list.is_here(summary):
             self._close(ConversationChosen(conversation_id=summary.id))
+        elif summary.source.startswith("-"):
+            self._say("It is about a document that came by a pipe, which is no longer there.")
         elif is_gone(summary.source):
             self._say(f"Its document is gone. If it was moved: roamtui NEW-PLACE --conversation {summary.id}")
         else:
-            self._say(f'It is about another document: roamtui "{summary.source}" --conversation {summary.id}')
+            self._close(ConversationChosen(conversation_id=summary.id, source=summary.source))
 
     def action_create(self) -> None:
         """Begin a new conversation."""
@@ -291,13 +296,31 @@ class Turning:
         def take(chosen: ConversationChosen | None) -> None:
             if chosen is None or chosen.conversation_id == session.state.id:
                 return
-            if chosen.conversation_id is None:
+            if chosen.source:
+                self._screen.post_message(DocumentWanted(chosen.source, chosen.conversation_id))
+            elif chosen.conversation_id is None:
                 self.begin_anew()
             else:
-                self._turn(partial(_resume, chosen.conversation_id), "the conversation goes on")
+                self.resume(chosen.conversation_id)
 
         self._screen.app.push_screen(ConversationsScreen(session, session.store, keys), take)
         return None
+
+    async def tell_earlier(self, keys: Keys) -> None:
+        """Say how many other conversations about this document are saved."""
+        state, store = self._asking.session.state, self._asking.session.store
+        if store is None or store.problem:
+            return
+        with suppress(StoreError):
+            summaries = await asyncio.to_thread(store.list, identify_source(state.library))
+            count = sum(summary.id != state.id for summary in summaries)
+            what = "1 earlier conversation" if count == 1 else f"{count:,} earlier conversations"
+            if count:
+                self._panes.status.change(message=f"{what}: {keys.show_first('global.conversations')}")
+
+    def resume(self, conversation_id: str) -> None:
+        """Go on with a saved conversation about the same document."""
+        self._turn(partial(_resume, conversation_id), "the conversation goes on")
 
     def begin_anew(self) -> None:
         """Begin a new conversation over the same document."""

@@ -18,7 +18,7 @@ from roamtui.document.plain import plain_line
 from roamtui.outline.labels import name_node, name_path
 from roamtui.search.base import Hit
 from roamtui.tui.actions import Scope
-from roamtui.tui.base_app import describe_failure
+from roamtui.tui.app import describe_failure
 from roamtui.tui.commands import open_section
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
-from functools import cached_property, partial
+from collections.abc import Coroutine, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -17,11 +16,20 @@ from typing_extensions import override
 from roamtui.conversation.narration import Weight
 from roamtui.document.library import Library
 from roamtui.tui.actions import Action, Scope
-from roamtui.tui.base_app import describe_failure, forget_frames, is_job_of_shell
+from roamtui.tui.app import describe_failure, forget_frames, is_job_of_shell
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetChosen
 from roamtui.tui.chat.welcome import Welcome
-from roamtui.tui.commands import AskAboutWanted, CommandWanted, CopyWanted, MakeCommand, NothingDone
+from roamtui.tui.commands import (
+    AskAboutWanted,
+    CommandWanted,
+    CopyWanted,
+    DocumentDone,
+    DocumentTurnWanted,
+    DocumentWanted,
+    MakeCommand,
+    NothingDone,
+)
 from roamtui.tui.context import AppContext, FirstContext
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.panes.chat_pane import ChatPane
@@ -40,7 +48,7 @@ from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
     from roamtui.conversation.session import Session
-    from roamtui.models.base import Model
+    from roamtui.tui.screens.choosing import Choosing
     from roamtui.tui.screens.conversations import Turning
     from roamtui.tui.screens.find import Finding
     from roamtui.tui.screens.reading import Following, Reading
@@ -71,7 +79,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Show `first`, and `problems` of the configuration in sentences."""
         super().__init__(classes="-tall")  # as most terminals are: a change of class styles every widget anew
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (HEADER_ROWS, "-tall")]
-        self._first = first
+        self.first = first
+        """What the screen shows and drives."""
         self._keys = keys
         self._problems = problems
         state = first.state
@@ -85,6 +94,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         asked = [exchange.question for exchange in state.transcript.exchanges]
         self.question_box = QuestionBox([*reversed(first.options.examples), *asked])
         self.status_line = StatusLine(Status(model=label.name, model_note=label.short_note), keys)
+        self._header = HeaderLine(state.library.title, state.library.source)
         self._hints = HintLine(keys)
         self._panes = Panes(
             tree=self.tree_pane,
@@ -102,7 +112,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         from roamtui.tui.places import Places  # noqa: PLC0415 - not for the first screen
         from roamtui.tui.screens.reading import Reading  # noqa: PLC0415
 
-        places = Places(self._first.options.places_path)
+        places = Places(self.first.options.places_path)
         return Reading(self.session, self._panes, self.switch, self.send, places)
 
     @cached_property
@@ -124,13 +134,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return Turning(self, self._asking, self._reading, self._panes, self.switch)
 
     @cached_property
+    def _choosing(self) -> Choosing:
+        from roamtui.tui.screens.choosing import Choosing  # noqa: PLC0415 - not for the first screen
+
+        return Choosing(self, self.app_context, self._asking, self._welcome, self.status_line)
+
+    @cached_property
     def _reloading(self) -> Reloading:
         return Reloading(self.app_context, self._watch, self._asking.conversing, self.status_line, self._keys)
 
     @property
     def app_context(self) -> AppContext:
         """Everything that the app shows and drives."""
-        return self._first.whole
+        return self.first.whole
 
     @property
     def session(self) -> Session:
@@ -144,8 +160,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @override
     def compose(self) -> ComposeResult:
-        library = self._first.state.library
-        yield HeaderLine(library.title, library.source)
+        yield self._header
         yield self.switch
         yield self.status_line
         yield self._hints
@@ -158,7 +173,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _show_past(self, event: ChatLog.Ready) -> None:
         """Show what was there before: what could not be used, and a saved conversation."""
         event.stop()
-        self.status_line.show_state(self._first.state)
+        self.status_line.show_state(self.first.state)
         for problem in self._problems:
             self.warn(problem)
         self.chat_log.restore()
@@ -172,7 +187,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _get_ready(self) -> None:
         """Make and show all that the first screen did without."""
         context = self.app_context
-        if context.options.examples != self._first.options.examples:
+        if context.options.examples != self.first.options.examples:
             self._welcome.show_examples(context.options.examples)
             self.question_box.propose(reversed(context.options.examples))
         for note in context.notes:
@@ -183,6 +198,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._work(conversing.warm_up(), "warming")
         self._work(conversing.index_ahead(lambda words: self.status_line.change(message=words)), "indexing")
         self._reading.resume()
+        self._work(self._turning.tell_earlier(self._keys), "earlier")
 
     def _work(self, work: Coroutine[None, None, None], group: str, *, is_exclusive: bool = False) -> None:
         """Work on something beside all else; what fails of it is told in the conversation."""
@@ -383,6 +399,28 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if not self.is_busy():
             self.complain(self._turning.choose(self._keys))
 
+    def resume(self, conversation_id: str) -> None:
+        """Go on with another conversation about this document."""
+        if not self.is_busy():
+            self._turning.resume(conversation_id)
+
+    def action_open_document(self) -> None:
+        """Open another document."""
+        self.post_message(DocumentWanted())
+
+    def action_next_document(self) -> None:
+        """Turn to the next open document."""
+        self.post_message(DocumentTurnWanted(0))
+
+    def action_close_document(self) -> None:
+        """Close this document."""
+        if not self.is_busy():
+            self.post_message(DocumentDone())
+
+    def show_documents(self, titles: Sequence[str], place: int) -> None:
+        """Show which documents are open, this one at `place`."""
+        self._header.show_documents(titles, place)
+
     def action_new_conversation(self) -> None:
         """Begin a new conversation."""
         if not self.is_busy():
@@ -396,36 +434,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_choose_model(self) -> None:
         """Choose the model that answers."""
-        from roamtui.tui.screens.choosing import choose_model  # noqa: PLC0415 - not for the first screen
-
         if not self.is_busy():
-            name, options = self.app_context.agent.model.name, self.app_context.options
-            choose_model(self.app, name, options.model_offers, self._use_model, self.warn, options.look_for_models)
-
-    def _use_model(self, model: Model) -> None:
-        from roamtui.tui.screens.choosing import ask_to_keep_model  # noqa: PLC0415 - not for the first screen
-
-        before = self.app_context.agent.model
-        self.app_context.agent.model = model
-        label = label_model(model.name)
-        self.status_line.change(model=label.name, model_note=label.short_note)
-        self._welcome.show_model(label)
-        self._work(before.close(), "closing")
-        self._work(self._asking.conversing.warm_up(), "warming")
-        if self.app_context.options.save_setting is not None and self.app_context.options.may_save_model:
-            ask_to_keep_model(self.app, model.name, partial(self._keep, "model"))
+            self._choosing.choose_model()
 
     def action_choose_theme(self) -> None:
         """Choose the colours."""
-        from roamtui.tui.screens.choosing import choose_theme  # noqa: PLC0415 - not for the first screen
-
-        choose_theme(self.app, partial(self._keep, "theme"))
-
-    def _keep(self, setting: str, value: str) -> None:
-        """Write a choice down for the next start."""
-        save = self.app_context.options.save_setting
-        if save is not None:
-            self._work(asyncio.to_thread(save, setting, value), "keeping")
+        self._choosing.choose_theme()
 
     @on(TargetChosen)
     def _show_target(self, event: TargetChosen) -> None:
@@ -542,7 +556,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _show_library(self, library: Library | None) -> None:
         if library is not None:
-            self.query_one(HeaderLine).show(library.title, library.source)
+            self._header.show(library.title, library.source)
             self.reader_pane.show_again(library)
 
     def action_palette(self) -> None:

@@ -1,29 +1,38 @@
-"""What the start screen offers: conversations and documents of late, examples, well-known sites. Knows no screen."""
+"""What can be opened: conversations and documents of late, files here, examples, sites. Knows no screen."""
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui.document.plain import plain_line
 from roamtui.locations import find_resource_dir, shorten_path
+from roamtui.sources.listing import is_document_name, is_skipped_folder, order_name
 
 if TYPE_CHECKING:
     from roamtui.conversation.index import ConversationSummary
 
 _CONVERSATIONS_SHOWN = 8
 _SOURCES_SHOWN = 8
+_FILES_SHOWN = 6
+"""Of the current folder, where no path is typed."""
+_ENTRIES_MAX = 5_000
+"""Names of one folder that are looked at."""
 _SITES_FILE = Path(__file__).with_name("sites.toml")
 
 
 class OfferGroup(StrEnum):
     """Under which heading an offer stands, in this order."""
 
+    OPEN = "Open now"
     CONVERSATION = "Go on with"
+    FILE = "Files here"
     SOURCE = "Opened before"
     EXAMPLE = "Examples"
     SITE = "Sites with an llms.txt"
@@ -38,7 +47,7 @@ class StartOffer:
     """Safe for the screen, as `note` is."""
     note: str
     source: str
-    """What to open: a path or an address."""
+    """What to open: a path, as it may be typed, or an address."""
     conversation_id: str | None = None
     """The conversation to go on with, None for a new one."""
 
@@ -53,6 +62,41 @@ def filter_offers(offers: Iterable[StartOffer], pattern: str) -> tuple[StartOffe
     )
 
 
+def list_files(typed: str) -> tuple[StartOffer, ...]:
+    """Return the documents and folders that a path which is typed may go on to, or some of the current folder."""
+    head, part = os.path.split(typed)
+    is_path = bool(head) or typed.startswith((".", "~"))
+    try:
+        with os.scandir(expand(head) or ".") as entries:
+            found = [(entry.name, entry.is_dir()) for entry in islice(entries, _ENTRIES_MAX)]
+    except (OSError, ValueError):
+        return ()
+    files = []
+    for name, is_folder in sorted(found, key=lambda entry: (entry[1], order_name(entry[0]))):
+        is_wanted = not is_skipped_folder(name) if is_folder else is_document_name(name)
+        if not name.casefold().startswith(part.casefold() if is_path else "") or not (is_wanted or (is_path and part)):
+            continue
+        path = os.path.join(head, name) + (os.sep if is_folder else "")  # noqa: PTH118 - as it is typed
+        note = "a folder" if is_folder else ""
+        files.append(StartOffer(group=OfferGroup.FILE, name=plain_line(path), note=note, source=path))
+    return tuple(files) if is_path else filter_offers(files, typed)[:_FILES_SHOWN]
+
+
+def complete(typed: str, files: Sequence[StartOffer]) -> str | None:
+    """Return what all `files` that begin as typed have in common, None where that is no more than what is typed."""
+    names = [offer.source for offer in files if offer.source.casefold().startswith(typed.casefold())]
+    common = os.path.commonprefix(names)  # noqa: RUF071 - characters are meant
+    return common if len(common) > len(typed) else None
+
+
+def expand(typed: str) -> str:
+    """Return a path with its ``~`` in full."""
+    try:
+        return str(Path(typed).expanduser()) if typed.startswith("~") else typed
+    except RuntimeError:
+        return typed
+
+
 def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tuple[tuple[StartOffer, ...], str]:
     """Return all offers, and a sentence where a person's own list cannot be read, else an empty one.
 
@@ -60,7 +104,9 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
         summaries: Saved conversations, the one changed last first.
         own_sites: A person's own list of sites; it need not be there.
     """
-    known = [summary for summary in summaries if is_openable(summary.source)]
+    from roamtui.conversation.resume import is_gone  # noqa: PLC0415 - the screen stands before it is needed
+
+    known = [summary for summary in summaries if not (summary.source.startswith("-") or is_gone(summary.source))]
     problem = ""
     own: tuple[StartOffer, ...] = ()
     if own_sites.is_file():
@@ -70,16 +116,6 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
             problem = f"{own_sites} cannot be read: {plain_line(str(error))}."
     offers = (*_list_conversations(known), *_list_sources(known), *_list_examples(), *own, *read_sites(_SITES_FILE))
     return offers, problem
-
-
-def is_openable(source: str) -> bool:
-    """Return whether a source of a conversation can be opened again: an address, or a file that is still there."""
-    if source.startswith(("https://", "http://")):
-        return True
-    try:
-        return Path(source).exists() and not source.startswith("-")
-    except (OSError, ValueError):
-        return False
 
 
 def read_sites(path: Path) -> Iterator[StartOffer]:
@@ -118,7 +154,7 @@ def _list_sources(summaries: Sequence[ConversationSummary]) -> Iterator[StartOff
     for source in sources[:_SOURCES_SHOWN]:
         is_address = "://" in source
         name = source.partition("://")[2].rstrip("/") if is_address else Path(source).name
-        note = "a site" if is_address else plain_line(shorten_path(str(Path(source).parent)))
+        note = "" if is_address else plain_line(shorten_path(str(Path(source).parent)))
         yield StartOffer(group=OfferGroup.SOURCE, name=plain_line(name), note=note, source=source)
 
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from textual.pilot import Pilot
+from textual.widgets import OptionList
 
+from roamtui.arguments import AppArguments
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.models.choose import ModelOffer
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.run_app import _make_options
+from roamtui.settings import Settings, load_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import TuiOptions
+from roamtui.tui.screens.choosing import ModelForm
 from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
 from roamtui.tui.themes import DEFAULT_THEME
-from tests.tui.driving import ask, make_app, screen_text, wait_until
+from tests.fakes.http_server import FakeReply
+from tests.fakes.openai_server import FakeOpenAIServer, openai_error
+from tests.tui.driving import app_of, ask, make_app, screen_text, wait_until
 
 
 def refuse() -> Model:
@@ -70,6 +80,18 @@ async def test_another_model_is_used_only_after_a_yes() -> None:
         assert "openai/[b]other" in screen_text(app)
         await ask(pilot, "Who?")
         assert app.main.session.state.transcript.exchanges[-1].answer == "Other."
+
+
+async def test_without_offers_the_list_says_which_keys_are_missing() -> None:
+    app = make_app(options=_make_options(AppArguments(), Settings(model="offline"), ()))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("f2")
+        await wait_until(pilot, lambda: "OPENAI_API_KEY is not set" in screen_text(app))
+        await pilot.press("j", "j", "enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ModelForm))
+        assert app.focused is app.screen.query_one("#model-key")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.main)
 
 
 async def test_in_mid_conversation_the_next_question_goes_to_the_other_model_and_is_rebuilt_once() -> None:
@@ -139,3 +161,66 @@ async def test_models_on_this_machine_are_looked_for_when_the_list_is_opened() -
         assert "Ollama at http://127.0.0.1:1: 1 model" in screen_text(app)
         await pilot.press("end", "enter")
         await wait_until(pilot, lambda: app.app_context.agent.model is local)
+
+
+KEY = "sk-typed-for-this-run-alone"
+
+
+async def name_model(pilot: Pilot[None], address: str) -> None:
+    """Name a model, its address and a key, and try it."""
+    await pilot.press("f2")
+    await wait_until(pilot, lambda: "another model…" in screen_text(app_of(pilot)))
+    options = pilot.app.screen.query_one(OptionList)
+    names = [str(options.get_option_at_index(index).prompt) for index in range(options.option_count)]
+    options.highlighted = next(place for place, name in enumerate(names) if "another model…" in name)
+    await pilot.press("enter")
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, ModelForm))
+    await pilot.press(*"openai/tiny", "tab", *address, "tab", *KEY)
+    assert KEY not in screen_text(app_of(pilot))
+    await pilot.press("enter")
+
+
+def _holds_key(folder: Path) -> bool:
+    kept = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+    assert kept
+    return any(KEY.encode() in data for data in kept)
+
+
+async def test_a_model_is_named_tried_with_one_token_used_and_kept_without_its_key(
+    home_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
+    app = make_app(options=_make_options(AppArguments(), Settings(), ()))
+    with FakeOpenAIServer(FakeReply(text="Yes"), FakeReply(text="Forty.")) as server:
+        async with app.run_test(size=(100, 30)) as pilot:
+            await name_model(pilot, server.url)
+            await wait_until(pilot, lambda: "It answered “Yes”" in screen_text(app), rounds_max=2_000)
+            trial = server.requests[0]
+            assert trial.headers["authorization"] == f"Bearer {KEY}"
+            assert trial.body["max_tokens"] == 1
+            assert "bakery" not in str(trial.body).lower(), "nothing of the document is sent"
+            await pilot.press("enter")
+            await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+            await pilot.press("y")
+            await wait_until(pilot, lambda: app.main.status_line.status.model == "openai/tiny")
+            await wait_until(pilot, lambda: load_settings().api_base == server.url)
+            await wait_until(pilot, lambda: load_settings().model == "openai/tiny")
+    assert not _holds_key(home_dir)
+
+
+async def test_what_a_tried_model_says_against_it_is_told_and_the_key_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-the-one-of-the-shell")
+    app = make_app(options=_make_options(AppArguments(), Settings(), ()))
+    refusal = FakeReply(status=401, error=openai_error(f"Incorrect API key provided: {KEY}", code="invalid_api_key"))
+    with FakeOpenAIServer(refusal) as server:
+        async with app.run_test(size=(100, 30)) as pilot:
+            before = app.app_context.agent.model
+            await name_model(pilot, server.url)
+            await wait_until(pilot, lambda: "does not accept the key" in screen_text(app), rounds_max=2_000)
+            assert KEY not in screen_text(app)
+            assert os.environ["OPENAI_API_KEY"] == "sk-the-one-of-the-shell"
+            await pilot.press("escape")
+            await wait_until(pilot, lambda: app.screen is app.main)
+            assert app.app_context.agent.model is before

@@ -203,11 +203,10 @@ async def test_a_file_is_replaced_only_after_a_yes(app: RoamApp, tmp_path: Path,
     assert (file.read_text("utf-8") == "mine") is (key == "n")
 
 
-@pytest.mark.parametrize(("source", "expected"), [("/", 'roamtui "/"'), ("/x/gone.md", "roamtui NEW-PLACE")])
-async def test_of_other_documents_the_list_says_how_to_open_them(
-    app: RoamApp, store: Store, source: str, expected: str
+async def test_of_a_document_that_is_gone_the_list_says_how_its_conversation_goes_on(
+    app: RoamApp, store: Store
 ) -> None:
-    other = Session.start(build_library(RawText(text="# Other\n", source=source, name="o")), store=store)
+    other = Session.start(build_library(RawText(text="# Other\n", source="/x/gone.md", name="o")), store=store)
     await other.begin_question("Elsewhere?", BRIEFING)
     async with app.run_test(size=(120, 35)) as pilot:
         await talk(pilot, "What of steam?", "Steam")
@@ -218,7 +217,7 @@ async def test_of_other_documents_the_list_says_how_to_open_them(
         assert listed(app) == ["What of steam?  ● now", "Elsewhere?"]
         await pilot.press("enter")
         await pilot.pause()
-        assert f"{expected} --conversation {other.state.id}" in screen_text(app)
+        assert f"roamtui NEW-PLACE --conversation {other.state.id}" in screen_text(app)
 
 
 async def test_during_an_answer_no_other_conversation_is_chosen(app: RoamApp, monkeypatch: pytest.MonkeyPatch) -> None:

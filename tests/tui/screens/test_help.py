@@ -32,7 +32,7 @@ async def test_help_is_walked_by_the_keys_of_other_places_and_says_how_it_is_lef
         for key in ("G", "end"):
             await pilot.press(key)
             await wait_until(pilot, lambda: view.scroll_y == view.max_scroll_y)
-            assert "Start screen" in screen_text(app)
+            assert "Opening a document" in screen_text(app)
             assert "esc closes" in screen_text(app)
             await pilot.press("g")
             await wait_until(pilot, lambda: view.scroll_y == 0)

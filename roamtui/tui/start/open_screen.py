@@ -1,0 +1,398 @@
+"""The screen where a person chooses what to open: a box to name it, and what can be opened, filtered as typed.
+
+It is the first one where no document was named, and lies over the document where another one is to be opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, Log, OptionList, Static
+from textual.worker import Worker, WorkerState
+from typing_extensions import override
+
+from roamtui.document.plain import plain_line
+from roamtui.errors import OpeningStoppedError, RoamtuiError
+from roamtui.tui.actions import Scope
+from roamtui.tui.app import describe_failure
+from roamtui.tui.keys import Keys, bind
+from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
+from roamtui.tui.screens.overlays import ConfirmScreen, Overlay
+from roamtui.tui.start.offers import OfferGroup, StartOffer, complete, expand, filter_offers, list_files
+from roamtui.tui.status_line import draw_hint
+
+if TYPE_CHECKING:
+    from roamtui.models.base import Model
+    from roamtui.tui.commands import DocumentWanted
+    from roamtui.tui.context import FirstContext, Opening
+
+_TICK_SECONDS = 0.12
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_NAME_WIDTH = 34
+_TWO_COLUMNS_MIN = 60
+_WHAT = "Name a document; then ask it. A model opens the sections it needs, and proves its answer with quotes."
+_HINT = "Type a path or https://…, or words to filter the list."
+_SHARED = ("global.help", "global.choose_theme", "global.palette")
+_FOOT = ("start.open", "start.complete", "start.leave", *_SHARED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What a person chose."""
+
+    source: str
+    conversation_id: str | None
+    """The conversation to go on with, None for none in particular."""
+    opened: FirstContext | None
+    """None where it is open already."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """A source that is being opened: by a worker, which waits for a thread."""
+
+    name: str
+    worker: Worker[None] | None = None
+    done: int = 0
+    count: int = 0
+    texts: deque[str] = field(default_factory=deque)
+    """Of pages that are not shown yet."""
+    is_stopped: bool = False
+
+    def report(self, done: int, count: int, text: str) -> None:
+        """Take note of how far it is; called in the thread.
+
+        Raises:
+            OpeningStoppedError: The person wants it no more.
+        """
+        if self.is_stopped:
+            raise OpeningStoppedError
+        self.done, self.count = done, count
+        self.texts.append(text)
+
+    def stop(self) -> None:
+        """Have the thread end, and wait for it no more."""
+        self.is_stopped = True
+        if self.worker is not None:
+            self.worker.cancel()
+
+
+class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
+    """Opens what is typed or chosen; the result is None where the person left.
+
+    Where it is the first screen and begins with a source, why that cannot be opened is a result too.
+    """
+
+    AUTO_FOCUS = "Input"
+    BINDINGS = bind(Scope.START) + bind(Scope.GLOBAL, only=_SHARED)
+    DEFAULT_CSS = """
+    OpenScreen {
+        & > Vertical { width: 100; height: 80%; max-height: 40; padding: 1 2 0 2; }
+        & #open-what { color: $muted; margin-bottom: 1; }
+        & #open-box { height: auto; border: round $faint; padding: 0 1; &:focus-within { border: round $primary; } }
+        & Input { margin: 0; padding: 0; background: $panel; }
+        & #open-said { height: auto; padding: 0 2; margin-bottom: 1; color: $muted; }
+        & #open-said.-problem { color: $warning; }
+        & OptionList { height: 1fr; }
+        & #open-foot { height: 1; color: $muted; }
+        & Log { display: none; height: 1fr; background: $panel; scrollbar-size-vertical: 1; }
+        &.-reading Log { display: block; }
+        &.-reading OptionList, &.-named #open-what, &.-named #open-box { display: none; }
+        &.-alone { background: $background; & > Vertical, & Input, & OptionList, & Log { background: $background; } }
+        &.-alone > Vertical { border: none; }
+        &.-short #open-what { display: none; }
+        &.-short > Vertical { padding: 0 1; max-width: 100%; height: 100%; }
+        &.-short #open-said { margin-bottom: 0; }
+    }
+    """
+
+    def __init__(
+        self,
+        opening: Opening,
+        keys: Keys,
+        model: Model | None = None,
+        open_now: tuple[StartOffer, ...] = (),
+        begin: DocumentWanted | None = None,
+        problems: tuple[str, ...] = (),
+    ) -> None:
+        """Offer what `opening` lists.
+
+        Args:
+            opening: What can be done.
+            keys: Keys in force.
+            model: What answers about the document, None for the model of the settings.
+            open_now: Documents that are open, the one that is shown last; without one this is the first screen.
+            begin: What to open at once.
+            problems: Sentences to show at first.
+        """
+        super().__init__()
+        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
+        self._opening = opening
+        self._keys = keys
+        self._model = model
+        self._problem = " ".join(problems)
+        self._begin_with = begin
+        self._offers = open_now[:-1]
+        self._open_now = frozenset(offer.source for offer in open_now)
+        self.set_class(not open_now, "-alone")
+        self._lines: list[StartOffer | None] = []
+        self._work: _Work | None = None
+        self._frame = 0
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            if self.has_class("-alone"):
+                yield Static(Content.assemble(("◆ ", "$secondary"), ("roamtui", "bold $primary")))
+                yield Static(Content(_WHAT), id="open-what")
+            else:
+                yield Static(Content.styled("Open a document", "bold $primary"))
+            with Vertical(id="open-box"):
+                yield Input(placeholder="path or address", select_on_focus=False)
+            yield Static(id="open-said")
+            yield MarkedList()
+            yield Log(auto_scroll=False)
+            yield Static(self._draw_foot(), id="open-foot")
+
+    def on_mount(self) -> None:
+        """List what can be opened."""
+        self.query_one(MarkedList).can_focus = False  # typing filters, wherever a person clicked
+        self._say(self._problem, is_problem=True)
+        self.set_interval(_TICK_SECONDS, self._turn)
+        self.run_worker(self._list(), group="listing", exit_on_error=False)
+        if self._begin_with is not None:
+            self.add_class("-named")
+            self._begin(self._begin_with.source, self._begin_with.conversation_id)
+
+    async def _list(self) -> None:
+        offers, problem = await asyncio.to_thread(self._opening.list_offers)
+        self._offers += offers
+        if problem:
+            self._say(problem, is_problem=True)
+        self._show()
+
+    @property
+    def offers(self) -> tuple[StartOffer, ...]:
+        """What is listed, from top to bottom."""
+        return tuple(offer for offer in self._lines if offer is not None)
+
+    @property
+    def _typed(self) -> str:
+        return self.query_one(Input).value.strip()
+
+    def _show(self) -> None:
+        """List what the typed words leave, under the headings of its groups, the first offer chosen."""
+        self._lines = []
+        drawn: list[Content] = []
+        fitting = [*filter_offers(self._offers, self._typed), *list_files(self._typed)]
+        groups = list(OfferGroup)
+        group: OfferGroup | None = None
+        for offer in sorted(fitting, key=lambda offer: groups.index(offer.group)):
+            if offer.group is not group:
+                group = offer.group
+                self._lines.append(None)
+                drawn.append(Content(("\n" if drawn else "") + group.value))
+            self._lines.append(offer)
+            drawn.append(self._draw(offer))
+        headings = [place for place, offer in enumerate(self._lines) if offer is None]
+        chosen = 1 if drawn and not _is_named(self._typed) else None
+        self.query_one(MarkedList).show_lines(drawn, headings=headings, chosen=chosen)
+        if self._typed and not drawn and self._work is None:
+            self._say(self._explain_no_match())
+
+    def _explain_no_match(self) -> str:
+        if _is_named(self._typed):
+            return "enter opens it"
+        address = self._opening.suggest_address(self._typed)
+        return f"no match; enter fetches {plain_line(address)}" if address else "no match: nothing here is called so"
+
+    def _draw(self, offer: StartOffer) -> Content:
+        width = max(20, self.query_one(MarkedList).size.width - SIGN_WIDTH - 2)
+        if width < _TWO_COLUMNS_MIN:
+            return Content(offer.name).truncate(width, ellipsis=True)
+        name = Content(offer.name).truncate(min(_NAME_WIDTH + 12, width), ellipsis=True)
+        gap = max(2, _NAME_WIDTH - name.cell_length)
+        return (name + " " * gap + Content.styled(offer.note, "$muted")).truncate(width, ellipsis=True)
+
+    def _draw_foot(self) -> Content:
+        labels = {action.id: action.label.lower() for action in self._keys.actions}
+        return Content("  ").join(draw_hint(self._keys.show_first(action_id), labels[action_id]) for action_id in _FOOT)
+
+    def _say(self, words: str, *, is_problem: bool = False) -> None:
+        said = self.query_one("#open-said", Static)
+        said.set_class(is_problem and bool(words), "-problem")
+        said.update(Content(words or _HINT))
+
+    @on(Input.Changed)
+    def _filter(self, event: Input.Changed) -> None:
+        event.stop()
+        if self._work is None:
+            self._say("")
+        self._show()
+
+    @on(events.Resize)
+    def _lay_out_again(self) -> None:
+        self.call_after_refresh(self._show)
+
+    @on(OptionList.OptionSelected)
+    def _open_clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self._open_line(event.option_index)
+
+    @on(Input.Submitted)
+    def _open_typed(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_open()
+
+    def action_open(self) -> None:
+        """Open what is chosen, or else what is typed."""
+        line = self.query_one(MarkedList).highlighted
+        if self._work is None and line is not None:
+            self._open_line(line)
+        elif self._work is None and self._typed:
+            self._open_name(self._typed)
+
+    def action_complete(self) -> None:
+        """Put into the box what the files that are listed have in common, or else the chosen one."""
+        line = self.query_one(MarkedList).highlighted
+        files = [offer for offer in self.offers if offer.group is OfferGroup.FILE]
+        chosen = self._lines[line] if line is not None else next(iter(files), None)
+        value = complete(self._typed, files) or (chosen.source if chosen is not None else "")
+        if value and value != self._typed:
+            field = self.query_one(Input)
+            field.value = value
+            field.cursor_position = len(value)
+        elif self._work is None:
+            self._say("no match: there is nothing to complete")
+
+    def _open_line(self, line: int) -> None:
+        offer = self._lines[line] if line < len(self._lines) else None
+        if offer is not None and self._work is None:
+            self._begin(expand(offer.source), offer.conversation_id)
+
+    def _open_name(self, typed: str) -> None:
+        address = None if _is_named(typed) else self._opening.suggest_address(typed)
+        if typed == "-":
+            self._say("Standard input is read from the command line alone: roamtui -", is_problem=True)
+            return
+        if address is None:
+            self._begin(typed if "://" in typed else expand(typed), None)
+            return
+
+        def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+            if answer:
+                self._begin(address, None)
+
+        question = "There is no file with this name. Fetch it from the web?"
+        self.app.push_screen(ConfirmScreen(question, address, yes="Fetch"), take)
+
+    def _begin(self, source: str, conversation_id: str | None) -> None:
+        if (source if "://" in source else os.path.abspath(source)) in self._open_now:  # noqa: PTH100 - keeps links
+            self.dismiss(Chosen(source=source, conversation_id=conversation_id, opened=None))
+            return
+        self._work = _Work(plain_line(source))
+        self._work.worker = self.run_worker(
+            self._open(source, conversation_id, self._work), group="opening", exit_on_error=False
+        )
+
+    async def _open(self, source: str, conversation_id: str | None, work: _Work) -> None:
+        try:
+            opened = await asyncio.to_thread(
+                self._opening.open_source, source, conversation_id, self._model, work.report
+            )
+        except RoamtuiError as error:
+            if self.has_class("-named") and self.has_class("-alone"):
+                self.dismiss(error)
+            else:
+                self._end_work(plain_line(str(error)))
+            return
+        self.dismiss(Chosen(source=source, conversation_id=conversation_id, opened=opened))
+
+    def _turn(self) -> None:
+        """Show that something goes on while it does, how far it is, and how to stop it."""
+        if self._work is not None:
+            self._frame = (self._frame + 1) % len(_FRAMES)
+            far = f" {self._work.done:,} of {self._work.count:,}" if self._work.count else ""
+            self._say(f"{_FRAMES[self._frame]} opening {self._work.name} …{far}, esc stops")
+            self._show_pages(self._work)
+
+    def _show_pages(self, work: _Work) -> None:
+        """Let the person read what was read of a file so far, in place of what else can be opened."""
+        text = "".join(work.texts.popleft() for _ in range(len(work.texts)))
+        if text:
+            self.add_class("-reading")
+            self.query_one(Log).write(text)
+
+    def _end_work(self, problem: str = "") -> None:
+        """Offer again what can be opened, and say why where the person did not end it."""
+        self._work = None
+        self.remove_class("-reading", "-named")
+        self.query_one(Log).clear()
+        self._say(problem, is_problem=True)
+
+    @on(Worker.StateChanged)
+    def _tell_failure(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self._end_work(describe_failure(event.worker.error))
+
+    def action_next(self) -> None:
+        """Select the next one; of pages that are shown already, read on."""
+        if self.has_class("-reading"):
+            self.query_one(Log).scroll_page_down()
+        else:
+            self.query_one(MarkedList).action_cursor_down()
+
+    def action_previous(self) -> None:
+        """Select the previous one; of pages that are shown already, read back."""
+        if self.has_class("-reading"):
+            self.query_one(Log).scroll_page_up()
+        else:
+            self.query_one(MarkedList).action_cursor_up()
+
+    @override
+    def action_leave(self) -> None:
+        """Stop opening; else empty the box; else leave."""
+        if self._work is not None:
+            self._work.stop()
+            if self.has_class("-named"):
+                self.dismiss(None)
+            else:
+                self._end_work()
+        elif self._typed:
+            self.query_one(Input).value = ""
+        else:
+            self.dismiss(None)
+
+    def action_help(self) -> None:
+        """Show all keys."""
+        from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - only for those who ask
+
+        self.app.push_screen(HelpScreen(self._keys, Scope.START))
+
+    def action_choose_theme(self) -> None:
+        """Choose the colours."""
+        from roamtui.tui.screens.choosing import choose_theme  # noqa: PLC0415 - only for those who ask
+
+        def keep(name: str) -> None:
+            save = partial(self._opening.save_setting, "theme", name)
+            self.run_worker(asyncio.to_thread(save), exit_on_error=False)
+
+        choose_theme(self.app, keep)
+
+    def action_palette(self) -> None:
+        """Find a command by its name."""
+        self.app.action_command_palette()
+
+
+def _is_named(typed: str) -> bool:
+    """Return whether what is typed names something itself: an address, or a file that is there."""
+    return bool(typed) and ("://" in typed or os.path.lexists(expand(typed)))

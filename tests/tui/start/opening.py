@@ -1,0 +1,90 @@
+"""What the tests of opening documents share: an app that opens scripted ones."""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import TYPE_CHECKING
+
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.document.build import build_library
+from roamtui.errors import SourceError
+from roamtui.models.scripted import ScriptedModel
+from roamtui.sources.read import RawText
+from roamtui.tui.app import RoamApp
+from roamtui.tui.context import AppContext, FirstContext, Opening, TuiOptions
+from roamtui.tui.start.offers import OfferGroup, StartOffer
+
+if TYPE_CHECKING:
+    from roamtui.conversation.store import Store
+    from roamtui.models.base import Model
+    from roamtui.sources.convert.converted import PageReport
+
+OFFERS = (
+    StartOffer(
+        group=OfferGroup.CONVERSATION,
+        name="What of fees?",
+        note="1 question",
+        source="/d/fees.md",
+        conversation_id="c1",
+    ),
+    StartOffer(group=OfferGroup.EXAMPLE, name="A handbook", note="to try", source="/d/handbook.md"),
+    StartOffer(group=OfferGroup.SITE, name="[red]Odd[/]", note="tools", source="https://odd.example/llms.txt"),
+)
+
+
+class Opener:
+    """Takes note of what is opened; what holds "bad" is refused, and a PDF is read until nobody wants it."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        self.store = store
+        self.opened: list[tuple[str, str | None]] = []
+        self.models: list[Model | None] = []
+        self.kept: list[tuple[str, str]] = []
+        self.gate = Event()
+        self.gate.set()
+        self.pages_read = Event()
+
+    def make_first(self, source: str, conversation_id: str | None = None, model: Model | None = None) -> FirstContext:
+        """Return a document of one section that is called as its source."""
+        library = build_library(RawText(text=f"# Of {source}\n\nIt has 40 loaves.\n", source=source, name="a"))
+        if conversation_id is not None and self.store is not None:
+            session = Session.resume(library, conversation_id, store=self.store)
+        else:
+            session = Session.start(library, store=self.store)
+        agent = Agent(session, model or ScriptedModel())
+        return FirstContext.of(AppContext(agent=agent))
+
+    def open(self, source: str, conversation_id: str | None, model: Model | None, report: PageReport) -> FirstContext:
+        self.opened.append((source, conversation_id))
+        self.models.append(model)
+        self.gate.wait(30)
+        if source.endswith(".pdf"):
+            self._convert(report)
+        if "bad" in source:
+            raise SourceError(f"{source} cannot be read: it is bad.")
+        return self.make_first(source, conversation_id, model)
+
+    def _convert(self, report: PageReport) -> None:
+        """Read the seventh page of 1,200 for as long as that is wanted."""
+        try:
+            report(7, 1_200, "".join(f"· {page} ·\n\nWords of page {page}\n\n" for page in range(1, 8)))
+            while True:
+                report(7, 1_200, "")
+                self.pages_read.wait(0.01)
+        finally:
+            self.pages_read.set()
+
+    @property
+    def opening(self) -> Opening:
+        """What the screen is given."""
+        return Opening(
+            list_offers=lambda: (OFFERS, ""),
+            open_source=self.open,
+            suggest_address=lambda name: f"https://{name}" if "." in name else None,
+            save_setting=lambda key, value: self.kept.append((key, value)),
+        )
+
+    def make_app(self, first: str | None = None, theme: str | None = None) -> RoamApp:
+        """Return an app over a document, or one that begins where a person chooses it."""
+        return RoamApp(self.make_first(first) if first is not None else None, self.opening, TuiOptions(theme=theme))

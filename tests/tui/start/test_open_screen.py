@@ -1,0 +1,224 @@
+"""The screen that opens documents: filtering, naming, completing, opening, failing and leaving."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.widgets import Input
+
+from roamtui.tui.app import RoamApp
+from roamtui.tui.screens.help import HelpScreen
+from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
+from roamtui.tui.start.open_screen import OpenScreen
+from tests.tui.driving import screen_text, wait_until
+from tests.tui.start.opening import Opener
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+
+@pytest.fixture
+def opener() -> Opener:
+    return Opener()
+
+
+@pytest.fixture
+def app(opener: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RoamApp:
+    folder = tmp_path / "here"
+    (folder / "letters").mkdir(parents=True)
+    for name in ("bread.md", "bream.md", "letters/one.txt", "tool.exe"):
+        (folder / name).write_text("x")
+    monkeypatch.chdir(folder)
+    return opener.make_app()
+
+
+async def wait_for_offers(app: RoamApp, pilot: Pilot[None]) -> None:
+    await wait_until(pilot, lambda: "What of fees?" in screen_text(app))
+
+
+def typed(app: RoamApp) -> str:
+    return app.screen.query_one(Input).value
+
+
+async def test_the_first_offer_is_chosen_and_its_conversation_goes_on(app: RoamApp, opener: Opener) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for_offers(app, pilot)
+        assert "A handbook" in screen_text(app)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.documents != {} and "Of /d/fees.md" in screen_text(app))
+        assert app.screen is app.main
+    assert opener.opened == [("/d/fees.md", "c1")]
+
+
+async def test_typing_filters_and_arrows_choose(app: RoamApp, opener: Opener) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for_offers(app, pilot)
+        await pilot.press(*"to")
+        await pilot.pause()
+        assert "What of fees?" not in screen_text(app)
+        assert "[red]Odd[/]" in screen_text(app)
+        await pilot.press("down", "enter")
+        await wait_until(pilot, lambda: bool(app.documents))
+    assert opener.opened == [("https://odd.example/llms.txt", None)]
+
+
+async def test_documents_of_the_current_folder_are_offered_and_what_is_none_is_not(app: RoamApp) -> None:
+    async with app.run_test(size=(80, 40)) as pilot:
+        await wait_for_offers(app, pilot)
+        shown = screen_text(app)
+        assert all(name in shown for name in ("Files here", "bread.md", "bream.md", "letters/"))
+        assert "tool.exe" not in shown
+
+
+async def test_tab_completes_a_path_step_by_step_and_the_field_keeps_the_keys(app: RoamApp, opener: Opener) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for_offers(app, pilot)
+        await pilot.press("b", "tab")
+        assert typed(app) == "brea"
+        await pilot.press("d", "tab")
+        await wait_until(pilot, lambda: typed(app) == "bread.md")
+        await pilot.press("escape", "l", "e", "tab")
+        await wait_until(pilot, lambda: typed(app) == "letters/")
+        await pilot.press("tab")
+        await wait_until(pilot, lambda: typed(app) == "letters/one.txt")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: bool(app.documents))
+    assert opener.opened == [("letters/one.txt", None)]
+
+
+async def test_where_nothing_matches_that_is_said_and_tab_leads_nowhere(app: RoamApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for_offers(app, pilot)
+        await pilot.press(*"zzz")
+        await wait_until(pilot, lambda: "no match: nothing here is called so" in screen_text(app))
+        await pilot.press("tab", "z")
+        assert typed(app) == "zzzz"
+
+
+async def test_help_themes_and_commands_are_there_before_any_document(app: RoamApp, opener: Opener) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for_offers(app, pilot)
+        await pilot.press("f1")
+        await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        await pilot.press("escape", "f3")
+        await wait_until(pilot, lambda: isinstance(app.screen, PickerScreen))
+        await pilot.press("home", "enter")
+        await wait_until(pilot, lambda: opener.kept == [("theme", "beacon")])
+        assert isinstance(app.screen, OpenScreen)
+
+
+async def test_a_conversion_tells_its_pages_which_can_be_read_and_ends_where_it_is_stopped(
+    app: RoamApp, opener: Opener
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for_offers(app, pilot)
+        app.screen.query_one(Input).value = "https://odd.example/a.pdf"
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "7 of 1,200" in screen_text(app) and "Words of page 1" in screen_text(app))
+        assert "What of fees?" not in screen_text(app)
+        await pilot.press("down", "down")
+        await wait_until(pilot, lambda: "Words of page 7" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, opener.pages_read.is_set)
+        await wait_until(pilot, lambda: "of page" not in screen_text(app))
+        assert "7 of 1,200" not in screen_text(app)
+        assert not app.documents
+
+
+async def test_what_was_named_is_opened_at_once_and_a_failure_ends_the_app(opener: Opener) -> None:
+    app = RoamApp(None, opener.opening, named="/d/fees.md")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_until(pilot, lambda: "Of /d/fees.md" in screen_text(app))
+    app = RoamApp(None, opener.opening, named="/d/bad.md")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_until(pilot, lambda: app.failure is not None)
+    assert str(app.failure) == "/d/bad.md cannot be read: it is bad."
+
+
+async def test_a_click_opens(app: RoamApp, opener: Opener) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_until(pilot, lambda: "A handbook" in screen_text(app))
+        line = next(y for y, row in enumerate(screen_text(app).split("\n")) if "A handbook" in row)
+        await pilot.click(offset=(12, line))
+        await wait_until(pilot, lambda: bool(app.documents))
+    assert opener.opened == [("/d/handbook.md", None)]
+
+
+async def test_a_file_that_is_there_goes_before_what_matches(app: RoamApp, opener: Opener, tmp_path: Path) -> None:
+    file = tmp_path / "handbook.md"
+    file.write_text("# x\n")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for_offers(app, pilot)
+        app.screen.query_one(Input).value = str(file)
+        await pilot.pause()
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: bool(app.documents))
+    assert opener.opened == [(str(file), None)]
+
+
+async def test_a_bare_name_is_asked_about_before_it_is_fetched(app: RoamApp, opener: Opener) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for_offers(app, pilot)
+        app.screen.query_one(Input).value = "site.example"
+        await wait_until(pilot, lambda: "no match; enter fetches https://site.example" in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        assert "https://site.example" in screen_text(app)
+        await pilot.press("n")
+        await wait_until(pilot, lambda: isinstance(app.screen, OpenScreen))
+        assert opener.opened == []
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: bool(app.documents))
+    assert opener.opened == [("https://site.example", None)]
+
+
+async def test_what_cannot_be_opened_is_a_sentence_and_the_screen_stays(app: RoamApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await wait_for_offers(app, pilot)
+        app.screen.query_one(Input).value = "https://bad"
+        await pilot.pause()
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "https://bad cannot be read: it is bad." in screen_text(app))
+        await pilot.press("escape")
+        await pilot.pause()
+        assert typed(app) == ""
+        await pilot.press("escape")
+    assert not app.documents
+    assert app.return_code == 0
+
+
+async def test_opening_says_so_and_can_be_left(app: RoamApp, opener: Opener) -> None:
+    opener.gate.clear()
+    try:
+        async with app.run_test(size=(80, 24)) as pilot:
+            await wait_for_offers(app, pilot)
+            app.screen.query_one(Input).value = "https://slow"
+            await pilot.pause()
+            await pilot.press("enter")
+            await wait_until(pilot, lambda: "opening https://slow" in screen_text(app))
+            await pilot.press("escape")
+            await wait_until(pilot, lambda: "opening" not in screen_text(app))
+            opener.gate.set()
+            await pilot.pause()
+            assert not app.documents
+    finally:
+        opener.gate.set()
+
+
+@pytest.mark.parametrize(("size", "margin"), [((200, 50), 50), ((50, 20), 1)])
+async def test_it_stands_in_the_middle_of_the_room_and_fills_a_small_one(
+    app: RoamApp, size: tuple[int, int], margin: int
+) -> None:
+    async with app.run_test(size=size) as pilot:
+        await wait_for_offers(app, pilot)
+        lines = screen_text(app).split("\n")
+    (row,) = [line for line in lines if "What of fees?" in line]
+    assert abs(len(row) - len(row.lstrip()) - margin) <= 3
+    assert ("1 question" in row) is (margin > 1)
+    used = [number for number, line in enumerate(lines) if line.strip()]
+    assert abs(used[0] - (len(lines) - 1 - used[-1])) <= 2

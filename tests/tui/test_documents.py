@@ -1,0 +1,128 @@
+"""Documents side by side: opened, turned to and closed, each with its own conversation."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from textual.widgets import OptionList
+
+from roamtui.conversation.store import Store
+from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.tui.screens.conversations import ConversationsScreen
+from roamtui.tui.start.open_screen import OpenScreen
+from tests.tui.driving import ask, screen_text, wait_until
+from tests.tui.start.opening import Opener
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+    from roamtui.tui.app import RoamApp
+
+
+@pytest.fixture
+def opener(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opener]:
+    monkeypatch.chdir(tmp_path)
+    with closing(Store(tmp_path / "conversations")) as store:
+        yield Opener(store)
+
+
+async def open_second(app: RoamApp, pilot: Pilot[None]) -> None:
+    """Open the example beside the document that is shown."""
+    await pilot.press("ctrl+o")
+    await wait_until(pilot, lambda: "A handbook" in screen_text(app))
+    await pilot.press(*"handbook", "enter")
+    await wait_until(pilot, lambda: len(app.documents) == 2 and app.screen is app.main)
+    await pilot.pause()
+
+
+async def test_another_document_opens_beside_the_first_and_a_key_turns_between_them(opener: Opener) -> None:
+    app = opener.make_app("/d/bread.md")
+    async with app.run_test(size=(100, 30)) as pilot:
+        model = app.app_context.agent.model
+        assert isinstance(model, ScriptedModel)
+        model.add_replies(ScriptedReply(text="Forty."))
+        await ask(pilot, "How many loaves?")
+        await open_second(app, pilot)
+        head, *rest = screen_text(app).split("\n")
+        assert "1 Of /d/bread.md" in head
+        assert "2 Of /d/handbook.md" in head
+        assert "Forty." not in "\n".join(rest)
+        assert opener.models == [model], "the same model answers"
+        await pilot.press("ctrl+t")
+        await wait_until(pilot, lambda: "Forty." in screen_text(app))
+        assert app.main.focused is app.main.question_box
+        await pilot.click(offset=(30, 0))
+        await wait_until(pilot, lambda: "Forty." not in screen_text(app))
+
+
+async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) -> None:
+    app = opener.make_app("/d/bread.md")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await open_second(app, pilot)
+        await pilot.press("ctrl+o")
+        await wait_until(pilot, lambda: "Open now" in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: app.main.session.state.library.source == "/d/bread.md")
+        await open_second(app, pilot)
+        assert app.main.session.state.library.source == "/d/handbook.md"
+        assert len(opener.opened) == 1
+
+
+async def test_an_answer_goes_on_behind_another_document(opener: Opener) -> None:
+    app = opener.make_app("/d/bread.md")
+    async with app.run_test(size=(100, 30)) as pilot:
+        first = app.main
+        model = app.app_context.agent.model
+        assert isinstance(model, ScriptedModel)
+        await open_second(app, pilot)
+        model.add_replies(ScriptedReply(text="Forty."))
+        first.question_box.fill("How many?")
+        first.question_box.action_send()
+        await wait_until(pilot, lambda: bool(first.session.state.transcript.exchanges) and not first.is_asking)
+        assert "Forty." not in screen_text(app)
+        await pilot.press("ctrl+t")
+        await wait_until(pilot, lambda: "Forty." in screen_text(app))
+
+
+async def test_closing_the_last_document_leads_to_choosing_one(opener: Opener) -> None:
+    app = opener.make_app("/d/bread.md")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await open_second(app, pilot)
+        model = app.app_context.agent.model
+        assert isinstance(model, ScriptedModel)
+        await pilot.press("f12")
+        await wait_until(pilot, lambda: app.main.session.state.library.source == "/d/bread.md")
+        assert not model.is_closed, "it still answers for the other one"
+        await pilot.press("f12")
+        await wait_until(pilot, lambda: isinstance(app.screen, OpenScreen) and model.is_closed)
+        await wait_until(pilot, lambda: "A handbook" in screen_text(app))
+        await pilot.press(*"handbook", "enter")
+        await wait_until(pilot, lambda: bool(app.documents) and app.screen is app.main)
+
+
+async def test_a_conversation_about_another_document_opens_it_and_goes_on(opener: Opener, tmp_path: Path) -> None:
+    file = tmp_path / "other.md"
+    file.write_text("# Other\n")
+    app = opener.make_app(str(file))
+    async with app.run_test(size=(100, 30)) as pilot:
+        model = app.app_context.agent.model
+        assert isinstance(model, ScriptedModel)
+        model.add_replies(ScriptedReply(text="Forty."))
+        await ask(pilot, "How many loaves?")
+    app = opener.make_app(str(file))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await wait_until(pilot, lambda: "1 earlier conversation: f4" in screen_text(app))
+    app = opener.make_app("/d/bread.md")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("f4", "t")
+        await wait_until(pilot, lambda: isinstance(app.screen, ConversationsScreen))
+        await wait_until(pilot, lambda: app.screen.query_one(OptionList).option_count > 0)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Forty." in screen_text(app))
+        assert [source for source, _ in opener.opened] == [str(file)]
+        assert len(app.documents) == 2
