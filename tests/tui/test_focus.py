@@ -221,3 +221,35 @@ async def test_keys_typed_right_after_a_change_of_pane_belong_to_the_new_one() -
             app.post_message(events.Key(key, key if len(key) == 1 else None))
         await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == find_id(app, "Dough"))
         assert app.main.question_box.text == ""
+
+
+async def test_the_edge_of_the_outline_is_dragged_and_moved_by_keys() -> None:
+    app = make_app()
+    async with app.run_test(size=MIDDLE) as pilot:
+        await pilot.pause()
+        tree = app.main.tree_pane
+        edge = tree.region.right - 1
+        await pilot.mouse_down(offset=(edge, 8))
+        await pilot.hover(offset=(60, 8))
+        await pilot.mouse_up(offset=(60, 8))
+        await wait_until(pilot, lambda: tree.region.width == 61)
+        await pilot.hover(offset=(40, 8))
+        await pilot.press("escape", "<", "<")
+        await wait_until(pilot, lambda: tree.region.width == 53)
+        await pilot.press(*[">"] * 20)
+        await wait_until(pilot, lambda: tree.region.width == 70)  # something is left of the conversation
+        await pilot.resize_terminal(*NARROW)
+        await wait_until(pilot, lambda: tree.region.width == 50)
+        await pilot.resize_terminal(*WIDE)
+        await wait_until(pilot, lambda: tree.region.width == 70)
+
+
+async def test_what_the_numbers_of_the_outline_are_stands_above_them_where_they_show() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 30)) as pilot:
+        await wait_until(pilot, lambda: "tok" in screen_text(app))
+        lines = screen_text(app).splitlines()
+        assert lines[1].index("tok") + len("tok") == lines[2].index("134") + len("134")
+        await pilot.resize_terminal(80, 30)
+        await wait_until(pilot, lambda: "134" not in screen_text(app).splitlines()[2])
+        assert "tok" not in screen_text(app).splitlines()[1]

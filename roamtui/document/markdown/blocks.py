@@ -147,6 +147,8 @@ class Details:
     """Blocks that a page folds away below a summary."""
 
     summary: Inline
+    is_open: bool
+    """Whether a page shows the blocks at first."""
     blocks: tuple[Block, ...]
     start: int
     """Offset of the summary."""
@@ -163,6 +165,21 @@ class Markdown:
     blocks: tuple[Block, ...]
     links: tuple[Link, ...]
     """In order; words know theirs by its number."""
+
+
+def find_end(block: Block) -> int:
+    """Return the offset after a block and all in it."""
+    match block:
+        case Code():
+            return block.offsets[-1]
+        case Table():
+            return block.rows[-1].end
+        case List():
+            return block.items[-1].end
+        case Details() | Quote():
+            return max(block.end, *(find_end(one) for one in block.blocks), 0)
+        case Paragraph() | Heading() | Rule():
+            return block.end
 
 
 def flatten_blocks(blocks: Sequence[Block]) -> Inline:

@@ -64,6 +64,7 @@ _PLACED = {"hr", "pre", *_HEADINGS}
 """Elements that part paragraphs, and more than that."""
 _ALERT = re.compile(r"\[!([A-Za-z]{2,20})\][+-]?(?:[ \t]+(.*)|)")
 _ALIGNMENT = re.compile(r"text-align\s*:\s*(left|right|center)")
+_OPEN = re.compile(r"\sopen\b", re.IGNORECASE)
 _LABEL_LENGTH_MAX = 200
 """Characters of a link's label that are looked at; CommonMark allows 999."""
 _DEFINITION = re.compile(
@@ -150,6 +151,8 @@ class _Frame:
     start: int
     end: int
     is_html: bool = False
+    is_open: bool = False
+    """Of details."""
     blocks: list[Block] = field(default_factory=list)
     """What it holds; of a list, table or row what stands between their own parts."""
     alert: str = ""
@@ -416,6 +419,7 @@ class _Reading:
         start, end = self._here if self._line is not None else self._span
         frame = _Frame(kind=kind, start=start, end=end, is_html=True, is_tight=True)
         attributes = piece.attributes
+        frame.is_open = _OPEN.search(piece.text) is not None
         if piece.name == "ol":
             frame.number = _read_number(attributes, "start", 10**9)
         if kind == "cell":
@@ -460,7 +464,8 @@ class _Reading:
                 quote = Quote(blocks=blocks, alert=frame.alert, title=frame.title, start=start, end=end)
                 parent.blocks.append(quote)
             case "details":
-                parent.blocks.append(Details(summary=frame.title, blocks=blocks, start=start, end=end))
+                details = Details(summary=frame.title, is_open=frame.is_open, blocks=blocks, start=start, end=end)
+                parent.blocks.append(details)
             case "summary" if parent.kind == "details":
                 parent.title, parent.start, parent.end = flatten_blocks(blocks), start, end
             case "item":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -67,7 +67,11 @@ class MarkdownLayout:
     """Cells in view, None where lines run on."""
     can_scroll: bool = True
     """Whether what is wider than the view can be scrolled to; else code is folded, and tables are as narrow as it."""
+    turned: Container[int] | None = None
+    """Offsets of the details that a person folded or unfolded; None where none can be."""
     lines: list[Line] = field(default_factory=list)
+    folds: list[Details] = field(default_factory=list)
+    """Details that can be folded; the link of number n is -1 - n."""
     _containers: list[_Container] = field(default_factory=list)
     _block: int = 0
     _is_titled: bool = False
@@ -145,11 +149,20 @@ class MarkdownLayout:
                 self.add_blocks(block.blocks)
 
     def _add_details(self, block: Details) -> None:
-        mark, indent = (Run("▾ ", Look(Role.BULLET)),), (Run("  "),)
-        with self._within(_Container(mark, indent)):
-            summary = make_runs(block.summary, Look(emphasis=Emphasis.STRONG)) or [Run("Details", Look(Role.ASIDE))]
-            lines = wrap_runs(summary, self._find_room(PROSE_WIDTH_MAX))
-            self._add_titled(lines, block)
+        link = None
+        if self.turned is not None:
+            self.folds.append(block)
+            link = -len(self.folds)
+        is_open = is_unfolded(block, self.turned)
+        mark = Run("▾ " if is_open else "▸ ", Look(Role.BULLET, link=link))
+        with self._within(_Container((mark,), (Run("  "),))):
+            runs = make_runs(block.summary, Look(emphasis=Emphasis.STRONG)) or [Run("Details", Look(Role.ASIDE))]
+            runs = [Run(run.text, replace(run.look, link=link)) if run.look.link is None else run for run in runs]
+            lines = wrap_runs(runs, self._find_room(PROSE_WIDTH_MAX))
+            if is_open:
+                self._add_titled(lines, block)
+            else:
+                self._add_lines(lines, block.start, block.end)
 
     def _add_titled(self, title: Sequence[Sequence[Run]], block: Quote | Details) -> None:
         """Add the title of an alert or of details, and below it without a gap their blocks."""
@@ -244,6 +257,11 @@ class MarkdownLayout:
             return None
         width = self.width if width_max is None else min(self.width, width_max)
         return max(_WIDTH_MIN, width - sum(measure_runs(container.rest) for container in self._containers))
+
+
+def is_unfolded(block: Details, turned: Container[int] | None) -> bool:
+    """Return whether the blocks of details show, some having been turned from how a page shows them."""
+    return turned is None or block.is_open != (block.start in turned)
 
 
 def make_runs(words: Inline, base: Look) -> list[Run]:

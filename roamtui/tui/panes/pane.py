@@ -12,6 +12,7 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.tui.node_names import STEP
+from roamtui.tui.tree.line_render import SIZE_WIDTH_MIN
 
 TWO_PANES_COLUMNS = 64
 THREE_PANES_COLUMNS = 150
@@ -70,9 +71,11 @@ class PaneTitle(Widget):
             super().__init__()
             self.pane = pane
 
-    def __init__(self, pane: Pane) -> None:
+    def __init__(self, pane: Pane, unit: str = "") -> None:
+        """Show the name of `pane`, and what the numbers at its right edge are, where it is wide enough for them."""
         super().__init__()
         self._pane = pane
+        self._unit = unit
         self._hidden: frozenset[Pane] = frozenset()
         self._notes: tuple[str, ...] = ()
 
@@ -95,11 +98,15 @@ class PaneTitle(Widget):
     def render(self) -> Content:
         tabs = [self._draw_tab(pane) for pane in Pane if pane is self._pane or pane in self._hidden]
         left = Content(" ").join(tabs)
-        room = self.size.width - left.cell_length - 1
+        unit = f"  {self._unit}" if self._unit and self.size.width > SIZE_WIDTH_MIN else ""
+        room = self.size.width - left.cell_length - 1 - len(unit)
         note = self._choose_note(room - _NOTE_GAP)
-        if not note:
+        if unit and self._notes and note.plain != self._notes[0]:  # words of what was found go first
+            room, unit = room + len(unit), ""
+            note = self._choose_note(room - _NOTE_GAP)
+        if not (note or unit):
             return left.truncate(self.size.width)
-        return left + " " * (room - note.cell_length) + note
+        return left + " " * max(0, room - note.cell_length) + note + unit
 
     def _choose_note(self, room: int) -> Content:
         contents = [Content(note) for note in self._notes if note]

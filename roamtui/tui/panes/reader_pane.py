@@ -29,7 +29,7 @@ from roamtui.tui.commands import (
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane import Pane, PaneTitle
-from roamtui.tui.reader.messages import LinkClicked, PlaceChanged, ReadingPlace, SidewaysChanged
+from roamtui.tui.reader.messages import PlaceChanged, ReadingPlace, SidewaysChanged
 from roamtui.tui.status_line import draw_hint
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class ReaderPane(Vertical):
     DEFAULT_CSS = """
     ReaderPane {
         background: $surface;
-        & Reader { height: 1fr; padding: 1 2 0 2; }
+        & Reader { height: 1fr; padding: 1 0 0 2; }
         & #reader-empty { height: 1fr; padding: 1 2 0 2; color: $muted; }
     }
     """
@@ -308,7 +308,7 @@ class ReaderPane(Vertical):
             if not self.reader.next_link(1, only_in_view=True):
                 self.post_message(NothingDone("no link in view"))
         else:
-            self.reader.post_message(LinkClicked(href))
+            self.reader.follow(href)
 
     def action_raw(self) -> None:
         """Show the text as it stands, or formatted."""

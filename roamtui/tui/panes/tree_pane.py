@@ -41,6 +41,7 @@ from roamtui.tui.tree.outline_tree import OutlineTree
 from roamtui.tui.tree.text_hits import HitWalk
 from roamtui.tui.tree.title_filter import Steps, run_steps
 
+_COLUMNS_STEP = 4
 _FILTERING = "filtering"
 """Name of the workers that filter titles."""
 
@@ -52,7 +53,7 @@ class TreePane(Vertical):
     DEFAULT_CSS = """
     TreePane {
         background: $surface;
-        & OutlineTree { height: 1fr; padding-left: 1; }
+        & OutlineTree { height: 1fr; padding-left: 1; scrollbar-gutter: stable; }
     }
     """
 
@@ -73,6 +74,13 @@ class TreePane(Vertical):
     class SearchEnded(Message):
         """Nothing is searched for any more."""
 
+    class Widened(Message):
+        """A person wants it wider by some columns, narrower by a negative number."""
+
+        def __init__(self, columns: int) -> None:
+            super().__init__()
+            self.columns = columns
+
     class FindWanted(Message):
         """A person wants to find sections by what they say."""
 
@@ -89,7 +97,8 @@ class TreePane(Vertical):
         self.outline = OutlineTree(state, id="tree")
         """The lines themselves."""
         self._wanted_id: str | None = None
-        self.title_line = PaneTitle(Pane.TREE)
+        self._is_dragged = False
+        self.title_line = PaneTitle(Pane.TREE, unit="tok")
         """Its first line."""
         self._filter = FieldLine("filter", enter="walk the matches")
         self._search = FieldLine("search", enter="first match")
@@ -285,6 +294,33 @@ class TreePane(Vertical):
         citations = self._state.transcript.exchanges[-1].citations if self._state.transcript.exchanges else ()
         ids = dict.fromkeys(citation.section_id for citation in citations)
         return tuple(section_id for section_id in ids if section_id in self._state.library)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Let the edge be dragged."""
+        self._is_dragged = event.screen_x == self.region.right - 1 and not self.has_class("-alone")
+        self.capture_mouse(self._is_dragged)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Have the edge follow the mouse."""
+        if self._is_dragged:
+            self._widen(event.screen_x - self.region.right + 1)
+
+    def on_mouse_up(self) -> None:
+        """Leave the edge there."""
+        self._is_dragged = False
+        self.release_mouse()
+
+    def _widen(self, columns: int) -> None:
+        if columns and not self.has_class("-alone"):
+            self.post_message(self.Widened(columns))
+
+    def action_wider(self) -> None:
+        """Make the outline wider."""
+        self._widen(_COLUMNS_STEP)
+
+    def action_narrower(self) -> None:
+        """Make the outline narrower."""
+        self._widen(-_COLUMNS_STEP)
 
     def action_filter(self) -> None:
         """Filter the titles."""

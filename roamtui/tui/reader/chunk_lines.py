@@ -10,10 +10,11 @@ from functools import cached_property
 
 from roamtui.document.document import Document
 from roamtui.document.lines import find_line_starts, normalise_line_ends
+from roamtui.document.markdown.blocks import Details
 from roamtui.document.markdown.reading import Definitions, find_definitions, read_markdown
 from roamtui.document.plain import plain_text
 from roamtui.tui.markdown.code_runs import colour_code
-from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout
+from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, is_unfolded
 from roamtui.tui.markdown.line import TAB_WIDTH, Line, Look, Role, Run, fold_runs
 from roamtui.tui.reader.document_view import Chunk
 
@@ -26,8 +27,10 @@ class ChunkLines:
     """What a chunk shows."""
 
     lines: tuple[Line, ...]
-    links: tuple[str, ...] = ()
-    """Addresses of its links, in order."""
+    links: tuple[str | int, ...] = ()
+    """Addresses of its links, in order, and offsets of the summaries of details, which fold."""
+    folded: tuple[Details, ...] = ()
+    """Those that are folded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +41,8 @@ class ChunkReader:
     width: int
     is_raw: bool = False
     is_wrapped: bool = True
+    turned: set[int] | None = None
+    """Offsets of the details that a person folded or unfolded; None where all are shown."""
 
     def read(self, chunk: Chunk) -> ChunkLines:
         """Return the lines of a chunk."""
@@ -73,11 +78,22 @@ class ChunkReader:
         text = self.document.text[chunk.start : chunk.end]
         definitions = self._definitions if _REFERENCE.search(text) else {}
         markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions)
-        layout = MarkdownLayout(width=self.width if self.is_wrapped else None)
+        layout = MarkdownLayout(width=self.width if self.is_wrapped else None, turned=self.turned)
         layout.add_blocks(markdown.blocks)
         if layout.lines and not chunk.is_continued:
             layout.lines.append(_blank(chunk.end, layout.lines[-1].block + 1))
-        return ChunkLines(lines=tuple(layout.lines), links=tuple(link.href for link in markdown.links))
+        links: dict[int | None, str | int] = {number: link.href for number, link in enumerate(markdown.links)}
+        if not layout.folds:
+            return ChunkLines(lines=tuple(layout.lines), links=tuple(links.values()))
+        links |= {-1 - number: fold.start for number, fold in enumerate(layout.folds)}
+        shown = dict.fromkeys(run.look.link for line in layout.lines for run in line.runs if run.look.link is not None)
+        numbers: dict[int | None, int | None] = {None: None} | {link: number for number, link in enumerate(shown)}
+        lines = [
+            replace(line, runs=tuple(Run(r.text, replace(r.look, link=numbers[r.look.link])) for r in line.runs))
+            for line in layout.lines
+        ]
+        folded = tuple(fold for fold in layout.folds if not is_unfolded(fold, self.turned))
+        return ChunkLines(lines=tuple(lines), links=tuple(links[link] for link in shown), folded=folded)
 
     def _read_front_matter(self, chunk: Chunk) -> list[Line]:
         text = self.document.text[chunk.start : chunk.end]

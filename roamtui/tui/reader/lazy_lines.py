@@ -65,6 +65,12 @@ class LazyLines:
         self._kept.move_to_end(chunk)
         return kept
 
+    def forget(self, chunk: int) -> None:
+        """Lay a chunk out anew: what it shows has changed."""
+        self._kept.pop(chunk, None)
+        self._measured.discard(chunk)
+        self.read(chunk)
+
     def is_measured(self, chunk: int) -> bool:
         """Return whether the number of lines of a chunk is known."""
         return chunk in self._measured
@@ -165,10 +171,17 @@ def find_link(lines: LazyLines, current: LinkPlace | None, direction: int, view:
 
 def find_link_line(lines: LazyLines, place: LinkPlace) -> int:
     """Return the number of the line where a link begins."""
+    return find_link_start(lines, place)[0]
+
+
+def find_link_start(lines: LazyLines, place: LinkPlace) -> tuple[int, int]:
+    """Return the number of the line where a link begins, and its first cell there."""
+    top = lines.top(place.chunk)
     for number, line in enumerate(lines.read(place.chunk).lines):
-        if any(run.look.link == place.number for run in line.runs):
-            return lines.top(place.chunk) + number
-    return lines.top(place.chunk)
+        for index, run in enumerate(line.runs):
+            if run.look.link == place.number:
+                return top + number, measure_runs(line.runs[:index])
+    return top, 0
 
 
 def find_link_at(line: Line, cell: int) -> int | None:

@@ -17,6 +17,7 @@ from textual.strip import Strip
 from typing_extensions import override
 
 from roamtui.document.library import Library
+from roamtui.document.markdown.blocks import find_end
 from roamtui.document.node import NodeKind, Span
 from roamtui.tui.markdown.line import Line, measure_runs
 from roamtui.tui.node_names import name_whole
@@ -24,12 +25,23 @@ from roamtui.tui.reader import messages
 from roamtui.tui.reader.chunk_lines import ChunkReader
 from roamtui.tui.reader.document_view import DocumentView, find_document_view, name_library
 from roamtui.tui.reader.highlights import Highlights
-from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, Place, find_link, find_link_at, find_link_line
+from roamtui.tui.reader.lazy_lines import (
+    LazyLines,
+    LinkPlace,
+    Place,
+    find_link,
+    find_link_at,
+    find_link_line,
+    find_link_start,
+)
 from roamtui.tui.reader.strips import STYLE_NAMES, STYLES, Highlight, Overlay, ReaderPalette, make_strip, read_palette
 from roamtui.tui.reader.text_search import TextSearch
 
 _MARGIN = 3
 """Lines kept above a place that was jumped to, so that it is read in its context."""
+
+_MARGIN_RIGHT = 1
+"""Cells between text and scrollbar."""
 
 
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
@@ -42,13 +54,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     EndPassed = messages.EndPassed
     SidewaysChanged = messages.SidewaysChanged
 
-    def __init__(
-        self,
-        *,
-        id: str | None = None,  # noqa: A002 (Textual's own name)
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 (Textual's own name)
+        super().__init__(id=id)
         self.lines: LazyLines | None = None
         self._palette: ReaderPalette | None = None
         self._library: Library | None = None
@@ -65,8 +72,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._blank_lines = 0
         """Below the last line, so that any section can be shown from the top."""
         self._is_jumping = False
-        self._is_raw = False
-        self._is_wrapped = True
+        self._turned: set[int] = set()
+        self.is_raw = False
+        """Whether the text is shown as it stands in the source."""
+        self.is_wrapped = True
+        """Whether long lines of prose are broken to the width of the view."""
         self._laid_out_width = 0
         self._sideways = ""
 
@@ -74,16 +84,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def section_id(self) -> str | None:
         """The section that was jumped to, or since scrolled to the top; None for none."""
         return self._section_id
-
-    @property
-    def is_raw(self) -> bool:
-        """Whether the text is shown as it stands in the source."""
-        return self._is_raw
-
-    @property
-    def is_wrapped(self) -> bool:
-        """Whether long lines of prose are broken to the width of the view."""
-        return self._is_wrapped
 
     @property
     def view_size(self) -> Size:
@@ -124,6 +124,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if before is None or before.document is not view.document or self.lines is None:
             self._search = TextSearch(view.document.text)
             self._highlights = Highlights(quote=quote)
+            self._turned = set()
             self._lay_out(self._start)
         else:
             self._link = None
@@ -134,14 +135,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._highlights.quote is not None:
             self._jump_to_offset(self._highlights.quote.start, Overlay.QUOTE)
 
-    def show_again(self, library: Library) -> bool:
-        """Show the same section of the library as it is now, at the same place; return whether it is still there."""
+    def show_again(self, library: Library) -> None:
+        """Show the same place of the library as it is now; nothing, where its section is gone."""
         place = self.place
         if place is None or place.section_id not in library:
             self.clear()
-            return False
-        self.show_section(library, place.section_id, into=place.into)
-        return True
+        else:
+            self.show_section(library, place.section_id, into=place.into)
 
     def clear(self) -> None:
         """Show nothing."""
@@ -151,12 +151,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def toggle_raw(self) -> None:
         """Show the text as it stands in the source, or rendered again."""
-        self._is_raw = not self._is_raw
+        self.is_raw = not self.is_raw
         self._lay_out(self._offset_in_view())
 
     def toggle_wrap(self) -> None:
         """Break long lines of prose to the width of the view, or let them run on."""
-        self._is_wrapped = not self._is_wrapped
+        self.is_wrapped = not self.is_wrapped
         self._lay_out(self._offset_in_view())
 
     def search_text(self, pattern: str, *, stays: bool = False) -> int:
@@ -187,11 +187,35 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Number of the chosen match in the document, 0 where none is chosen."""
         return self._highlights.current_number
 
-    def current_link(self) -> str | None:
-        """Return the address of the chosen link, None where none is chosen."""
+    def current_link(self) -> str | int | None:
+        """Return the address of the chosen link, of a summary its offset; None where none is chosen."""
         if self._link is None or self.lines is None:
             return None
         return self.lines.read(self._link.chunk).links[self._link.number]
+
+    def turn_fold(self, offset: int) -> None:
+        """Fold or unfold the details whose summary stands at a character of the document."""
+        if self.lines is not None:
+            self._turned ^= {offset}
+            with self._keep_view():
+                self.lines.forget(self.lines.find_chunk(offset))
+            self._highlights.forget_lines()
+            self._fit_size()
+            self._settle(is_upward=False)
+            self.refresh()
+
+    def _unfold_at(self, offset: int) -> None:
+        """Unfold all details that a character of the document is folded away in."""
+        assert self.lines is not None
+        hidden = [
+            fold
+            for fold in self.lines.read(self.lines.find_chunk(offset)).folded
+            if fold.end <= offset < find_end(fold)
+        ]
+        for fold in hidden:
+            self.turn_fold(fold.start)
+        if hidden:  # others may lie in them
+            self._unfold_at(offset)
 
     def next_link(self, direction: int, *, only_in_view: bool = False) -> bool:
         """Choose the next link (1) or the one before (-1), from the view on; return whether there is one."""
@@ -203,7 +227,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if found is None or (only_in_view and find_link_line(self.lines, found) not in view):
             return False
         self._link = found
-        self.show_y(find_link_line(self.lines, found))
+        y, x = find_link_start(self.lines, found)
+        self.show_y(y)
+        if not self.scroll_offset.x <= x < self.scroll_offset.x + self.view_size.width - _MARGIN:
+            self.scroll_to(x=x - _MARGIN, animate=False, force=True)
         self.refresh()
         return True
 
@@ -271,6 +298,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self.lines is None or not self.lines.chunks or self._view is None:
             return
         lines = self.lines
+        self._unfold_at(offset)
         y = lines.find_offset(offset)
         first = lines.locate(y)
         read = lines.read(first.chunk).lines
@@ -335,11 +363,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._view is not None and self._laid_out_width:
             reader = ChunkReader(
                 document=self._view.document,
-                width=self._laid_out_width,
-                is_raw=self._is_raw,
-                is_wrapped=self._is_wrapped,
+                width=self._laid_out_width - _MARGIN_RIGHT,
+                is_raw=self.is_raw,
+                is_wrapped=self.is_wrapped,
+                turned=self._turned,
             )
-            self.lines = LazyLines(self._view.cut(is_raw=self._is_raw), reader)
+            self.lines = LazyLines(self._view.cut(is_raw=self.is_raw), reader)
         if self.is_attached:
             self._is_jumping = True
             self.scroll_to(x=0, y=0, animate=False, force=True)
@@ -551,4 +580,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             return
         number = find_link_at(found[1], offset.x + self.scroll_offset.x)
         if number is not None:
-            self.post_message(self.LinkClicked(self.lines.read(found[0].chunk).links[number]))
+            self.follow(self.lines.read(found[0].chunk).links[number])
+
+    def follow(self, link: str | int) -> None:
+        """Have an address followed, or fold the details of a summary."""
+        if isinstance(link, int):
+            self.turn_fold(link)
+        else:
+            self.post_message(self.LinkClicked(link))

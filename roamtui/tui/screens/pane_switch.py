@@ -32,6 +32,11 @@ class Panes:
     status: StatusLine
 
 
+_TREE_COLUMNS_MIN = 16
+_RIGHT_COLUMNS_MIN = 30
+"""What stays of the screen for the panes beside the outline."""
+
+
 class PaneSwitch(Horizontal):
     """Holds the panes, shows those that the width allows, and moves the focus over what a person can reach."""
 
@@ -65,6 +70,8 @@ class PaneSwitch(Horizontal):
         self._box = panes.box
         self._right = Vertical(id="right")
         self._columns = 0
+        self._tree_columns: int | None = None
+        """How wide the person made the outline."""
         self.active = Pane.CHAT
         """Where the person is."""
         self.main = Pane.CHAT
@@ -120,6 +127,12 @@ class PaneSwitch(Horizontal):
                 self.go_chat()
             case Pane.READER:
                 self.read_or_go(came_from=self.screen.focused)
+
+    @on(TreePane.Widened)
+    def _widen_tree(self, event: TreePane.Widened) -> None:
+        event.stop()
+        self._tree_columns = self._tree.region.width + event.columns
+        self._show()
 
     @on(QuestionBox.PageWanted)
     def _scroll_page(self, event: QuestionBox.PageWanted) -> None:
@@ -250,6 +263,11 @@ class PaneSwitch(Horizontal):
         self._tree.set_class(len(visible) == 1, "-alone")
         hidden = frozenset(Pane) - visible
         beside_tree = Pane.TREE in visible and len(visible) > 1
+        width = self._tree_columns if beside_tree else None
+        if width is not None:
+            width = self._tree_columns = max(_TREE_COLUMNS_MIN, min(width, self._columns - _RIGHT_COLUMNS_MIN))
+        styles = self._tree.styles
+        styles.width = styles.min_width = styles.max_width = width
         self._tree.title_line.show_hidden(frozenset() if beside_tree else hidden)
         self._chat.title_line.show_hidden(hidden)
         self._reader.title_line.show_hidden(hidden)

@@ -107,8 +107,8 @@ def _make_linked(text: str = _LINKED) -> LazyLines:
     return LazyLines(section.cut(is_raw=False), ChunkReader(document=section.document, width=40))
 
 
-def _walk(lines: LazyLines, direction: int, view: range) -> list[str]:
-    hrefs: list[str] = []
+def _walk(lines: LazyLines, direction: int, view: range) -> list[str | int]:
+    hrefs: list[str | int] = []
     current: LinkPlace | None = None
     for _ in range(6):
         found = find_link(lines, current, direction, view)

@@ -255,3 +255,68 @@ async def test_a_large_document_costs_what_is_read_of_it() -> None:
         reader.go_bottom()
         await pilot.pause()
         assert reader.lines.measured_count <= 12
+
+
+_HTML = """# Page
+
+<details>
+<summary>Why is <a href="why.md">it</a> so?</summary>
+
+Because of the [moon](moon.md) and its tides.
+
+<details><summary>Inner</summary>
+
+A secret.
+
+</details>
+
+</details>
+
+<details open><summary>Shown</summary>
+
+At once.
+
+</details>
+
+> [!NOTE]
+> An alert with <a href="alert.md">a link</a> and <img src="tide.png" alt="a tide">.
+"""
+
+
+async def test_details_fold_by_key_and_click_and_open_for_what_is_found_in_them() -> None:
+    library = make_library(_HTML)
+    async with _run(library, "Page") as (app, reader, pilot):
+        assert _lines(reader)[3:8] == ["▸ Why is it so?", "", "▾ Shown", "  At once.", ""]
+        chosen = []
+        for _ in range(6):
+            reader.next_link(1)
+            chosen.append(reader.current_link())
+        summary = _HTML.index("<summary>Why")
+        assert chosen == [summary, "why.md", _HTML.index("<details open"), "alert.md", "tide.png", "tide.png"]
+        reader.turn_fold(summary)
+        assert _lines(reader)[3:8] == ["▾ Why is it so?", "  Because of the moon and its tides.", "", "  ▸ Inner", ""]
+        await pilot.click(reader, offset=(1, 3))
+        await pilot.pause()
+        assert _lines(reader)[3:6] == ["▸ Why is it so?", "", "▾ Shown"]
+        await pilot.click(reader, offset=(10, 3))
+        await pilot.pause()
+        assert app.heard == [Reader.LinkClicked("why.md")]
+        assert reader.search_text("secret") == 1
+        await pilot.pause()
+        assert _marked(reader, Overlay.CURRENT_MATCH) == ["secret"]
+        quote = _HTML.index("its tides")
+        reader.show_section(library, find_id(library, "Page"), highlight=Span(doc="", start=quote, end=quote + 9))
+        assert _marked(reader, Overlay.QUOTE) == ["its tides"]
+
+
+async def test_wide_tables_of_html_are_scrolled_to_and_so_is_a_link_in_them() -> None:
+    cells = "".join(f"<td>column-{number:02}-of-it</td>" for number in range(12)) + '<td><a href="x.md">far</a></td>'
+    async with _run(make_library(f"# Page\n\n<table><tr>{cells}</tr></table>\n"), "Page") as (_, reader, pilot):
+        assert "column-00" in "".join(_lines(reader))
+        reader.scroll_columns(1_000)
+        await pilot.pause()
+        assert "column-11" in "".join(_lines(reader))
+        reader.scroll_columns(-1_000)
+        await pilot.pause()
+        reader.next_link(1)
+        assert "far" in _marked(reader, Overlay.CURRENT_LINK)
