@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -9,11 +10,11 @@ from typing import TYPE_CHECKING
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.headings import Heading, scan_headings
-from roamtui.document.lines import find_line_starts, normalise_line_ends
+from roamtui.document.lines import normalise_line_ends
 from roamtui.document.llms_txt import add_links, is_link_list
 from roamtui.document.node import NodeKind
 from roamtui.document.page_boundaries import Boundary, blank_front_matter, find_boundaries
-from roamtui.document.parse import may_be_special, measure_front_matter, parse_raw
+from roamtui.document.parse import may_be_special, measure_front_matter, parse_raw, restore_offsets
 from roamtui.sources.web.address import resolve_link
 
 if TYPE_CHECKING:
@@ -72,7 +73,8 @@ def _divide(document: Document, normal: str, boundaries: Sequence[Boundary]) -> 
             for heading in page.headings
         )
     if len(normal) != len(document.text):
-        rows = _restore_offsets(str(document.text), normal, rows)
+        starts = restore_offsets(str(document.text), normal, array("Q", (row.start for row in rows)))
+        rows = [replace(row, start=start) for row, start in zip(rows, starts, strict=True)]
     return replace(document, title=title or document.title, columns=build_columns(rows, len(document.text)))
 
 
@@ -110,10 +112,3 @@ def _scan(text: str, start: int, shift: int = 0) -> list[Heading]:
         Heading(level, title, offset + shift)
         for level, title, offset in zip(columns.levels, columns.titles, columns.offsets, strict=True)
     ]
-
-
-def _restore_offsets(text: str, normal: str, rows: Sequence[Row]) -> list[Row]:
-    """Return rows of the text itself for those of the same text with normal line ends."""
-    before, after = find_line_starts(normal), find_line_starts(text)
-    lines = {offset: line for line, offset in enumerate(before)}
-    return [replace(row, start=after[lines[row.start]]) for row in rows]

@@ -89,7 +89,7 @@ def _build_sections(text: str, normal: str, headings: HeadingColumns) -> Columns
     """Return a row for each heading of `text`, and one for what stands before the first."""
     starts = headings.offsets
     if text is not normal:
-        starts = _restore_offsets(text, normal, starts)
+        starts = restore_offsets(text, normal, starts)
     levels, titles = headings.levels, headings.titles
     kinds = (NodeKind.SECTION,) * len(levels)
     if starts[0] > 0:
@@ -107,7 +107,7 @@ def _build_sections(text: str, normal: str, headings: HeadingColumns) -> Columns
     )
 
 
-def _restore_offsets(text: str, normal: str, starts: array[int]) -> array[int]:
+def restore_offsets(text: str, normal: str, starts: array[int]) -> array[int]:
     """Return where lines of the normalised text begin in the text itself."""
     numbers = count_lines(normal, starts)
     if len(text) - len(normal) == normal.count("\n"):  # each line end has one character more

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.search.languages import STOP_WORDS
 from roamtui.search.layout import Layout
@@ -36,9 +35,10 @@ class SectionIndex:
         """Bring the store up to date with `library`."""
         self.library = library
         self.store = store or SectionStore()
-        self._layout = Layout(library)
+        self.layout = Layout(library)
+        """Numbers the nodes."""
         self._parts: Mapping[int, Sequence[Part]] = find_parts(
-            self._layout,
+            self.layout,
             library.documents,
             before._parts if before is not None else {},  # noqa: SLF001 - its own kind
             library.summaries,
@@ -52,7 +52,7 @@ class SectionIndex:
         self._path_stems: dict[int, frozenset[str]] = {}
 
     def __len__(self) -> int:
-        return len(self._layout)
+        return len(self.layout)
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
@@ -61,45 +61,29 @@ class SectionIndex:
 
     def id_of(self, number: int) -> str:
         """Return the id of a node."""
-        document, row = self._layout.locate(number)
+        document, row = self.layout.locate(number)
         return document.ids[row]
 
     def number_of(self, section_id: str) -> int | None:
         """Return the number of a node, None where the library has none with this id."""
         if section_id not in self.library:
             return None
-        return self._layout.number_of(*self.library.locate(section_id))
-
-    def number_at(self, document: Document, row: int) -> int:
-        """Return the number of a row of one of the library's documents."""
-        return self._layout.number_of(document, row)
-
-    def parent(self, number: int) -> int:
-        """Return the number of the node above, -1 at the top."""
-        return self._layout.parent(number)
-
-    def subtree(self, number: int) -> range:
-        """Return the numbers of a node and all below it."""
-        return self._layout.subtree(number)
-
-    def document(self, number: int) -> Document:
-        """Return the document of a node."""
-        return self._layout.locate(number)[0]
+        return self.layout.number_of(*self.library.locate(section_id))
 
     def title(self, number: int) -> str:
         """Return the title of a node, with that above where it only counts; empty where a text has no headings."""
-        return telling_title_of(*self._layout.locate(number))
+        return telling_title_of(*self.layout.locate(number))
 
     def own_text(self, number: int) -> str:
         """Return the text of a node from its heading to the next heading."""
-        document, row = self._layout.locate(number)
+        document, row = self.layout.locate(number)
         starts = document.columns.starts
         return document.text[starts[row] : starts[row + 1]]
 
     def context(self, number: int) -> str:
         """Return the titles above a node and the path of its file, each once."""
-        document, row = self._layout.locate(number)
-        return join_context(document, row, find_titles_above(self._layout, document))
+        document, row = self.layout.locate(number)
+        return join_context(document, row, find_titles_above(self.layout, document))
 
     def title_stems(self, number: int) -> frozenset[str]:
         """Return the stems of the content words in a node's title."""
@@ -151,7 +135,7 @@ class SectionIndex:
         if len(within) == len(self):
             return (self._bases[0], self._bases[-1] + len(self._by_base[-1][1])) if self._bases else (1, 0)
         first, last = 1 << 62, -1
-        for document, start, end in self._layout.cut(within):
+        for document, start, end in self.layout.cut(within):
             for part in self._parts[id(document)]:
                 low, high = max(start, part.first), min(end, part.end)
                 if low < high:
@@ -171,7 +155,7 @@ class SectionIndex:
         base, part = self._by_base[place]
         if row - base >= len(part):
             return -1
-        return self._layout.number_of(part.document, part.first + row - base)
+        return self.layout.number_of(part.document, part.first + row - base)
 
 
 def stem_title(text: str) -> frozenset[str]:

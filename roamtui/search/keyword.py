@@ -208,7 +208,7 @@ def _find_range(library: Library, index: SectionIndex, within: str | None) -> ra
     number = index.number_of(within)
     if number is None:
         raise UnknownSectionError(within)
-    return index.subtree(number)
+    return index.layout.subtree(number)
 
 
 def _find_text(index: SectionIndex, section_id: str) -> str:
@@ -250,7 +250,7 @@ def merge_families(index: SectionIndex, numbers: Sequence[int], query: Query, li
     for number in numbers:
         if len(kept) == limit:
             break
-        has_child = any(other in index.subtree(number) for other in kept)
+        has_child = any(other in index.layout.subtree(number) for other in kept)
         if has_child and is_bare(index, number):
             continue
         if _has_ancestor(index, number, kept) and not _has_own_match(index, number, query):
@@ -260,7 +260,7 @@ def merge_families(index: SectionIndex, numbers: Sequence[int], query: Query, li
 
 
 def _has_ancestor(index: SectionIndex, number: int, others: Sequence[int]) -> bool:
-    return any(number != other and number in index.subtree(other) for other in others)
+    return any(number != other and number in index.layout.subtree(other) for other in others)
 
 
 def _has_own_match(index: SectionIndex, number: int, query: Query) -> bool:

@@ -79,7 +79,7 @@ def rank_by_text(
     """
     scores = _score_words(index, query, options, within)
     for topic in topics:
-        inside = index.subtree(topic)
+        inside = index.layout.subtree(topic)
         inside = range(max(inside.start, within.start), min(inside.stop, within.stop))
         scores |= _score_words(index, query, options, inside)
     if not scores:
@@ -199,7 +199,7 @@ def is_glossary_entry(index: SectionIndex, number: int) -> bool:
     """Whether a node defines a term: its title stands in quotation marks, or that above it names a glossary."""
     if _QUOTED_TITLE.match(index.title(number)):
         return True
-    parent = index.parent(number)
+    parent = index.layout.parent(number)
     above = index.title_stems(parent) if parent >= 0 else frozenset()
     named = {word_stem for word_stem in above if not word_stem.isdigit()}
     return bool(named & _GLOSSARY_STEMS) and named <= _GLOSSARY_STEMS | _PART_STEMS
@@ -209,12 +209,12 @@ def _add_company(index: SectionIndex, scores: dict[int, float]) -> dict[int, flo
     """Let a section gain by the section above it and by the best ones of its document."""
     pages: dict[int, list[float]] = defaultdict(list)
     for number, score in scores.items():
-        pages[id(index.document(number))].append(score)
+        pages[id(index.layout.locate(number)[0])].append(score)
     means = {page: sum(sorted(found, reverse=True)[:_PAGE_SCORES]) / _PAGE_SCORES for page, found in pages.items()}
     return {
         number: score
-        + _PARENT_SHARE * scores.get(index.parent(number), 0.0)
-        + _PAGE_SHARE * means[id(index.document(number))]
+        + _PARENT_SHARE * scores.get(index.layout.parent(number), 0.0)
+        + _PAGE_SHARE * means[id(index.layout.locate(number)[0])]
         for number, score in scores.items()
     }
 

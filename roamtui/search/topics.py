@@ -43,7 +43,7 @@ class TopicTitles:
         index = self._index
         holders: dict[str, list[int]] = defaultdict(list)
         for number, stems in self._list_titles():
-            if 1 < len(index.subtree(number)) < len(index) and index.own_text(number):
+            if 1 < len(index.layout.subtree(number)) < len(index) and index.own_text(number):
                 for word_stem in stems:
                     holders[word_stem].append(number)
         return dict(holders)
@@ -57,12 +57,12 @@ class TopicTitles:
             table = known if known is not None and known[0] is document else (document, _list_parents(document))
             tables[id(document)] = table
             for row, stems in table[1]:
-                yield self._index.number_at(document, row), stems
+                yield self._index.layout.number_of(document, row), stems
         self._tables = tables
         for section_id in library.grafts:
             document, row = library.locate(section_id)
             if document.columns.ends[row] == row + 1:
-                number = self._index.number_at(document, row)
+                number = self._index.layout.number_of(document, row)
                 yield number, self._index.title_stems(number)
 
     @cached_property
@@ -108,7 +108,7 @@ def favour_topics(
     """
     gained: dict[int, float] = {}
     for topic, strength in topics.items():
-        for number in index.subtree(topic):
+        for number in index.layout.subtree(topic):
             if number in scores:
                 gained[number] = max(gained.get(number, 0.0), strength)
     fit = max((scores[number] for number in gained), default=0.0)

@@ -19,8 +19,8 @@ def test_numbers_follow_the_document() -> None:
     index = SectionIndex(library)
     assert index.ids == tuple(library.walk())
     assert [index.title(number) for number in range(len(index))] == ["", "One", "Two", "Three", "Four", "Five"]
-    assert [index.parent(number) for number in range(len(index))] == [-1, -1, 1, 2, 1, -1]
-    assert [index.subtree(number).stop for number in range(len(index))] == [1, 5, 4, 4, 5, 6]
+    assert [index.layout.parent(number) for number in range(len(index))] == [-1, -1, 1, 2, 1, -1]
+    assert [index.layout.subtree(number).stop for number in range(len(index))] == [1, 5, 4, 4, 5, 6]
     assert index.number_of(id_of(library, "Two")) == 2
     assert index.number_of("nowhere") is None
 
