@@ -53,12 +53,7 @@ class FakeSearcher:
         """Know the same sections as before."""
 
     def search(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        within: str | None = None,
-        earlier: Sequence[str] = (),
+        self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
         self.searches.append((query, limit, within))
         self.earlier = tuple(earlier)

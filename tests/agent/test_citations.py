@@ -152,10 +152,7 @@ def test_marks_without_quotes_and_quotes_without_marks(
             'It costs "2 euros a day" [{Hours}, {Fees}].',
             [("Fees", "2 euros a day", _EXACT), ("Hours", None, _NO_QUOTE)],
         ),
-        (
-            'It costs "2 euros a day." [{Fees}]',
-            [("Fees", "2 euros a day.", _EXACT)],
-        ),
+        ('It costs "2 euros a day." [{Fees}]', [("Fees", "2 euros a day.", _EXACT)]),
         (
             'It costs "2 euros a day" [{Fees}]. It is "Open daily" [{Hours}].',
             [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT)],
@@ -176,10 +173,7 @@ def test_marks_without_quotes_and_quotes_without_marks(
             'The fee is due [{Fees}]. The manual says "Open never" [{Hours}].',
             [("Fees", None, _NO_QUOTE), ("Hours", "Open never", _UNVERIFIED)],
         ),
-        (
-            'The fee is due [{Fees}].\n\nAnd "Open never".',
-            [("Fees", None, _NO_QUOTE)],
-        ),
+        ('The fee is due [{Fees}].\n\nAnd "Open never".', [("Fees", None, _NO_QUOTE)]),
         (
             'From [{Fees}]:\n- "2 euros a day"\n- "Open daily" [{Hours}]\n- "3 euros"\n\nAnd "Open never".',
             [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT), ("Fees", "3 euros", _UNVERIFIED)],
@@ -188,10 +182,7 @@ def test_marks_without_quotes_and_quotes_without_marks(
             'It costs "2 euros a day" [{Fees} {Hours}] and is "Open daily" [`{Fees}`, `{Hours}`].',
             [("Fees", "2 euros a day", _EXACT), ("Hours", "Open daily", _EXACT)],
         ),
-        (
-            'It costs "2 euros a day" [{Fees}], as said [{Fees}].',
-            [("Fees", "2 euros a day", _EXACT)],
-        ),
+        ('It costs "2 euros a day" [{Fees}], as said [{Fees}].', [("Fees", "2 euros a day", _EXACT)]),
         (
             'It costs "2 euros a day" [{Fees}]. As said [{Fees}].',
             [("Fees", "2 euros a day", _EXACT), ("Fees", None, _NO_QUOTE)],

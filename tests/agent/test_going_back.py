@@ -38,21 +38,6 @@ async def test_rewinding_restores_what_was_open_and_the_very_transcript(tmp_path
     store.close()
 
 
-async def test_the_first_question_can_be_asked_otherwise(tmp_path: Path) -> None:
-    store = Store(tmp_path / "c")
-    desk = make_desk(store=store)
-    await talk(desk)
-    await desk.agent.session.rewind(1)
-    assert desk.agent.session.state.open == ()
-    await desk.ask("Swifts?", opening(desk, "Swifts"), quoting(desk, "Swifts", "while it flies"))
-    assert_valid(desk.sent)
-    assert "Herons?" not in "".join(message.text for message in desk.sent)
-    saved = store.load(desk.agent.session.state.id)
-    assert [exchange.question for exchange in saved.transcript.exchanges] == ["Swifts?"]
-    assert saved.title == "Swifts?"
-    store.close()
-
-
 async def test_a_fork_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
     store = Store(tmp_path / "c")
     desk = make_desk(store=store)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import SYSTEM
 from roamtui.conversation.commands import CollapseSections, Origin
@@ -35,13 +33,6 @@ async def test_they_stand_before_the_outline_in_the_persons_role() -> None:
     plain = make_agent([saying("So.")])
     await ask(plain)
     assert model_of(plain).requests[0].messages[1].text == f"Outline of {rest}"
-
-
-@pytest.mark.parametrize("text", ["", " \n\n"])
-async def test_none_are_not_mentioned(text: str) -> None:
-    agent = make_agent([saying("So.")], options=AgentOptions(read_preferences=Written(text).read))
-    await ask(agent)
-    assert model_of(agent).requests[0].messages[1].text.startswith("Outline of ")
 
 
 async def test_no_line_of_them_can_be_taken_for_anything_else() -> None:

@@ -163,11 +163,7 @@ async def test_a_search_gives_ids_with_path_size_and_what_answers() -> None:
     assert searched.query == "late fees"
     assert searched.hits == (
         SearchHit(
-            section_id=fees,
-            path=("Manual", "Lending", "Fees"),
-            score=2.0,
-            snippet="Late returns",
-            why="text rank 1",
+            section_id=fees, path=("Manual", "Lending", "Fees"), score=2.0, snippet="Late returns", why="text rank 1"
         ),
     )
     finished = next(event for event in events if isinstance(event, ToolFinished))

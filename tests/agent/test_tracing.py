@@ -20,7 +20,7 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Usage
 from roamtui.document.build import open_named
 from roamtui.errors import ModelError, UsageError
-from roamtui.models.base import Request, Retrying
+from roamtui.models.base import Retrying
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.models.trace import TraceWriter
@@ -89,20 +89,6 @@ def _without_progress(told: list[list[str]]) -> list[list[str]]:
     return [[event for event in events if not event.startswith("LoadingProgressed")] for events in told]
 
 
-async def test_a_trace_holds_questions_requests_replies_and_events_in_their_order(path: Path) -> None:
-    recorded = await record(path, TALK)
-    assert [line["question"] for line in lines_of(path, "question")] == ["How much?", "And owls?"]
-    assert [section["section_id"] for section in lines_of(path, "question")[1]["open"]][-1] == IDS["Swifts"]
-    assert [line["number"] for line in lines_of(path, "request")] == [1, 2, 3, 4, 5]
-    events = [line["event"] for line in lines_of(path, "agent")]
-    assert events == [event.partition("(")[0] for turn in recorded for event in turn]
-    expanded = next(line for line in lines_of(path, "agent") if line["event"] == "SectionsExpanded")
-    assert "A heron eats forty grams" in expanded["data"]["results"][0]["text"]
-    kinds = [line["kind"] for line in lines_of(path)]
-    assert kinds[:5] == ["start", "question", "agent", "agent", "request"]
-    assert kinds[-1] == "agent"
-
-
 async def test_a_stopped_question_is_marked_and_stops_again(path: Path) -> None:
     turns = (
         replace(TALK[0], replies=(SEARCH, replace(PLAIN, chunk_size=2)), stops_after=8),
@@ -119,19 +105,6 @@ async def test_a_stopped_question_is_marked_and_stops_again(path: Path) -> None:
     assert by_hand[0][:-1] == recorded[0]
     assert by_hand[0][-1] == f"ReplayStoppedError: The person stopped reply 2 of {path} here."
     assert by_hand[1] == recorded[1]
-
-
-async def test_a_defect_of_a_model_is_written_down(path: Path) -> None:
-    def fail(_: Request) -> ScriptedReply:
-        raise ZeroDivisionError("by zero")
-
-    with pytest.raises(ZeroDivisionError):
-        await record(path, TALK, ScriptedModel([fail]))
-    [error] = lines_of(path, "error")
-    assert (error["defect"], error["message"]) == ("ZeroDivisionError", "by zero")
-    assert lines_of(path)[-1]["kind"] == "abandoned"
-    by_hand = await replay(path, TALK[:1])
-    assert by_hand[0][-1] == f"ReplayStoppedError: Reply 1 of {path} ends in a defect: by zero"
 
 
 async def test_a_model_that_is_chosen_later_is_traced_and_its_replay_rebuilds_as_it_did(path: Path) -> None:

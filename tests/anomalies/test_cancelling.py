@@ -134,19 +134,6 @@ async def test_closed_at_any_event(store: Store) -> None:
         await _check(agent, seen, store)
 
 
-async def test_a_partial_answer_is_kept_and_marked() -> None:
-    agent = make_agent([ScriptedReply(text="It costs two euros a day.", chunk_size=9), saying("Not found: no.")])
-    events = _open(agent)
-    async for event in events:
-        if isinstance(event, AnswerStreamed) and event.text == "two euros":
-            break
-    await events.aclose()
-    exchange = agent.session.state.transcript.exchanges[0]
-    assert (exchange.answer, exchange.stopped) == ("It costs two euros", Stopped.CANCELLED)
-    await ask(agent, "Go on")
-    assert model_of(agent).requests[1].messages[2].text == f"It costs two euros\n\n{_MARK}"
-
-
 async def test_a_model_that_hangs_can_be_interrupted() -> None:
     gate = asyncio.Event()
     agent = make_agent([ScriptedReply(text="never", gate=gate), saying("Not found: no.")])

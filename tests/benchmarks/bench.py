@@ -151,9 +151,7 @@ def bench_outline() -> Row:
 def bench_index() -> Row:
     """The first search in 1 MB, which makes the index, beside opening the document."""
     seconds, beside = measure_in_turns(
-        _timed_on_new_library(_search),
-        timed(lambda: make_library(1_000_000).root.tokens_before),
-        5,
+        _timed_on_new_library(_search), timed(lambda: make_library(1_000_000).root.tokens_before), 5
     )
     return Row(what="first search in 1 MB", seconds=seconds, beside="opening it", beside_seconds=beside)
 

@@ -43,12 +43,7 @@ def bench_headings() -> list[Finding]:
             ratio = _measure(lambda text=text, work=work: work(text), 1) / ours  # type: ignore[misc]
             goal = _GOAL if peer.startswith("markdown-it-py") else 1
             findings.append(
-                Finding(
-                    what=f"  {peer}, times as long",
-                    value=f"{ratio:.1f}",
-                    goal=f"≥ {goal}",
-                    is_met=ratio >= goal,
-                )
+                Finding(what=f"  {peer}, times as long", value=f"{ratio:.1f}", goal=f"≥ {goal}", is_met=ratio >= goal)
             )
     findings.append(_fit_growth(_read(_FILES[0])))
     return findings

@@ -19,10 +19,9 @@ from roamtui.app import open_agent
 from roamtui.arguments import ConversationArguments
 from roamtui.conversation.state import begin_conversation
 from roamtui.document.build import build_library
-from roamtui.locations import data_path
 from roamtui.settings import Settings
 from roamtui.sources.read import read_source
-from tests.cli.conftest import RunCommand, write_settings
+from tests.cli.conftest import RunCommand
 from tests.fakes.http_server import Ending, FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer
 from tests.real_documents import PROJECT_DIR
@@ -52,16 +51,6 @@ def test_nothing_found_is_said_and_no_failure(run: RunCommand, garden: Path) -> 
     assert result.json["stopped"] == "not_found"
     assert result.json["answer"].startswith("Not found:")
     assert result.json["citations"] == []
-
-
-def test_a_store_that_cannot_be_used_does_not_stop_the_answer(run: RunCommand, garden: Path) -> None:
-    data_path().parent.parent.mkdir(parents=True, exist_ok=True)
-    data_path().parent.write_text("a file where the folder should be", "utf-8")
-    result = run("ask", garden, "How long is a plot?")
-    assert result.code == 0
-    assert "ten metres" in result.out
-    assert "will not be saved" in result.err
-    assert "Traceback" not in result.err
 
 
 def test_a_missing_key_names_the_variable(run: RunCommand, garden: Path) -> None:
@@ -196,14 +185,6 @@ def test_an_unknown_section_is_told_and_nothing_is_kept(run: RunCommand, garden:
 
 
 SPADE = "What does a late spade cost?"
-
-
-def test_what_search_opened_counts_as_opened(run: RunCommand, garden: Path) -> None:
-    write_settings('[agent]\nconfident_start = "always"\n')
-    answer = run("ask", garden, SPADE, "--json").json
-    assert answer["steps"] == []
-    assert answer["opened"] == answer["open"]
-    assert [(citation["path"][-1], citation["verified"]) for citation in answer["citations"]] == [("Tools", True)]
 
 
 def make(garden: Path, settings: Settings, trace: str | None = None) -> Agent:

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.app import open_model
-from roamtui.locations import config_path
-from roamtui.settings import load_settings
 from tests.cli.conftest import Run, RunCommand, write_settings
 from tests.fakes.http_server import FakeReply
-from tests.fakes.openai_server import FakeOpenAIServer, openai_error
+from tests.fakes.openai_server import FakeOpenAIServer
 
 MODEL = "openai/some-model"
 
@@ -86,16 +83,6 @@ def ask(run: RunCommand, document: Path, server: FakeOpenAIServer, *replies: Fak
     return run("ask", document, "What is here?", "--model", MODEL, "--api-base", server.url, "--json")
 
 
-def test_what_is_set_for_one_model_goes_before_what_is_set_for_all(home_dir: Path) -> None:
-    write_settings(f'window_tokens = 9000\nretries = 1\n[models."{MODEL}"]\nwindow_tokens = 4000\ntemperature = 0\n')
-    assert config_path().is_relative_to(home_dir)
-    settings = load_settings()
-    one, other = settings.model_options(MODEL), settings.model_options("openai/other")
-    assert (one.window_tokens, one.retries, one.temperature) == (4_000, 1, 0)
-    assert (other.window_tokens, other.retries, other.temperature) == (9_000, 1, None)
-    assert open_model(load_settings({"model": MODEL})).window_tokens == 4_000
-
-
 @pytest.mark.slow
 def test_settings_reach_the_provider_and_steer_the_outline(
     run: RunCommand, tmp_path: Path, server: FakeOpenAIServer
@@ -111,22 +98,3 @@ def test_settings_reach_the_provider_and_steer_the_outline(
     assert (narrow["temperature"], narrow["max_tokens"]) == (0.5, 300)
     assert not {"temperature", "max_tokens"} & wide.keys()
     assert 2 * len(narrow["messages"][1]["content"]) < len(wide["messages"][1]["content"])
-
-
-@pytest.mark.slow
-def test_no_retries_is_one_request(run: RunCommand, garden: Path, server: FakeOpenAIServer) -> None:
-    write_settings("retries = 0\n")
-    limit = FakeReply(status=429, error=openai_error("Rate limit reached", code="rate_limit_exceeded"))
-    assert ask(run, garden, server, limit, FakeReply(text="Too late.")).code == 1
-    assert len(server.requests) == 1
-
-
-def test_what_only_another_version_knows_is_told_once_and_passed_over(run: RunCommand, garden: Path) -> None:
-    write_settings(UNKNOWN)
-    result = run("ask", garden, "What does a plot cost?", "--json")
-    assert result.json["stopped"] == "answered"
-    assert result.err.count(str(config_path())) == 1
-    for name in ("modell", "retrieval.modus", "limits.max_cost", "panes"):
-        assert f'"{name}"' in result.err
-    assert run("search", garden, "plot").code == 0
-    assert run("outline", garden).code == 0

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.document import hash_text
-from roamtui.locations import cache_path, config_path, summaries_path
+from roamtui.locations import cache_path, config_path
 from roamtui.search.lance.database import Database, save_summaries
-from roamtui.search.summary_file import SummaryFile
 from tests.cli.conftest import RunCommand
 from tests.fakes.embedding_server import FakeEmbeddingServer
 from tests.fakes.http_server import FakeReply
@@ -111,28 +110,6 @@ def test_summaries_are_written_after_what_they_cost_was_said(
     assert len(server.bodies) == 3
     assert len(run("search", shelf, "zymurgy", "--json").json["hits"]) == 3
     assert "Zymurgy volume" in run("outline", shelf).out
-
-
-def test_a_broken_file_of_summaries_stops_nobody(run: RunCommand, shelf: Path) -> None:
-    path = summaries_path(str(shelf))
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"no database " * 100)
-    result = run("search", shelf, "bees", "--json")
-    assert result.code == 0
-    assert "cannot be used" in result.err
-
-
-@pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
-def test_summaries_go_to_a_database_and_are_found_without_the_file(
-    run: RunCommand, shelf: Path, tmp_path: Path
-) -> None:
-    file = SummaryFile(summaries_path(str(shelf)))
-    file.save({hash_text(FILES["bees"]): "Zymurgy."}, "some/model")
-    assert "3 of them new" in run("index", shelf, "--to", tmp_path / "database").out
-    file.path.unlink()
-    assert "0 of them new" in run("index", shelf, "--to", tmp_path / "database").out
-    hits = run("search", shelf, "zymurgy", "--index", tmp_path / "database", "--json").json["hits"]
-    assert [hit["path"] for hit in hits] == [["Bees"]]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import RunCommand
-from tests.evaluation.folders import CANOE, write_folder, write_questions
+from tests.evaluation.folders import write_folder
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
 
@@ -39,24 +38,6 @@ def test_several_sources_are_one_library(run: RunCommand, garden: Path, tmp_path
     folder = write_folder(tmp_path / "docs")
     assert run("index", garden, folder, "--to", tmp_path / "database").out.startswith("3 documents, ")
     assert "0 of them new" in run("index", garden, folder, "--to", tmp_path / "database").out
-
-
-def test_both_backends_are_measured_on_the_same_questions(run: RunCommand, tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "docs")
-    questions = write_questions(tmp_path / "questions.jsonl", CANOE)
-    measured = [
-        run("eval", questions, "--docs", folder, "--scope", "all", "--json", *place)
-        for place in ((), ("--index", tmp_path / "database"))
-    ]
-    assert [json.loads(result.out)["hit_at_1"] for result in measured] == [1.0, 1.0]
-
-
-def test_one_database_holds_one_library(run: RunCommand, tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "docs")
-    questions = write_questions(tmp_path / "questions.jsonl", CANOE)
-    refused = run("eval", questions, "--docs", folder, "--index", tmp_path / "database")
-    assert refused.code == 2
-    assert "--scope all" in refused.err
 
 
 @pytest.mark.parametrize("command", ["search", "ask"])

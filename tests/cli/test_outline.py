@@ -48,11 +48,3 @@ def test_an_unknown_id_shows_nothing_and_says_what_to_do(run: RunCommand, garden
     result = run("show", garden, good, "00000000")
     assert (result.code, result.out) == (1, "")
     assert result.err == 'roamtui: There is no section "00000000". `roamtui outline SOURCE` lists the ids.\n'
-
-
-def test_what_was_replaced_is_said(run: RunCommand, tmp_path: Path) -> None:
-    path = tmp_path / "latin.md"
-    path.write_bytes("# Caf\xe9\n".encode("latin-1"))
-    result = run("outline", path, "--json")
-    assert result.json["sections"][0]["title"] == "Caf\N{REPLACEMENT CHARACTER}"
-    assert "latin.md: 1 characters are not valid UTF-8" in result.err

@@ -10,7 +10,6 @@ import pytest
 
 from roamtui.locations import cache_path, config_path
 from tests.cli.conftest import RunCommand
-from tests.evaluation.folders import CANOE, TYRE, write_folder, write_questions
 from tests.fakes.embedding_server import FakeEmbeddingServer
 
 
@@ -38,21 +37,6 @@ def test_hybrid_search_embeds_and_says_how_each_hit_came(
     assert "embedded 5 of 5 chunks" in result.err
     assert (cache_path() / "vectors.sqlite3").is_file()
     assert server.texts[5:] == ["wateringcan"]
-
-
-@pytest.mark.slow
-def test_modes_are_measured_and_a_failing_embedder_fails_the_measurement(
-    run: RunCommand, tmp_path: Path, server: FakeEmbeddingServer
-) -> None:
-    docs = write_folder(tmp_path / "docs")
-    questions = write_questions(tmp_path / "questions.jsonl", CANOE, TYRE)
-    result = run("eval", questions, "--docs", docs, "--scope", "all", "--json", *_name_embedder(server))
-    assert result.json["mode"] == "hybrid"
-    assert result.json["hit_at_5"] == 1.0
-    server.failures = [401] * 20
-    refused = run("eval", questions, "--docs", docs, "--scope", "all", "--json", *_name_embedder(server))
-    assert refused.code == 1
-    assert "401" in refused.err
 
 
 @pytest.mark.parametrize(

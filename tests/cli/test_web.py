@@ -13,7 +13,7 @@ from roamtui.arguments import AppArguments
 from roamtui.errors import SourceError
 from roamtui.run_app import run_app
 from tests.cli.conftest import RunCommand
-from tests.fakes.site import FakeSite, SitePage
+from tests.fakes.site import FakeSite
 
 LIST = (
     "# Bikes\n\n> All about renting bikes.\n\n## Docs\n\n"
@@ -82,20 +82,6 @@ def test_without_the_network_the_cache_is_all(run: RunCommand, site: FakeSite) -
     assert site.counts.paths == []
 
 
-def test_a_page_of_a_site_that_fails_is_shown_as_it_was_and_that_is_said(run: RunCommand, site: FakeSite) -> None:
-    links = read_links(run, site.origin)
-    run("show", site.origin, links["Fees"])
-    site.pages = dict.fromkeys(site.pages, SitePage(status=500))
-    shown = run("show", site.origin, links["Fees"])
-    assert (shown.code, shown.out) == (0, FEES)
-    for path in ("/llms.txt", "/fees.md"):
-        assert f"{site.url(path)} is shown as it was on " in shown.err
-    asked = run("ask", site.origin, "What are the late returns and deposits?", "--json")
-    assert asked.json["stopped"] == "answered"
-    assert f"{site.url('/fees.md')} is shown as it was on " in asked.err
-    assert asked.err.count("has a problem of its own (500)") == 2
-
-
 def test_another_site_must_be_allowed(run: RunCommand, site: FakeSite) -> None:
     with FakeSite({"/x.md": "# X\n\nFar words about zebras.\n"}) as other:
         site.pages["/llms.txt"] = f"# T\n\n- [Zebras]({other.url('/x.md')}): striped animals\n"
@@ -125,15 +111,6 @@ def test_a_site_may_be_allowed_for_good(run: RunCommand, site: FakeSite, home_di
             result = run("show", site.origin, link)
             assert result.code == 2
             assert words in result.err
-
-
-def test_a_local_list_of_links_asks_for_every_site(run: RunCommand, site: FakeSite, tmp_path: Path) -> None:
-    path = tmp_path / "llms.txt"
-    path.write_text(f"# T\n\n- [Fees]({site.url('/fees.md')}): n\n- [Local](here.md): n\n", "utf-8")
-    (link,) = read_links(run, str(path)).values()
-    assert run("show", path, link).code == 1
-    assert site.counts.paths == []
-    assert run("show", path, link, "--allow-origin", site.origin).out == FEES
 
 
 class FakeTerminal(io.StringIO):

@@ -9,7 +9,6 @@ import pytest
 from roamtui.document.build import open_sources
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, can_load, load_files
-from roamtui.document.node import NodeKind
 
 GUIDE = "# Guide\n\nHow to begin.\n\n## First steps\n\nTake one.\n\n## First steps\n\nTake two.\n"
 
@@ -66,19 +65,6 @@ def test_a_file_that_is_loaded_has_its_sections_below_it(folder: Path) -> None:
     guide = library.node(find(library, "Guide"))
     assert (guide.doc, guide.path, guide.parent, guide.start_line) == ("README.md", ("Guide",), file_id, 1)
     assert not library.node(find(library, "three.md")).is_loaded
-
-
-def test_a_file_alone_and_in_a_folder_differ_in_ids_and_doc_alone(folder: Path) -> None:
-    alone, loader = open_sources([str(folder / "README.md")])
-    assert loader is None
-    inside = load_whole(folder)
-    ids = [i for i in inside.walk() if inside.node(i).doc == "README.md" and inside.node(i).kind is NodeKind.SECTION]
-    for one, other in zip(alone.walk(), ids, strict=True):
-        first, second = alone.node(one), inside.node(other)
-        names = ("kind", "level", "title", "path", "start_line", "end_line", "own_end_line", "tokens", "own_tokens")
-        assert [getattr(first, name) for name in names] == [getattr(second, name) for name in names]
-        assert alone.text(one) == inside.text(other)
-        assert (first.doc, second.doc) == ("", "README.md")
 
 
 def test_a_file_stands_for_all_of_its_text_and_its_own_is_what_comes_before_its_sections(folder: Path) -> None:

@@ -23,13 +23,7 @@ def _gold(*titles: str, doc: str = "boats.md", line: int | None = None) -> Gold:
 
 def _question(*golds: Gold, is_page: bool = False, is_own_only: bool = False) -> EvalQuestion:
     return EvalQuestion(
-        id="q",
-        line_number=1,
-        doc=golds[0].doc,
-        question="?",
-        golds=golds,
-        is_page=is_page,
-        is_own_only=is_own_only,
+        id="q", line_number=1, doc=golds[0].doc, question="?", golds=golds, is_page=is_page, is_own_only=is_own_only
     )
 
 

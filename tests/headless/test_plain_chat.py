@@ -145,28 +145,6 @@ def test_sections_are_opened_pinned_read_and_closed_by_the_person(pipe: Pipe) ->
     assert chat.session.state.open == ()
 
 
-def test_the_outline_is_listed_level_by_level(pipe: Pipe) -> None:
-    chat = Chat()
-    mooring = chat.id_of("Moorings")
-    top = pipe(chat, "/outline")
-    assert f"- [{mooring}] Moorings (13 of 29)" in top
-    assert "Winter" not in top
-    assert "Winter" in pipe(chat, f"/outline {mooring}")
-    assert "Nothing lies below it." in pipe(chat, f"/outline {chat.id_of('Noise')}")
-
-
-def test_a_title_that_several_sections_have_is_asked_about(pipe: Pipe) -> None:
-    chat = Chat()
-    text = "# One\n\n## Notes\n\nText.\n\n# Two\n\n## Notes\n\nMore.\n"
-    chat.session = Session.start(build_library(RawText(text=text, source="notes.md", name="notes")))
-    chat.agent = Agent(chat.session, chat.model)
-    for command in ("/read", "/outline"):
-        out = pipe(chat, f"{command} notes")
-        assert "Several sections have this title" in out
-        assert "One > Notes" in out
-        assert "Two > Notes" in out
-
-
 def test_many_sections_are_listed_in_ranges_that_can_be_listed_too(pipe: Pipe) -> None:
     chat = Chat()
     text = "".join(f"# Part {number}\n\nText.\n\n" for number in range(300))

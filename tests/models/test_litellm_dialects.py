@@ -89,15 +89,6 @@ async def test_thinking_is_shown_kept_and_sent_back(
     assert anthropic_server.bodies[1]["messages"][1]["content"][0] == block
 
 
-async def test_anthropic_prompt_that_is_too_long(claude: LitellmModel, anthropic_server: FakeAnthropicServer) -> None:
-    message = "prompt is too long: 201000 tokens > 200000 maximum"
-    error = {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
-    anthropic_server.reset(FakeReply(status=400, error=error))
-    with pytest.raises(ModelError) as caught:
-        await collect(claude)
-    assert caught.value.overflow
-
-
 @pytest.mark.parametrize(
     ("name", "said", "reason"),
     [
@@ -171,10 +162,7 @@ async def test_plain_ollama_names_lead_to_the_chat_with_tools(
 
 
 async def test_closing_closes_the_connections(
-    claude: LitellmModel,
-    anthropic_server: FakeAnthropicServer,
-    llama: LitellmModel,
-    ollama_server: FakeOllamaServer,
+    claude: LitellmModel, anthropic_server: FakeAnthropicServer, llama: LitellmModel, ollama_server: FakeOllamaServer
 ) -> None:
     for model, server in ((claude, anthropic_server), (llama, ollama_server)):
         server.reset(FakeReply(text="never to end", ending=Ending.HANG))

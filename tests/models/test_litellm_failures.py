@@ -102,11 +102,7 @@ async def fail(model: LitellmModel) -> ModelError:
             openai_error(f"Bad \x1b[31mthing\n with {OPENAI_KEY}."),
             "HOST refused the request (400): Bad ␛[31mthing with [redacted]; choose another model with --model.",
         ),
-        (
-            418,
-            {"detail": "No tea."},
-            "HOST refused the request (418): No tea; choose another model with --model.",
-        ),
+        (418, {"detail": "No tea."}, "HOST refused the request (418): No tea; choose another model with --model."),
     ],
 )
 async def test_a_refusal_is_explained(

@@ -17,14 +17,7 @@ from roamtui.conversation.transcript import Role, Stopped, ToolCall
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError
-from roamtui.models.base import (
-    Model,
-    ModelEvent,
-    Request,
-    Retrying,
-    find_note,
-    start_model,
-)
+from roamtui.models.base import Model, ModelEvent, Request, Retrying, find_note, start_model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
 from roamtui.models.prompt_tools import FenceReader, read_in_words, translate_request, write_fence

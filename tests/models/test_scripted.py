@@ -4,12 +4,7 @@ import asyncio
 
 import pytest
 
-from roamtui.models.base import (
-    ModelEvent,
-    ModelStopped,
-    Request,
-    TextDelta,
-)
+from roamtui.models.base import ModelEvent, ModelStopped, Request, TextDelta
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from tests.models.asking import collect, join_text, make_request
 

@@ -6,13 +6,7 @@ import re
 
 import pytest
 
-from roamtui.outline.labels import (
-    describe_size,
-    escape,
-    find_opening,
-    has_own_text,
-    name_path,
-)
+from roamtui.outline.labels import describe_size, escape, find_opening, has_own_text, name_path
 from roamtui.outline.references import parse_reference
 from roamtui.outline.render import render_outline
 from tests.outline.documents import find_id, make_library, open_section, write_words

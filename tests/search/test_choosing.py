@@ -50,8 +50,3 @@ def test_limits_hold_in_every_mode() -> None:
     assert _find("late fees", max_tokens=10_000) == every
     assert _find("late fees", score_threshold=1.0) == every[:1]
     assert _find("late fees", score_threshold=0.001) == every
-
-
-def test_weights_of_words_reach_keyword_search() -> None:
-    assert _find("paint fees", heading_boost=50.0)[0] == "Paint"
-    assert _find("paint fees", heading_boost=0.0, candidates=1)[0] != "Late fees"

@@ -71,11 +71,7 @@ _MOVED = {
         "# Drying paint on walls\n\nA paint.",
         "# Paint\n\nThe paint that you can see there today.",
     ),
-    "_PATH_SHARE": (
-        "care of a blade",
-        "# Tools\n\n## Care of tools\n\nOil.",
-        "# Blade\n\n## Care of it\n\nOil.",
-    ),
+    "_PATH_SHARE": ("care of a blade", "# Tools\n\n## Care of tools\n\nOil.", "# Blade\n\n## Care of it\n\nOil."),
     "_PARENT_SHARE": (
         "hums",
         "# Tank\n\nIt is tall.\n\n## Other\n\nIt hums on.",

@@ -39,17 +39,6 @@ def rank_scores(index: SectionIndex, expression: str) -> dict[str, float]:
     return {index.id_of(number): round(score, 9) for number, score in found}
 
 
-class _Telling:
-    """Remembers how much was to be written."""
-
-    def __init__(self) -> None:
-        self.total = 0
-
-    def __call__(self, done: int, total: int) -> None:
-        assert done <= total
-        self.total = total
-
-
 def _change(library: Library, **texts: str) -> Library:
     """Return a library whose unchanged files are the very same documents."""
     names = {"c": "b/c.md"}
@@ -60,16 +49,6 @@ def _change(library: Library, **texts: str) -> Library:
         for node, new in changed.grafts.items()
     }
     return Library(source=library.source, root=changed.root, grafts=grafts)
-
-
-def test_only_a_changed_file_is_written() -> None:
-    library = make_folder(FILES)
-    before = SectionIndex(library)
-    telling = _Telling()
-    after = SectionIndex(_change(library, d="# Dates\n\nBrown and sweet.\n"), before.store, before=before, tell=telling)
-    assert telling.total == 1
-    assert rank_titles(after, '"sweet"') == ["Dates"]
-    assert rank_titles(after, '"red"') == rank_titles(before, '"red"')
 
 
 def test_a_text_that_is_written_in_pieces_is_found_and_taken_out_again(
@@ -113,16 +92,6 @@ def test_an_index_of_an_earlier_library_finds_nothing_of_the_later_one() -> None
     SectionIndex(_change(library, d="# Dates\n\nRed now.\n"), before.store, before=before)
     assert "Dates" not in rank_titles(before, '"red"')
     assert rank_titles(before, '"small"') == ["Cherries"]
-
-
-def test_a_long_document_is_written_in_parts() -> None:
-    text = "".join(f"# Title {number}\n\nWord{number}.\n\n" for number in range(6_000))
-    before = SectionIndex(make_library(text))
-    telling = _Telling()
-    after = SectionIndex(make_library(text.replace("Word5999.", "Other.")), before.store, tell=telling)
-    assert telling.total == 1_000
-    assert rank_titles(after, '"other"') == ["Title 5999"]
-    assert rank_titles(after, '"word1"') == ["Title 1"]
 
 
 def test_a_broken_expression_is_told_and_nothing_is_lost() -> None:

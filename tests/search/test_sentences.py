@@ -163,11 +163,6 @@ def test_opening_is_the_first_sentence_that_says_something() -> None:
     assert find_opening("# Only a head\n") is None
 
 
-def test_a_row_answers_with_what_the_head_of_its_table_says() -> None:
-    text = "| Lamp | Moths per night |\n|---|---|\n| White | 118 |\n| Amber | 43 |\n\nAmber light is warm.\n"
-    assert _choose(text, "moths per night of amber lamps") == ["| Amber | 43 |"]
-
-
 def test_other_forms_count_as_their_term() -> None:
     text = "Der Rat tagt im Hafen. Der Hafenmeister wird vom Rat gewählt."
     best = best_sentences(text, ("wahlt", "rat"), limit=1, forms={"gewahlt": "wahlt"})

@@ -7,14 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.search.languages import Language
-from roamtui.search.terms import (
-    TERMS_MAX,
-    find_forms,
-    find_identifiers,
-    find_terms,
-    list_compounds,
-    query_terms,
-)
+from roamtui.search.terms import TERMS_MAX, find_forms, find_identifiers, find_terms, list_compounds, query_terms
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.query import leans_back, parse_query
-from roamtui.search.topics import TopicTitles, favour_topics
+from roamtui.search.query import leans_back
+from roamtui.search.topics import TopicTitles
 from tests.search.libraries import make_folder, make_library
 
 TOWN = """\
@@ -78,18 +78,6 @@ def test_half_a_title_names_little_and_less_than_that_nothing() -> None:
         "Harbour Museum": pytest.approx(0.0644, abs=1e-3)
     }
     assert _name_topics("When is breakfast?", "We came by the coast, and are tired.") == {}
-
-
-def test_sections_gain_by_how_well_their_topic_answers() -> None:
-    index = SectionIndex(_LIBRARY)
-    lion = next(number for number in range(len(index)) if index.title(number) == "Golden Lion")
-    scores = {lion + 1: 2.0, lion + 2: 1.0, 1: 3.0}
-
-    def favour(query: str) -> Mapping[int, float]:
-        return favour_topics(scores, {lion: 0.5}, index, parse_query(query), 2.0)
-
-    assert favour("are dogs allowed there") == {lion + 1: 4.0, lion + 2: 3.0, 1: 3.0}
-    assert favour("dogs") == pytest.approx({lion + 1: 2 + 8 / 9, lion + 2: 1 + 8 / 9, 1: 3.0})
 
 
 @pytest.mark.parametrize("query", ["Is it open?", "and on Sundays", "WHAT ABOUT dogs?", "Do they serve beer"])

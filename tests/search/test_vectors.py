@@ -56,16 +56,6 @@ def test_a_section_of_many_chunks_is_found_once_by_its_best(store: VectorStore) 
     assert [section_id for section_id, _ in ranked] == [id_of(library, "A")]
 
 
-def test_what_was_embedded_before_is_not_embedded_again(store: VectorStore) -> None:
-    first = VectorIndex(HANDBOOK, HashedEmbedder(), store, CHUNKING)
-    embedder = HashedEmbedder()
-    told: list[tuple[int, int]] = []
-    again = VectorIndex(HANDBOOK, embedder, store, CHUNKING, lambda done, count: told.append((done, count)))
-    assert embedder.asked == []
-    assert told == []
-    assert again.rank("roses", limit=4) == first.rank("roses", limit=4)
-
-
 def test_another_model_embeds_again_and_says_so(store: VectorStore) -> None:
     assert VectorIndex(HANDBOOK, HashedEmbedder("old"), store, CHUNKING).replaced_model is None
     embedder = HashedEmbedder("new")
@@ -103,15 +93,6 @@ def test_what_is_kept_is_found_by_the_next_run(tmp_path: Path) -> None:
     assert store.load([ONE, TWO], "m") == {ONE: b"vector of " + ONE}
     assert store.load([ONE], "other") == {}
     assert store.problem == ""
-    store.close()
-
-
-def test_another_model_of_the_same_text_is_told(tmp_path: Path) -> None:
-    _keep(tmp_path, "old", ONE)
-    store = VectorStore(tmp_path)
-    assert store.find_other_model([ONE, TWO], "new") == "old"
-    assert store.find_other_model([ONE], "old") is None
-    assert store.find_other_model([TWO], "new") is None
     store.close()
 
 

@@ -92,17 +92,6 @@ async def test_where_one_pane_fits_reading_goes_to_the_reader_and_escape_comes_b
         assert place(app) == "tree"
 
 
-async def test_escape_leaves_the_cursor_on_a_section_that_a_filter_found() -> None:
-    app = make_app()
-    async with app.run_test(size=MIDDLE) as pilot:
-        await pilot.press("escape", "s", *"starter", "enter")
-        assert app.main.tree_pane.outline.cursor_id == find_id(app, "Starter")
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: "Ovens" in screen_text(app))
-        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == find_id(app, "Starter"))
-        assert "Starter" in screen_text(app)
-
-
 async def test_reading_costs_nothing_and_escape_comes_back() -> None:
     app = make_app()
     async with app.run_test(size=MIDDLE) as pilot:

@@ -20,7 +20,6 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.document.build import build_library
 from roamtui.models.base import Model, ModelEvent, Request, TextDelta
@@ -66,36 +65,6 @@ async def test_a_question_past_the_spending_limit_waits_for_a_yes(key: str, stop
         await pilot.press(key)
         await wait_until(pilot, lambda: not app.main.is_asking)
         assert app.main.session.state.transcript.exchanges[-1].stopped is stopped
-
-
-async def test_a_conversation_goes_on_after_a_restart(tmp_path: Path) -> None:
-    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
-    store = Store(tmp_path / "conversations")
-    session = Session.start(library, store=store)
-    app = RoamApp(AppContext(agent=Agent(session, ScriptedModel())))
-    async with app.run_test(size=(120, 35)) as pilot:
-        stone = find_id(app, "Stone oven")
-        model = app.app_context.agent.model
-        assert isinstance(model, ScriptedModel)
-        answer = f'It takes "forty loaves" [{stone}].'
-        model.add_replies(expand(stone), ScriptedReply(text=answer))
-        await ask(pilot, "How many?")
-        before = screen_text(app)
-
-    session = Session.resume(library, session.state.id, store=store)
-    app = RoamApp(AppContext(agent=Agent(session, ScriptedModel())))
-    async with app.run_test(size=(120, 35)) as pilot:
-        await wait_until(pilot, lambda: "1/1 quote found in the text" in screen_text(app))
-        after = screen_text(app)
-    for words in (
-        "❯ How many?",
-        'It takes "forty loaves" [1].',
-        "◆ Stone oven ❝",
-        "1 Stone oven · line 11 ✓",
-        "◆ 1 open",
-    ):
-        assert words in before, words
-        assert words in after, words
 
 
 async def test_the_editor_gets_the_file_and_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

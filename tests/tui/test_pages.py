@@ -15,7 +15,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.overlays import ConfirmScreen
 from tests.fakes.site import FakeSite, SitePage
-from tests.tui.driving import ask, expand, find_id, screen_text, wait_until
+from tests.tui.driving import expand, find_id, screen_text, wait_until
 
 FEES = """# Fees
 
@@ -57,19 +57,6 @@ async def test_a_page_is_fetched_and_read_when_its_link_is_chosen(site: FakeSite
         assert "/renting.md" not in site.counts.paths
 
 
-async def test_a_link_of_a_page_leads_to_the_page_of_another(site: FakeSite) -> None:
-    app = make_app(site)
-    async with app.run_test(size=(120, 30)) as pilot:
-        app.main.switch.go_tree()
-        await pilot.press("j", "enter")
-        reader = app.main.reader_pane.reader
-        await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Fees"))
-        app.main.switch.go_reader(came_from=None)
-        await pilot.press("l", "o")
-        await wait_until(pilot, lambda: reader.section_id == find_id(app, "Renting"))
-        await wait_until(pilot, lambda: reader.selected_or_section_text().startswith("# Renting"))
-
-
 async def test_a_page_that_cannot_be_fetched_says_why_and_enter_tries_again(site: FakeSite) -> None:
     site.pages["/fees.md"] = SitePage(status=404)
     app = make_app(site)
@@ -102,18 +89,6 @@ async def test_another_site_is_asked_about_by_its_host(site: FakeSite) -> None:
         await wait_until(pilot, lambda: screen.session.state.question_number == 1 and not screen.is_asking)
         assert "nobody approved" in screen.session.state.library.problem_of(far)
         assert screen.session.state.approved_origins == frozenset()
-
-
-async def test_what_the_model_opens_is_fetched_and_unfolds(site: FakeSite) -> None:
-    probe = make_app(site)
-    links = find_id(probe, "Fees"), find_id(probe, "Renting")
-    app = make_app(site, expand(*links), ScriptedReply(text='They cost "2 euros." and there are "Two keys."'))
-    async with app.run_test(size=(120, 30)) as pilot:
-        await ask(pilot, "What do they cost?")
-        state = app.main.session.state
-        assert state.open_ids == links
-        assert all(map(state.library.is_loaded, links))
-        assert [citation.doc for citation in state.transcript.exchanges[0].citations] == []
 
 
 async def test_a_page_that_takes_its_time_holds_nothing_up(site: FakeSite) -> None:

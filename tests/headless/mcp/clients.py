@@ -25,10 +25,7 @@ _PROGRAM = ("-m", "roamtui", "mcp")
 @asynccontextmanager
 async def connect_stdio(*arguments: str | Path, mode: str = "auto") -> AsyncIterator[Client]:
     parameters = StdioServerParameters(
-        command=sys.executable,
-        args=[*_PROGRAM, *map(str, arguments)],
-        cwd=PROJECT_DIR,
-        env=dict(os.environ),
+        command=sys.executable, args=[*_PROGRAM, *map(str, arguments)], cwd=PROJECT_DIR, env=dict(os.environ)
     )
     async with Client(parameters, mode=mode, read_timeout_seconds=WAIT_SECONDS) as client:
         yield client

@@ -57,13 +57,6 @@ def test_a_reply_without_all_vectors_is_no_reply(background: BackgroundModels) -
         _make(background, "openai/x", server.openai_url).embed(TEXTS, kind=EmbedKind.DOCUMENT)
 
 
-def test_a_server_that_is_not_there_is_told(background: BackgroundModels) -> None:
-    with pytest.raises(ModelError, match="Nothing answers at 127"):
-        LitellmEmbedder("ollama/x", background, api_base="http://127.0.0.1:9", options=ModelOptions(retries=0)).embed(
-            ["a"], kind=EmbedKind.QUERY
-        )
-
-
 def test_a_missing_key_and_an_unknown_provider_are_told(background: BackgroundModels) -> None:
     with pytest.raises(ModelError, match="MISTRAL_API_KEY is not set"):
         LitellmEmbedder("mistral/mistral-embed", background).embed(["a"], kind=EmbedKind.QUERY)

@@ -37,16 +37,7 @@ def _evaluate(folder: Path, mode: str, home: str) -> dict[str, Any]:
     places = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"), home)
     options = ["--scope", "all", "--mode", mode, "--embedder", f"local:{_MODEL}", "--json"]
     run = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "roamtui",
-            "eval",
-            folder / "questions.jsonl",
-            "--docs",
-            folder / "docs",
-            *options,
-        ],
+        [sys.executable, "-m", "roamtui", "eval", folder / "questions.jsonl", "--docs", folder / "docs", *options],
         env={**os.environ, **places},
         capture_output=True,
         text=True,

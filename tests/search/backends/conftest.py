@@ -18,8 +18,7 @@ from roamtui.search.section_store import IndexPlace
 from tests.fakes.hashed_embedder import HashedEmbedder
 
 _LANCE = pytest.param(
-    "lance",
-    marks=pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed"),
+    "lance", marks=pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
 )
 
 

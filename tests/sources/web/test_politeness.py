@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from roamtui.sources.web import politeness
-from roamtui.sources.web.exchange import Reply
 from roamtui.sources.web.fetcher import Fetcher, FetchError
-from roamtui.sources.web.politeness import HostThrottle, ThrottledError, find_crawl_delay, find_retry_seconds
+from roamtui.sources.web.politeness import HostThrottle, ThrottledError, find_crawl_delay
 from tests.fakes.hostile_server import Client, Handler, HostileServer, SeenRequest, answer, raw, redirect
 from tests.sources.web.fetching import allow, open_fetcher
 
@@ -174,22 +173,6 @@ def test_a_site_that_stays_busy_is_left_alone(wait: str, requests: int) -> None:
             fetcher.fetch(f"{server.origin}/a", allow(server))
         assert caught.value.status == 429
         assert len(server.paths) == requests
-
-
-@pytest.mark.parametrize(
-    ("header", "seconds"),
-    [
-        ("5", 5),
-        ("", None),
-        ("soon", None),
-        (formatdate(1060, usegmt=True), 60),
-        (formatdate(10, usegmt=True), 0),
-        ("-5", None),
-    ],
-)
-def test_how_long_a_busy_site_wants_to_be_left_alone(header: str, seconds: float | None) -> None:
-    reply = Reply(status=429, headers={"retry-after": header}, body=b"")
-    assert find_retry_seconds(reply, now=1000.0) == seconds
 
 
 def test_turns_are_bounded_and_spaced() -> None:

@@ -86,13 +86,7 @@ def test_raw_lines_are_the_source_behind_its_numbers() -> None:
     text = "# Title\n\n\tword\r\nlast line that is wrapped since it is long"
     lines = _make_lines(text, is_raw=True)
     shown = [line.text for line in lines.read(0).lines]
-    assert shown == [
-        "1 # Title",
-        "2 ",
-        "3     word",
-        "4 last line that is wrapped since it is ",
-        "  long",
-    ]
+    assert shown == ["1 # Title", "2 ", "3     word", "4 last line that is wrapped since it is ", "  long"]
 
 
 _LINKED = (

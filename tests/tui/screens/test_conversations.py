@@ -80,25 +80,6 @@ async def test_a_new_conversation_shows_nothing_of_the_one_before(app: RoamApp, 
         assert [summary.id for summary in store.list()] == [first]
 
 
-async def test_a_conversation_goes_on_with_tree_chat_and_status(app: RoamApp) -> None:
-    async with app.run_test(size=(120, 35)) as pilot:
-        await make_two(pilot)
-        assert "◆ Starter" in screen_text(app)
-        await open_list(pilot)
-        assert listed(app) == ["What of the starter?  ● now", "What of steam?"]
-        await pilot.press("j", "enter")
-        await wait_until(pilot, lambda: "❯ What of steam?" in screen_text(app))
-        shown = screen_text(app)
-        assert "◆ Steam" in shown
-        assert "◆ Starter" not in shown
-        assert "What of the starter?" not in shown
-        assert "◆ 1 open" in shown
-        await talk(pilot, "And now?", "Dough")
-        exchanges = app.main.session.state.transcript.exchanges
-        assert [exchange.question for exchange in exchanges] == ["What of steam?", "And now?"]
-        assert "What of steam?" in screen_text(app)
-
-
 async def test_search_as_typed_goes_over_questions_and_answers(app: RoamApp) -> None:
     async with app.run_test(size=(120, 35)) as pilot:
         await make_two(pilot)

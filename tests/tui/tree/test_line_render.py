@@ -10,10 +10,7 @@ from rich.style import Style
 
 from roamtui.conversation.commands import Origin
 from roamtui.tui.tree.line_looks import LineLook
-from roamtui.tui.tree.line_render import (
-    Palette,
-    render_line,
-)
+from roamtui.tui.tree.line_render import Palette, render_line
 from roamtui.tui.tree.visible_lines import Fold
 
 _PALETTE = Palette(**{field.name: Style.null() for field in fields(Palette)})

@@ -17,13 +17,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui.tree.outline_tree import OutlineTree
-from tests.tui.tree.outlines import (
-    find_id,
-    make_library,
-    make_state,
-    make_wide_library,
-    open_section,
-)
+from tests.tui.tree.outlines import find_id, make_library, make_state, make_wide_library, open_section
 
 _LIBRARY = make_library()
 
@@ -219,19 +213,6 @@ async def test_the_newest_batch_is_marked_by_its_background() -> None:
         assert backgrounds() == marked
         tree.highlight([])
         assert backgrounds() == plain
-
-
-async def test_the_filter_keeps_matches_and_what_is_above_them() -> None:
-    async with _run(make_state(_LIBRARY)) as (_, tree, _pilot):
-        assert tree.filter_titles("leave") == 2
-        assert _titles(tree) == ["Handbook", "Leave", "Sick leave"]
-        assert _cursor_title(tree) == "Leave"
-        tree.next_match(1)
-        assert _cursor_title(tree) == "Sick leave"
-        tree.next_match(1)
-        assert _cursor_title(tree) == "Leave"
-        assert tree.filter_titles("nothing like this") == 0
-        assert tree.cursor_id is None
 
 
 async def test_next_open_goes_round_and_asks_for_what_is_folded_away() -> None:
