@@ -74,18 +74,8 @@ def _found(answer: str, state: ConversationState) -> list[tuple[str, str | None,
         'The fee [{Fees}] is:\n\n> "2 euros a day"',
         'According to Art. 5 of [{Fees}], i.e. the manual, No. 3 says: "2 euros a day".',
         'In [{Fees}] J. Smith writes: "2 euros a day".',
-        "Late returns cost “2 euros a day” [{Fees}].",
-        "Verspätet kostet es „2 euros a day“ [{Fees}].",
-        "Verspätet kostet es „2 euros a day” [{Fees}].",
-        "Le retard coûte « 2 euros a day » [{Fees}].",
-        "Le retard coûte «\u00a02 euros a day\u00a0» [{Fees}].",
-        "Det koster »2 euros a day« [{Fees}].",
-        "Det kostar ”2 euros a day” [{Fees}].",
         "迟还费是「2 euros a day」[{Fees}]。",
-        "迟还费是『2 euros a day』[{Fees}]。",
         '迟还费是"2 euros a day"[{Fees}]。',
-        "費用は〝2 euros a day〟です[{Fees}]。",
-        "费用是＂2 euros a day＂[{Fees}]。",
     ],
 )
 def test_a_quote_and_an_id_in_one_sentence_are_one_citation(answer: str, state: ConversationState) -> None:
@@ -200,20 +190,12 @@ def test_several_quotes_and_marks(
     [
         ("Fees", "2 euros  a\nday", _NORMALISED),
         ("Fees", "2 euros a week", _UNVERIFIED),
-        ("Fees", "2 euro a day", _UNVERIFIED),
         ("Fees", "LATE RETURNS", _UNVERIFIED),
-        ("Fees", "12 euros a day", _UNVERIFIED),
-        ("Fees", "ate returns", _UNVERIFIED),
         ("Fees", "2 euros a day\\", _NORMALISED),
         ("Fees", "euros", _EXACT),
-        ("Fees", "f", _UNVERIFIED),
-        ("Fees", "…", _UNVERIFIED),
         ("Fees", "?!", _UNVERIFIED),
         ("Lost books", "costs its price\nplus a fee", _EXACT),
-        ("Lost books", "costs its price plus a fee", _NORMALISED),
         ("Lost books", "costs its price … 12 euros", _NORMALISED),
-        ("Lost books", "costs its price ... 12 euros", _NORMALISED),
-        ("Lost books", "costs its price […] 12 euros", _NORMALISED),
         ("Lost books", "12 euros … costs its price", _UNVERIFIED),
         ("Lost books", "costs its price … 13 euros", _UNVERIFIED),
         ("Lost books", "2 euros", _MISATTRIBUTED),
@@ -221,9 +203,7 @@ def test_several_quotes_and_marks(
         ("Lost books", "a fee of 1", _UNVERIFIED),
         ("Lending", "borrowed for *four weeks*", _EXACT),
         ("Lending", "borrowed for four weeks", _NORMALISED),
-        ("Lending", "borrowed for **four weeks**", _NORMALISED),
         ("Lending", "See the rules for more", _NORMALISED),
-        ("Lending", "See the [rules] for more", _NORMALISED),
         ("Lending", "See the [rules](rules.md) for more", _NORMALISED),
     ],
 )
@@ -295,72 +275,6 @@ def test_lines_are_those_of_the_quote(newline: str) -> None:
         assert all(word in cited for word in quote.split())
         assert citation.end_line - citation.start_line == (1 if "price" in quote else 0)
         assert citation.path[-1] == title
-
-
-_SIGNS = """\
-# Signs
-
-He said "yes" to it and 'no' to that.
-
-It's the library’s – so to speak — rule: “never ever”.
-
-Call `print("hello [world]")` with x[0] and [a note][1] or [^2] <b>bold</b> &amp; more.
-
-- First item of a list
-- **Second** item
-
-1. Numbered item
-
-> Quoted line
-> goes on
-
-| Fee | Days |
-|-----|------|
-| two | four |
-
-wait\u00ad for it\u200b now…  then go. snake_case and _slanted_ words,
-12. März 2024 \\* star, 50% -- or 3 < 4.
-"""
-
-
-@pytest.mark.parametrize(
-    ("answer", "quote", "expected"),
-    [
-        ('“He said "yes" to it” [{Signs}]', 'He said "yes" to it', _EXACT),
-        ('"He said "yes" to it" [{Signs}]', 'He said "yes" to it', _EXACT),
-        ("\"He said 'yes' to it\" [{Signs}]", "He said 'yes' to it", _NORMALISED),
-        ("„He said “yes” to it“ [{Signs}]", None, None),
-        ("«He said «yes» to it» [{Signs}]", "He said «yes» to it", _NORMALISED),
-        ("“He said “yes” to it” [{Signs}]", "He said “yes” to it", _NORMALISED),
-        (
-            "\"It's the library's - so to speak - rule\" [{Signs}]",
-            "It's the library's - so to speak - rule",
-            _NORMALISED,
-        ),
-        ('"rule: “never ever”." [{Signs}]', "rule: “never ever”.", _EXACT),
-        ('"Call `print("hello [world]")` with x[0]" [{Signs}]', 'Call `print("hello [world]")` with x[0]', _EXACT),
-        ('“print("hello [world]")” [{Signs}]', 'print("hello [world]")', _EXACT),
-        ('"x[0] and a note or" [{Signs}]', "x[0] and a note or", _NORMALISED),
-        ('"a note or bold & more" [{Signs}]', "a note or bold & more", _NORMALISED),
-        ('"First item of a list Second item" [{Signs}]', "First item of a list Second item", _NORMALISED),
-        ('"Second item Numbered item" [{Signs}]', "Second item Numbered item", _NORMALISED),
-        ('"Quoted line goes on" [{Signs}]', "Quoted line goes on", _NORMALISED),
-        ('"two four" [{Signs}]', "two four", _NORMALISED),
-        ('"| two | four |" [{Signs}]', "| two | four |", _EXACT),
-        ('"wait for it now... then go" [{Signs}]', "wait for it now... then go", _NORMALISED),
-        ('"snake_case and slanted words, 12. März 2024 * star" [{Signs}]', None, _NORMALISED),
-        ('"snakecase" [{Signs}]', "snakecase", _UNVERIFIED),
-        ('"2. März 2024" [{Signs}]', "2. März 2024", _UNVERIFIED),
-    ],
-)
-def test_signs_and_marks_inside_quotes(answer: str, quote: str | None, expected: QuoteState | None) -> None:
-    state = _open("Signs", text=_SIGNS)
-    found = _found(answer, state)
-    if expected is None:
-        assert found[0][0] == "Signs"
-        return
-    assert [state for _, _, state in found] == [expected]
-    assert quote is None or found[0][1] == quote
 
 
 def test_code_is_a_quote_only_where_an_id_stands_in_its_sentence_and_it_is_found(state: ConversationState) -> None:

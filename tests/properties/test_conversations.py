@@ -42,18 +42,8 @@ from tests.agent.interrupting import cancel_at_wait
 from tests.conversation.conversations import TEXT, check_messages, make_library
 
 _TITLES = (
-    "Alpha",
-    "Beta",
-    "Gamma",
-    "Delta",
-    "Epsilon",
-    "Zeta",
-    "Parent",
-    "Child one",
-    "Child two",
-    "Long",
-    "Below long",
-)
+    "Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta", "Parent", "Child one", "Child two", "Long", "Below long",
+)  # fmt: skip
 _SMALL = [title for title in _TITLES if title not in ("Long", "Parent")]
 _LAST_WORDS = {title: f"{title.lower().replace(' ', '-')}-39" for title in _SMALL}
 """The last word of each section: it stands in no outline."""

@@ -37,16 +37,6 @@ def test_coded_identifiers_differ_where_their_marks_do() -> None:
     assert all(code_identifier(name).isalnum() for name in names)
 
 
-def test_neighbours_are_words_that_follow_one_another() -> None:
-    assert parse_query("Who can declare war on pirates?").neighbours == ('"declare war"',)
-    assert parse_query("借期是多少天").neighbours == ()
-
-
 def test_forms_are_looked_for_in_other_languages_than_english() -> None:
     assert parse_query("Wer wählt den Rat?").starts == ('"wahl" *', '"gewahl" *')
     assert parse_query("Who elects the board?").starts == ()
-
-
-@pytest.mark.parametrize("text", ["und wann?", "Et le gel ?", "¿Y cuándo?", "音像资料呢？", "Was kostet dieser Platz?"])
-def test_questions_that_go_on_lean_back_in_any_language(text: str) -> None:
-    assert parse_query(text).leans_back

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from roamtui.search.words import find_synonyms
 from tests.search.libraries import find_titles, make_library
 
 _FILLER = "".join(f"## Filler {number}\n\nNothing of note.\n\n" for number in range(8))
 _TERMS = make_library(
     f"# Terms\n\n## Orders\n\nGoods are procured in May.\n\n## Ends\n\nEach side may terminate it.\n\n{_FILLER}"
 )
-
-
-def test_a_synonym_is_found_by_any_form_of_a_word() -> None:
-    assert "purchase" in find_synonyms(["buying"])
-    assert find_synonyms(["agreements", "contracts"]) == ()
-    assert find_synonyms(["getUserById", "gradient"]) == ()
 
 
 def test_what_says_it_in_other_words_is_found() -> None:
@@ -26,9 +19,3 @@ def test_the_word_itself_goes_before_what_means_the_same() -> None:
     library = make_library(f"# A\n\n## One\n\nA taxi waits.\n\n## Two\n\nA cab waits.\n\n{_FILLER}")
     assert find_titles(library, "cab")[0] == "Two"
     assert find_titles(library, "taxi")[0] == "One"
-
-
-def test_a_word_of_many_sections_stands_for_no_other() -> None:
-    cabs = "".join(f"## Cab {number}\n\nOne of our cabs.\n\n" for number in range(12))
-    library = make_library(f"# A\n\n{cabs}## Rank\n\nTaxi.\n")
-    assert "Rank" not in find_titles(library, "cab", limit=20)

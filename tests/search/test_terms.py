@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.search.languages import Language
-from roamtui.search.terms import TERMS_MAX, find_forms, find_identifiers, find_terms, list_compounds, query_terms
+from roamtui.search.terms import TERMS_MAX, find_terms, list_compounds, query_terms
 
 
 @pytest.mark.parametrize(
@@ -41,11 +40,6 @@ def test_a_pasted_text_is_cut() -> None:
     assert len(query_terms(" ".join(f"word{number}" for number in range(1_000)))) == TERMS_MAX
 
 
-def test_identifiers_keep_their_marks_and_parts() -> None:
-    text = "Set `max_tokens`, .env and $HOME; see a.b_c.d. A state-of-the-art -x, _, end."
-    assert find_identifiers(text) == ["max_tokens", ".env", "$HOME", "a.b_c.d", "b_c", "-x"]
-
-
 def test_words_match_by_their_stem() -> None:
     text = "Installing takes a while. The installer was installed."
     assert find_terms(text, ["install"]) == [(0, "install"), (30, "install"), (44, "install")]
@@ -71,11 +65,6 @@ def test_a_question_in_another_language_loses_its_own_small_words() -> None:
     assert query_terms("¿Cuál es el plazo de entrega?") == ("plazo", "entrega")
     assert query_terms("Who was the man in the war?") == ("man", "war")
     assert query_terms("When do the heirs die?") == ("heirs", "die")
-
-
-def test_a_text_holds_other_forms_of_a_word() -> None:
-    text = "Er wird auf fünf Jahre gewählt; wählbar ist jeder. Die Wahl wählt."
-    assert find_forms(text, ("wahlt",), Language.GERMAN) == {"gewahlt": "wahlt", "wahlbar": "wahlt", "wahl": "wahlt"}
 
 
 def test_a_compound_is_divided_between_its_words() -> None:

@@ -18,45 +18,16 @@ def convert(*lines: str) -> str:
 
 def test_levels_are_in_the_order_in_which_adornments_appear() -> None:
     lines = [
-        "=====",
-        "Title",
-        "=====",
-        "",
-        "One",
-        "===",
-        "a",
-        "",
-        "Two",
-        "---",
-        "",
-        "Three",
-        "=====",
-        "",
-        "日本",
-        "----",
-    ]
+        "=====", "Title", "=====", "", "One", "===", "a", "", "Two", "---", "", "Three", "=====", "", "日本", "----",
+    ]  # fmt: skip
     assert read_outline(convert(*lines)) == [(1, "Title"), (2, "One"), (3, "Two"), (2, "Three"), (3, "日本")]
 
 
 def test_what_only_looks_like_a_title_is_none() -> None:
     lines = [
-        *("# comment", "", "a", "b", "---", "", "----------", "", "=====  =====", "A      B", "=====  =====", ""),
-        *(
-            "x::",
-            "",
-            "   Title",
-            "   =====",
-            "",
-            "* # item",
-            "",
-            "  ## more",
-            "",
-            ".. note::",
-            "",
-            "   Inner",
-            "   -----",
-        ),
-    ]
+        "# comment", "", "a", "b", "---", "", "----------", "", "=====  =====", "A      B", "=====  =====", "", "x::",
+        "", "   Title", "   =====", "", "* # item", "", "  ## more", "", ".. note::", "", "   Inner", "   -----",
+    ]  # fmt: skip
     assert read_outline(convert(*lines)) == []
 
 
