@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.errors import SourceError
 from roamtui.evaluation.questions import Gold, Turn, read_questions, sample_questions
 from tests.evaluation.folders import CANOE, TYRE, write_questions
 
@@ -76,3 +77,15 @@ def test_a_sample_is_the_same_for_the_same_seed_and_in_order(tmp_path: Path) -> 
     assert len(set(first)) == 8
     assert first != [question.id for question in sample_questions(questions, 8, 2)]
     assert sample_questions(questions, 100, 1) == questions
+
+
+def test_an_id_is_used_once(tmp_path: Path) -> None:
+    read = read_questions(write_questions(tmp_path / "q.jsonl", CANOE, CANOE))
+
+    assert len(read.questions) == 1
+    assert read.problems == ("q.jsonl line 2 has the id of line 1; it is left out.",)
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="cannot be read"):
+        read_questions(tmp_path / "none.jsonl")

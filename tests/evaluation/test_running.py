@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from roamtui.errors import ModelError
-from roamtui.evaluation.questions import read_questions
+from roamtui.evaluation.questions import Turn, read_questions
 from roamtui.evaluation.rows import RowFile, RunKey
-from roamtui.evaluation.running import Plan, build_document_library, build_folder_library, run_plan
+from roamtui.evaluation.running import Plan, build_document_library, build_folder_library, make_exchanges, run_plan
 from roamtui.models.base import Model
 from roamtui.models.offline.model import OfflineModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
@@ -140,3 +140,14 @@ def test_a_folder_is_one_library_of_documents_by_their_paths(tmp_path: Path) -> 
     library = build_folder_library(write_folder(tmp_path / "docs"))
     assert [document.key for document in library.grafts.values()] == ["bikes.md", "hire/boats.md"]
     assert len(set(library.walk())) == len(library)
+
+
+def test_turns_become_exchanges() -> None:
+    turns = [
+        Turn(is_user=is_user, text=text) for is_user, text in ((False, "Hi"), (True, "a"), (True, "b"), (False, "c"))
+    ]
+    exchanges = make_exchanges(turns)
+    assert [(exchange.number, exchange.question, exchange.answer) for exchange in exchanges] == [
+        (1, "", "Hi"),
+        (2, "a\nb", "c"),
+    ]
