@@ -9,7 +9,6 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.tools.documents import DocumentsTool
-from roamtui.conversation.events import SectionsSearched
 from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.libraries import open_library
@@ -44,15 +43,6 @@ async def _call(library: Library, tool: str, **arguments: object) -> tuple[str, 
 
 def _find(library: Library, name: str) -> str:
     return next(node_id for node_id in library.root.ids if library.title_of(node_id) == name)
-
-
-async def test_hits_name_their_file_once_and_a_small_file_is_one_hit(library: Library) -> None:
-    text, _, events = await _call(library, "search_sections", query="carp fish heron")
-    herons, fish = (find_canonical(library, _find(library, name)) for name in ("herons.md", "fish.md"))
-    assert [text.count(f"- [{file_id}] ") for file_id in (herons, fish)] == [1, 1]
-    assert text.count("herons.md") == text.count("fish.md") == 1
-    searched = next(event for event in events if isinstance(event, SectionsSearched))
-    assert len(searched.hits) > text.count("- ["), "events tell of all sections"
 
 
 async def test_documents_are_listed_with_their_opening_some_at_a_time(library: Library) -> None:

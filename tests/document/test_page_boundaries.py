@@ -75,13 +75,6 @@ def test_what_stands_in_a_block_of_code_is_no_boundary() -> None:
     assert "Example" not in [title for _, title, _ in read_sections(parse(text))]
 
 
-def test_a_heading_between_rules_is_a_heading() -> None:
-    text = repeat("# Page %\nSource: /p%\n\nWords.\n\n---\n\n## Between\n\n---\n## Close\n---\n\nMore.\n\n")
-    assert [title for _, title, _ in read_sections(parse(text))] == [
-        title for number in (1, 2, 3) for title in (f"Page {number}", "Between", "Close")
-    ]
-
-
 @pytest.mark.parametrize("count", [1, 2])
 def test_few_boundaries_are_none_in_a_file_of_another_name(count: int) -> None:
     text = repeat(_PAGES["front matter"], count)

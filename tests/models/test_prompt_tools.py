@@ -210,27 +210,6 @@ def make_model(worker: WorkerProcess, name: str, api_base: str | None = None) ->
 
 @one_loop
 @pytest.mark.parametrize(
-    ("name", "can_call_tools"),
-    [
-        ("openai/gpt-4.1-mini", True),
-        ("deepseek/deepseek-reasoner", False),
-        ("perplexity/sonar", False),
-        ("openai/my-own-model", None),
-        ("ollama_chat/gemma3", None),
-    ],
-)
-async def test_litellm_knows_of_some_that_they_have_none(
-    worker: WorkerProcess, name: str, *, can_call_tools: bool | None
-) -> None:
-    model = make_model(worker, name)
-    assert find_note(model) == ""
-    assert (await model.describe()).can_call_tools is can_call_tools
-    note = f"{name} has no tool calls, so it is told in words how to open sections. Expect more wrong turns."
-    assert find_note(model) == (note if can_call_tools is False else "")
-
-
-@one_loop
-@pytest.mark.parametrize(
     ("name", "is_told"), [("openai/gpt-4.1-mini", False), ("openai/my-own-model", True), ("ollama_chat/gemma3", False)]
 )
 async def test_a_cap_that_cannot_hold_is_told(worker: WorkerProcess, name: str, *, is_told: bool) -> None:

@@ -68,12 +68,6 @@ def change_line(path: Path, index: int, **fields: object) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), "ascii")
 
 
-def insert_half_line(path: Path, index: int, *, is_last: bool = False) -> None:
-    lines = path.read_text("ascii").splitlines()
-    lines[index:] = ['{"kind": "mod', *(() if is_last else lines[index:])]
-    path.write_text("\n".join(lines), "ascii")
-
-
 async def test_every_event_comes_again(path: Path) -> None:
     await record(path, OPEN, ScriptedReply(text="Done."))
     model = make_model(f"recorded:{path}")
@@ -216,16 +210,6 @@ async def test_a_broken_line_is_named(path: Path, index: int, fields: dict[str, 
     RecordedModel(path)
     change_line(path, index, **fields)
     with pytest.raises(UsageError, match=f"is broken at line {index + 1}, so it cannot be replayed"):
-        RecordedModel(path)
-
-
-async def test_half_a_line_in_the_middle_is_named(path: Path) -> None:
-    await record(path, OPEN)
-    insert_half_line(path, 3)
-    with pytest.raises(UsageError, match="is broken at line 4"):
-        RecordedModel(path)
-    insert_half_line(path, 0)
-    with pytest.raises(UsageError, match="is no trace"):
         RecordedModel(path)
 
 

@@ -11,7 +11,6 @@ from roamtui.models.scripted import ScriptedModel
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
-from roamtui.tui.screens.overlays import PromptScreen
 from tests.tui.driving import find_id, screen_text, wait_until
 
 _PAGES = (
@@ -52,24 +51,6 @@ async def test_the_reader_says_its_page_and_marks_where_pages_begin() -> None:
         assert "─ p. 3" not in text  # it is empty: what stands there is on the page after it
         await pilot.press("3", "pagedown")
         await wait_until(pilot, lambda: "Figures · p. 4" in _line_of(app, "3 Reader"))
-
-
-async def test_a_page_is_shown_from_its_beginning() -> None:
-    app = _make_paged_app()
-    async with app.run_test(size=(120, 20)) as pilot:
-        await pilot.press("ctrl+g")
-        await wait_until(pilot, lambda: isinstance(app.screen, PromptScreen))
-        assert "1 to 5" in screen_text(app)
-        await _go_to(app, "5")
-        await wait_until(pilot, lambda: "The last page" in screen_text(app))
-        assert app.main.reader_pane.section_id == find_id(app, "Figures")
-        assert app.main.reader_pane.reader.page_in_view() == 5
-        await pilot.press("ctrl+g")
-        await _go_to(app, "2")
-        await wait_until(pilot, lambda: "The sea is deep." in screen_text(app))
-        assert app.main.reader_pane.section_id == find_id(app, "Letter")
-        assert app.main.reader_pane.reader.page_in_view() == 2
-        assert app.main.tree_pane.outline.cursor_id == find_id(app, "Letter")
 
 
 async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> None:

@@ -12,7 +12,6 @@ from roamtui.search.base import SearchParts
 from roamtui.search.lance.database import Database, check_extra
 from roamtui.search.lance.searcher import LanceSearcher, drop_tables
 from roamtui.search.options import RetrievalOptions, SearchMode
-from tests.fakes.hashed_embedder import HashedEmbedder
 from tests.search.backends.conftest import Backend
 from tests.search.libraries import make_folder
 
@@ -37,16 +36,6 @@ def test_a_database_need_not_be_a_folder() -> None:
     searcher = LanceSearcher(LIBRARY, options, SearchParts())
     assert [LIBRARY.title_of(hit.section_id) for hit in searcher.search("round")] == ["Apples"]
     assert Database("memory://").measure() is None
-
-
-def test_passages_of_this_machine_move_without_being_made_again(lance: Backend) -> None:
-    local = Backend("sqlite", lance.folder)
-    embedder = HashedEmbedder()
-    local.open(LIBRARY, SearchMode.VECTOR, embedder).search("red")
-    count = len(embedder.documents)
-    hits = lance.open(LIBRARY, SearchMode.VECTOR, embedder).search("roundness")
-    assert LIBRARY.title_of(hits[0].section_id) == "Apples"
-    assert len(embedder.documents) == count == 2
 
 
 def test_a_part_that_was_written_twice_is_found_once(lance: Backend) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from roamtui.sources.web import politeness
 from roamtui.sources.web.fetcher import Fetcher, FetchError
-from roamtui.sources.web.politeness import HostThrottle, ThrottledError, find_crawl_delay
+from roamtui.sources.web.politeness import find_crawl_delay
 from tests.fakes.hostile_server import Client, Handler, HostileServer, SeenRequest, answer, raw, redirect
 from tests.sources.web.fetching import allow, open_fetcher
 
@@ -173,36 +173,3 @@ def test_a_site_that_stays_busy_is_left_alone(wait: str, requests: int) -> None:
             fetcher.fetch(f"{server.origin}/a", allow(server))
         assert caught.value.status == 429
         assert len(server.paths) == requests
-
-
-def test_turns_are_bounded_and_spaced() -> None:
-    now = [100.0]
-    throttle = HostThrottle(2, clock=lambda: now[0])
-    assert throttle.take(0) == throttle.take(0) == 0
-    with pytest.raises(ThrottledError):
-        throttle.take(0)
-    throttle.release()
-    throttle.pause(5)
-    with pytest.raises(ThrottledError):
-        throttle.take(0)
-    now[0] += 5
-    throttle.take(0)
-    throttle.release()
-    throttle.release()
-    throttle.slow_down(3)
-    now[0] += 3
-    throttle.take(0)
-    now[0] += 3
-    with pytest.raises(ThrottledError):
-        throttle.take(0)
-    throttle.release()
-    throttle.take(0)
-    throttle.release()
-    with pytest.raises(ThrottledError):
-        throttle.take(0)
-    now[0] += 3
-    throttle.take(0)
-    throttle.release()
-    throttle.close()
-    with pytest.raises(ThrottledError):
-        throttle.take(9)
