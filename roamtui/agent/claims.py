@@ -3,7 +3,7 @@
 A saved conversation holds them, and so does Markdown, in two forms. An export has a line for each source, below a line
 ``Source: handbook.md``::
 
-    - [a8a96034] Loans > Late fees, line 12 (exact): "A late spade costs 50 cents a day."
+    - [a8a96034] Loans > Late fees, line 12 (quote found in the text): "A late spade costs 50 cents a day."
 
 A person writes a quote with a link to its file, and to its section, in the same sentence::
 
@@ -26,7 +26,8 @@ _SOURCE_LINE = re.compile(
     r"^- \[(?P<id>[0-9a-f]{8})\] .*?\((?P<state>[a-z ]+)\): \"(?P<quote>.+)\"[ \t]*$", re.MULTILINE
 )
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
-_VERIFIED = (QuoteState.EXACT.value, QuoteState.NORMALISED.value)
+_VERIFIED = (QuoteState.EXACT.words, QuoteState.EXACT.value, QuoteState.NORMALISED.value)
+"""What an export says of a quote that was found, and what it said before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

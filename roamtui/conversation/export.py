@@ -39,7 +39,7 @@ def _describe_source(citation: Citation) -> str:
     titles = () if citation.doc == "/".join(citation.path) else citation.path  # a file's path is its key
     path = " > ".join(map(plain_line, (*filter(None, [citation.doc]), *titles)))
     quote = f': "{plain_line(_NEXT_ITEM.sub(" … ", citation.quote))}"' if citation.quote else ""
-    return f"- [{citation.section_id}] {path}, {citation.place} ({citation.state.value.replace('_', ' ')}){quote}"
+    return f"- [{citation.section_id}] {path}, {citation.place} ({citation.state.words}){quote}"
 
 
 def describe_conversation(saved: ConversationState, source: str) -> dict[str, Any]:

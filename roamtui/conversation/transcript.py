@@ -40,6 +40,18 @@ class QuoteState(StrEnum):
     NO_QUOTE = "no_quote"
     """A mark without a quote."""
 
+    @property
+    def words(self) -> str:
+        """What a person is told of it, wherever that is."""
+        return _QUOTE_WORDS.get(self, "quote found in the text")
+
+
+_QUOTE_WORDS = {
+    QuoteState.MISATTRIBUTED: "quote in another section",
+    QuoteState.UNVERIFIED: "quote not in the text",
+    QuoteState.NO_QUOTE: "no quote",
+}
+
 
 FOUND_LEAD = "Open already for the question below:"
 """Stands before sections that are opened with a question."""

@@ -24,7 +24,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.export import describe_citation
 from roamtui.conversation.narration import write_lines
-from roamtui.conversation.transcript import Citation, QuoteState, Stopped
+from roamtui.conversation.transcript import Citation, Stopped
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.headless.event_lines import describe_tool, print_answer_event, print_event
@@ -32,14 +32,6 @@ from roamtui.headless.output import write_json, write_notes, write_text
 from roamtui.models.base import find_note
 from roamtui.outline.labels import name_path
 from roamtui.outline.references import parse_reference
-
-_QUOTE_WORDS = {
-    QuoteState.EXACT: "quote found in the text",
-    QuoteState.NORMALISED: "quote found in the text",
-    QuoteState.MISATTRIBUTED: "quote stands in another section",
-    QuoteState.UNVERIFIED: "quote not found in what was read",
-    QuoteState.NO_QUOTE: "no quote",
-}
 
 _CANCELLED = 130
 
@@ -157,7 +149,7 @@ def _name_citation(library: Library, citation: Citation) -> str:
         name = name_path(library, citation.section_id)
     except UnknownSectionError:
         return "no such section"
-    return f"{name}, {citation.place}: {_QUOTE_WORDS[citation.state]}"
+    return f"{name}, {citation.place}: {citation.state.words}"
 
 
 def print_answer_json(agent: Agent, record: AskRecord, *, as_events: bool = False) -> None:

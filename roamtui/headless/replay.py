@@ -149,7 +149,7 @@ class _Page:
         place = f'<a href="{target}">{path}</a>' if is_shown else path
         quote = f"<q>{escape(_strip(_render(plain_text(citation.quote))))}</q>" if citation.quote else ""
         state = citation.state.value
-        where = f"{escape(citation.place)} · <span class={state}>{state.replace('_', ' ')}</span>"
+        where = f"{escape(citation.place)} · <span class={state}>{citation.state.words}</span>"
         return f'<li id="{name}">{place} {quote} <small>{where}</small></li>'
 
     def write_outline(self) -> str:

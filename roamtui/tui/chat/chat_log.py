@@ -316,6 +316,6 @@ def write_answer(answer: str, citations: tuple[Citation, ...]) -> str:
     for citation in citations:
         place = " > ".join(citation.path) or "unknown section"
         lines_told = f", {citation.place}" if citation.start_line else ""
-        quote = f': "{citation.quote}" ({citation.state})' if citation.quote else ""
+        quote = f': "{citation.quote}" ({citation.state.words})' if citation.quote else ""
         lines.append(f"- [{citation.section_id}] {place}{lines_told}{quote}")
     return "\n".join(lines) + "\n"

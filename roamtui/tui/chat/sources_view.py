@@ -23,11 +23,11 @@ _FOUND = ("✓", "$success")
 _VERDICTS = {
     QuoteState.EXACT: _FOUND,
     QuoteState.NORMALISED: _FOUND,
-    QuoteState.MISATTRIBUTED: ("! in another section", "$warning"),
-    QuoteState.UNVERIFIED: ("✗ not in the text", "$error"),
-    QuoteState.NO_QUOTE: ("· no quote", "$muted"),
+    QuoteState.MISATTRIBUTED: ("!", "$warning"),
+    QuoteState.UNVERIFIED: ("✗", "$error"),
+    QuoteState.NO_QUOTE: ("·", "$muted"),
 }
-"""Sign, words and colour of each state: the sign says it without colour."""
+"""Sign and colour of each state; what was found needs no words."""
 
 NameSource = Callable[[Citation], str]
 """Returns the file of a citation, where there are several, and its section, or says that there is none."""
@@ -84,7 +84,8 @@ class SourcesView(ContentView):
         source, before = Content(), ""
         for index, citation in group:
             place = _describe_place(citation)
-            words, style = _VERDICTS[citation.state]
+            sign, style = _VERDICTS[citation.state]
+            words = sign if citation.is_verified else f"{sign} {citation.state.words.removeprefix('quote ')}"
             parts = [] if source else [Content.styled(self._name_source(citation), "bold")]
             if place and place != before:
                 parts.append(Content.styled(place, "$muted"))

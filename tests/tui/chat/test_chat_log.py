@@ -72,6 +72,6 @@ def test_an_answer_is_copied_with_its_sources() -> None:
         "\n"
         "Sources:\n"
         "\n"
-        '- [a8a96034] Ovens > Stone oven, lines 9-10: "forty loaves" (exact)\n'
+        '- [a8a96034] Ovens > Stone oven, lines 9-10: "forty loaves" (quote found in the text)\n'
         "- [0badc0de] unknown section\n"
     )
