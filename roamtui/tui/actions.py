@@ -85,7 +85,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("global.go_tree", ("1",), "Outline", "Go to the outline; in the question box, while it is empty."),
     Action("global.go_chat", ("2",), "Question", "Go to the question box."),
     Action("global.go_reader", ("3",), "Reader", "Go to the reader; in the question box, while it is empty."),
-    _step("global.step_out", "escape", "Step out", "Close what you are in, one step."),
+    _step("global.step_out", "escape", "Step out", "Go one step back: close a field, a list or a pane."),
     Action(
         "global.copy_or_cancel",
         ("ctrl+c",),
@@ -93,7 +93,9 @@ ACTIONS: tuple[Action, ...] = (
         "Copy the selected text; without one, stop the answer that is under way.",
         is_priority=True,
     ),
-    Action("global.palette", ("ctrl+p",), "Commands", "Find any command by its name.", in_palette=False),
+    Action(
+        "global.palette", ("ctrl+p",), "Commands", "Find a command by its name or by what it does.", in_palette=False
+    ),
     Action("global.choose_theme", ("f3",), "Theme", "Choose the colours; they change as you look."),
     Action("global.choose_model", ("f2",), "Model", "Choose the model that answers."),
     Action("global.conversations", ("f4",), "Conversations", "List, resume, rename, delete or export conversations."),
@@ -109,11 +111,12 @@ ACTIONS: tuple[Action, ...] = (
         is_priority=True,
     ),
     Action("global.go_page", ("ctrl+g",), "Go to page", "Go to a page of a document that has pages, such as a PDF."),
-    Action("global.follow", ("f8",), "Follow", "Let the reader show what the cursor is on or the model opened last."),
+    Action("global.follow", ("f8",), "Follow", "Have the reader follow the cursor, and what the model opens."),
     Action("global.reload", ("f5",), "Reload", "Read the document again as it is on disk; what is open stays open."),
     Action("global.propose", ("f9",), "Questions", "Have the model propose questions to ask; it costs one request."),
     Action("global.suspend", ("ctrl+z",), "Background", "Put roamtui into the background; `fg` brings it back."),
-    Action("global.help", ("f1", "?"), "Help", "Show all keys.", is_hinted=True),
+    Action("global.marks", ("m",), "Marks", "Show what the signs of outline and answers mean."),
+    Action("global.help", ("f1", "?"), "Help", "Show all keys; `/` there finds one.", is_hinted=True),
     Action("global.quit", ("ctrl+q",), "Quit", "Leave roamtui.", is_hinted=True, is_priority=True),
     Action(
         "input.send",

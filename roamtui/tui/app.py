@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from textual import events, on
 from textual.app import App, SystemCommand
+from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme
 from typing_extensions import override
@@ -33,10 +34,39 @@ if TYPE_CHECKING:
     from roamtui.tui.start.offers import StartOffer
     from roamtui.tui.start.open_screen import Chosen
 
+_USED_MOST = (
+    "global.new_conversation",
+    "global.conversations",
+    "global.choose_model",
+    "global.find",
+    "global.open_document",
+)
+"""What the palette begins with, from the end, before anything was chosen in it."""
+_TOLD_SCORE = 0.5
+"""Of a command in whose sentence all typed words stand; a good match of a name is more."""
 _DEFECT = (
     "roamtui: a defect in roamtui stopped it. The conversation is kept: `--continue` goes on with it. Run it again with"
     " ROAMTUI_DEBUG=1 and report what it says.\n"
 )
+
+
+class ActionCommands(Provider):
+    """Finds actions by their names and by what they do; at first those that were used last, then all."""
+
+    @override
+    async def discover(self) -> Hits:
+        for name, help_text, run, _ in self.app.get_system_commands(self.screen):
+            yield DiscoveryHit(name, run, help=help_text)
+
+    @override
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        words = query.casefold().split()
+        for name, help_text, run, _ in self.app.get_system_commands(self.screen):
+            told = f"{name} {help_text}".casefold()
+            score = max(matcher.match(name), _TOLD_SCORE * all(word in told for word in words))
+            if score > 0:
+                yield Hit(score, matcher.highlight(name), run, help=help_text)
 
 
 class RoamApp(App[None], inherit_bindings=False):
@@ -44,6 +74,7 @@ class RoamApp(App[None], inherit_bindings=False):
 
     TITLE = "roamtui"
     DEFAULT_MODE = "document-1"
+    COMMANDS = {ActionCommands}  # noqa: RUF012 - as Textual declares it
     ENABLE_COMMAND_PALETTE = False  # its key is one of ours
     BINDINGS = bind(Scope.GLOBAL, only={"global.quit"})
     CSS = """
@@ -82,6 +113,8 @@ class RoamApp(App[None], inherit_bindings=False):
         self._problems = (*self._keys.problems, *loaded.problems, *unknown)
         self._opening = opening
         self._named = named
+        self._used = {action_id: number for number, action_id in enumerate(_USED_MOST, 1)}
+        """Actions by when they were chosen in the palette, the highest number last."""
         self.failure: RoamtuiError | None = None
         """Why what was named cannot be opened."""
         self.documents: dict[str, MainScreen] = {}
@@ -232,13 +265,20 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        if not self.documents or screen is not self.main:
-            return
-        for action in self._keys.actions:
-            if action.in_palette:
+        is_main = bool(self.documents) and screen is self.main
+        for action in sorted(self._keys.actions, key=lambda action: -self._used.get(action.id, 0)):
+            is_here = is_main or (action.scope is Scope.GLOBAL and hasattr(screen, f"action_{action.method}"))
+            if action.in_palette and is_here:
                 keys = " ".join(show_key(key) for key in action.keys)
                 help_text = f"{action.help}  ({keys})" if keys else action.help
-                yield SystemCommand(_name_command(action), help_text, partial(self.main.run_chosen, action))
+                yield SystemCommand(_name_command(action), help_text, partial(self._run_command, action, screen))
+
+    async def _run_command(self, action: Action, screen: Screen[object]) -> None:
+        self._used[action.id] = max(self._used.values(), default=0) + 1
+        if self.documents and screen is self.main:
+            await self.main.run_chosen(action)
+        else:
+            await self.run_action(action.method, screen)
 
     def on_app_focus(self) -> None:
         """Look at the document on disk, which may have been edited meanwhile."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,11 @@ from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Action, Scope, show_key
 
 _NO_KEY = "unbound"
 """No terminal sends such a key; an action without any key is bound to it."""
+_TELLING_TERMINALS = (
+    frozenset({"ghostty", "iterm.app", "kitty", "rio"}),
+    frozenset({"xterm-kitty", "xterm-ghostty", "foot", "foot-extra", "alacritty", "rio"}),
+)
+"""By their names in TERM_PROGRAM and TERM: those that speak kitty's protocol for keys unasked or when asked."""
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
 _NAMED_KEYS = frozenset(key.value.rpartition("+")[2] for key in TerminalKeys) | set(KEY_NAME_REPLACEMENTS.values())
 
@@ -32,14 +38,22 @@ class Keys:
     @property
     def keymap(self) -> dict[str, str]:
         """The keys of actions that do not have their own, as Textual takes them."""
-        defaults = {action.id: action.keys for action in ACTIONS}
-        changed = (action for action in self.actions if action.keys != defaults[action.id])
+        defaults = {action.id: set(action.keys) for action in ACTIONS}
+        changed = (action for action in self.actions if set(action.keys) != defaults[action.id])
         return {action.id: ",".join(action.keys) or _NO_KEY for action in changed}
 
     def show_first(self, action_id: str) -> str:
         """Return the first key of an action as it is written on the screen, a dash where it has none."""
         action = next(action for action in self.actions if action.id == action_id)
         return show_key(action.keys[0]) if action.keys else "–"
+
+
+def can_send_shift_enter(environ: Mapping[str, str]) -> bool:
+    """Return whether the terminal is one that tells `shift+enter` from `enter`, as far as the environment says."""
+    if "web_driver" in environ.get("TEXTUAL_DRIVER", "") or environ.get("TMUX") or environ.get("STY"):
+        return False
+    named = (environ.get("TERM_PROGRAM", ""), environ.get("TERM", ""))
+    return any(name.casefold() in known for name, known in zip(named, _TELLING_TERMINALS, strict=True))
 
 
 def bind(scope: Scope, *, only: Container[str] | None = None) -> list[BindingType]:
@@ -73,6 +87,9 @@ def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
     """
     actions = {action.id: action for action in ACTIONS}
     problems = []
+    if not can_send_shift_enter(os.environ):
+        new_line = actions["input.insert_line"]
+        actions[new_line.id] = replace(new_line, keys=new_line.keys[::-1])  # the one that works is the one to show
     for action_id, keys in (overrides or {}).items():
         action = actions.get(action_id)
         if action is None:

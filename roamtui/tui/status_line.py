@@ -31,6 +31,13 @@ _META_KEY = "roamtui_action"
 _META_TAB = "roamtui_tab"
 _PART_GAP = "  "
 _HINT_GAP = "   "
+_HELPING = {
+    Scope.INPUT: ("global.find", "global.open_document", "global.conversations"),
+    Scope.TREE: ("global.marks", "global.open_document"),
+    Scope.CHAT: ("global.marks", "global.find"),
+    Scope.READER: ("global.find",),
+}
+"""What of everywhere helps in a place, told after its own keys where there is room."""
 _TOLD_WIDTH_MIN = 20
 """Cells that words of what happened have at least, before what is open goes."""
 
@@ -194,23 +201,26 @@ class HintLine(ActionLine):
         super().__init__(keys, id="hint-line")
         self._scope = Scope.INPUT
         self._enter = ""
+        self._is_offline = False
 
-    def show_scope(self, scope: Scope, *, enter: str = "") -> None:
+    def show_scope(self, scope: Scope, *, enter: str = "", is_offline: bool = False) -> None:
         """Show the keys of another scope.
 
         Args:
             scope: Where the focus is.
             enter: What `enter` does in a field there, in our own words: letters are typed into it, and are no keys.
+            is_offline: Whether no language model answers: then how one is chosen comes first.
         """
-        if (scope, enter) != (self._scope, self._enter):
-            self._scope, self._enter = scope, enter
+        if (scope, enter, is_offline) != (self._scope, self._enter, self._is_offline):
+            self._scope, self._enter, self._is_offline = scope, enter, is_offline
             self.refresh()
 
     @override
     def render(self) -> Content:
-        right = self._join(Scope.GLOBAL, self.size.width)
+        hinted = [action for action in self._keys.within(Scope.GLOBAL) if action.is_hinted]
+        right = self._join(hinted, self.size.width)
         room = self.size.width - right.cell_length - len(_HINT_GAP)
-        left = self._draw_field() if self._enter else self._join(self._scope, room)
+        left = self._draw_field() if self._enter else self._join(self._list_here(), room)
         gap = self.size.width - left.cell_length - right.cell_length
         return left + " " * max(0, gap) + right
 
@@ -218,11 +228,19 @@ class HintLine(ActionLine):
         step_out = self._keys.show_first("global.step_out")
         return Content(_HINT_GAP).join((draw_hint("enter", self._enter), draw_hint(step_out, "close")))
 
-    def _join(self, scope: Scope, width: int) -> Content:
-        """Return the hints of a scope that fit."""
+    def _list_here(self) -> list[Action]:
+        """Return what is hinted where the focus is: its own actions, and those from everywhere that help there."""
+        by_id = {action.id: action for action in self._keys.actions}
+        own = [action for action in self._keys.within(self._scope) if action.is_hinted]
+        more = [by_id[action_id] for action_id in _HELPING.get(self._scope, ())]
+        model = [by_id["global.choose_model"]] if self._is_offline and self._scope is Scope.INPUT else []
+        return [*own, *model, *more]
+
+    def _join(self, actions: Sequence[Action], width: int) -> Content:
+        """Return the hints of actions that fit."""
         line = Content()
-        for action in self._keys.within(scope):
-            if action.is_hinted and action.keys:
+        for action in actions:
+            if action.keys:
                 hint = draw_hint(show_key(action.keys[0]), action.label.lower())
                 hint = _make_clickable(hint, action.id)
                 longer = line + _HINT_GAP + hint if line else hint

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from textual import on
 from textual.app import App, ComposeResult
+from textual.color import Color
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.theme import BUILTIN_THEMES
+from textual.theme import BUILTIN_THEMES, Theme
 from textual.widgets import Input, Static
 from typing_extensions import override
 
@@ -30,8 +31,11 @@ from roamtui.tui.context import AppContext, MakeModel
 from roamtui.tui.screens.asking import Asking
 from roamtui.tui.screens.overlays import Choice, ConfirmScreen, Overlay, PickerScreen
 from roamtui.tui.status_line import StatusLine, label_model
+from roamtui.tui.themes import contrast
 
 _HINT = "enter chooses, esc closes"
+_CONTRAST_HIGH = 10.0
+"""Of the softest text; 7 is what WCAG's level AAA asks of all text."""
 _OTHER = "another model…"
 
 
@@ -40,7 +44,7 @@ def choose_theme(app: App[None], keep: Callable[[str], None]) -> None:
     before = app.theme
     themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
     themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
-    choices = [Choice(theme.name, "dark" if theme.dark else "light") for theme in themes]
+    choices = [Choice(theme.name, _describe_theme(theme)) for theme in themes]
 
     def preview(name: str) -> None:
         app.theme = name
@@ -51,6 +55,14 @@ def choose_theme(app: App[None], keep: Callable[[str], None]) -> None:
             keep(name)
 
     app.push_screen(PickerScreen("Theme", choices, before, preview=preview), finish)
+
+
+def _describe_theme(theme: Theme) -> str:
+    """Return whether a theme is dark or light, and that its contrast is high where even its softest text is clear."""
+    kind = "dark" if theme.dark else "light"
+    muted, ground = theme.variables.get("muted"), theme.background
+    is_high = muted and ground and contrast(Color.parse(muted), Color.parse(ground)) >= _CONTRAST_HIGH
+    return f"{kind}, high contrast" if is_high else kind
 
 
 class Choosing:

@@ -1,14 +1,15 @@
-"""Every key, by where it works."""
+"""Every key, by where it works, with the signs of the outline."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import Input, Static
 from typing_extensions import override
 
 from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Scope, show_key
@@ -42,19 +43,32 @@ class KeyList(ContentView):
         super().__init__()
         self._keys = keys
         self._here = here
+        self._words: list[str] = []
 
     @override
     def lay_out(self, width: int) -> Content:
         lines: list[Content] = []
         for scope in sorted(SCOPE_TITLES, key=lambda scope: scope is not self._here):
+            actions = [action for action in self._keys.within(scope) if self._is_wanted(action)]
+            if not actions:
+                continue
             title = Content.styled(SCOPE_TITLES[scope], "bold $primary")
             lines.append(title + Content.styled(" · where you are", "$muted") if scope is self._here else title)
-            for action in self._keys.within(scope):
+            for action in actions:
                 lines += self._lay_out_action(action, width)
             lines.append(Content())
-            if scope is Scope.TREE:
-                lines += [*_lay_out_marks(width), Content()]
-        return Content("\n").join(lines[:-1])
+            if scope is Scope.TREE and not self._words:
+                lines += [*lay_out_marks(width), Content()]
+        return Content("\n").join(lines[:-1] or [Content("no match: no key is told of in these words")])
+
+    def filter(self, pattern: str) -> None:
+        """List only what each typed word stands in: key, place, name or sentence."""
+        self._words = pattern.casefold().split()
+        self.change()
+
+    def _is_wanted(self, action: Action) -> bool:
+        told = f"{' '.join(map(show_key, action.keys))} {SCOPE_TITLES[action.scope]} {action.label} {action.help}"
+        return all(word in f"{told} {action.id}".casefold() for word in self._words)
 
     @staticmethod
     def _lay_out_action(action: Action, width: int) -> list[Content]:
@@ -68,7 +82,8 @@ class KeyList(ContentView):
         return [lines[0] + gap + Content.styled(action.id, "$muted"), *lines[1:]]
 
 
-def _lay_out_marks(width: int) -> list[Content]:
+def lay_out_marks(width: int) -> list[Content]:
+    """Return what the signs of the outline mean, a line or more for each."""
     lines = [Content.styled("Signs of the outline", "bold $primary")]
     for sign, style, meaning in _MARKS:
         lines += _lay_out_narrow(Content.styled(f"  {sign}", style), Content(meaning), width)
@@ -84,11 +99,34 @@ def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
     return wrap(words, width, lead=lead, follow=indent)
 
 
+class Legend(ContentView):
+    """Lists what the signs of the outline mean."""
+
+    @override
+    def lay_out(self, width: int) -> Content:
+        return Content("\n").join(lay_out_marks(width))
+
+
+class MarksScreen(Overlay[None]):
+    """Shows what the signs of the outline mean."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("m,enter,q", "leave", "Close")]
+
+    @override
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Legend()
+            yield Static(Content("esc closes"), classes="foot")
+
+
 class HelpScreen(Overlay[None]):
     """Shows what every key does, made from the table of actions."""
 
+    AUTO_FOCUS = ""
+
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f1,question_mark,enter", "leave", "Close"),
+        Binding("f1,question_mark,enter", "close", "Close"),
+        Binding("slash", "filter", "Filter"),
         Binding("j,down", "scroll(1)", "Down"),
         Binding("k,up", "scroll(-1)", "Up"),
         Binding("space,pagedown,ctrl+d", "page(1)", "Page down"),
@@ -101,6 +139,8 @@ class HelpScreen(Overlay[None]):
         & > Vertical { width: 104; max-height: 92%; padding: 0 1; background: $surface; }
         & VerticalScroll { height: auto; max-height: 100%; margin: 1 0; scrollbar-size-vertical: 1; }
         & .head { dock: top; }
+        & Input { dock: top; margin: 1 0 0 0; background: $surface; display: none; }
+        &.-filtering Input { display: block; }
         & .foot { dock: bottom; }
     }
     """
@@ -114,10 +154,40 @@ class HelpScreen(Overlay[None]):
     @override
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(Content.assemble(("Keys", "bold $primary"), (" · esc closes", "$muted")), classes="head")
+            yield Static(
+                Content.assemble(("Keys", "bold $primary"), (" · / finds one, esc closes", "$muted")), classes="head"
+            )
+            yield Input(placeholder="a key, or words of what it does", select_on_focus=False)
             with VerticalScroll(can_focus=False):
                 yield KeyList(self._keys, self._here)
             yield Static(Content("Names such as tree.read rebind keys in config.toml."), classes="foot")
+
+    @on(Input.Changed)
+    def _filter(self, event: Input.Changed) -> None:
+        self.query_one(KeyList).filter(event.value)
+
+    @on(Input.Submitted)
+    def _go_to_list(self) -> None:
+        self.set_focus(None)
+
+    def action_filter(self) -> None:
+        """Find a key by what it does."""
+        self.add_class("-filtering")
+        self.query_one(Input).focus()
+
+    @override
+    def action_leave(self) -> None:
+        """Show all keys again; else leave."""
+        if self.has_class("-filtering"):
+            self.query_one(Input).value = ""
+            self.set_focus(None)
+            self.remove_class("-filtering")
+        else:
+            self.dismiss(None)
+
+    def action_close(self) -> None:
+        """Leave."""
+        self.dismiss(None)
 
     def action_scroll(self, lines: int) -> None:
         """Scroll by lines."""

@@ -43,7 +43,7 @@ from roamtui.tui.screens.asking import Asking
 from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
 from roamtui.tui.screens.reloading import Reloading
 from roamtui.tui.source_watch import SourceWatch
-from roamtui.tui.status_line import ActionLine, HeaderLine, HintLine, Status, StatusLine, label_model
+from roamtui.tui.status_line import OFFLINE, ActionLine, HeaderLine, HintLine, Status, StatusLine, label_model
 from roamtui.tui.tree.outline_tree import OutlineTree
 
 if TYPE_CHECKING:
@@ -292,7 +292,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(events.DescendantFocus)
     def _show_hints(self, event: events.DescendantFocus) -> None:
         field = next((one for one in event.widget.ancestors if isinstance(one, FieldLine)), None)
-        self._hints.show_scope(self.scope_of(event.widget), enter=field.enter if field else "")
+        is_offline = self.status_line.status.model == OFFLINE
+        self._hints.show_scope(self.scope_of(event.widget), enter=field.enter if field else "", is_offline=is_offline)
 
     def action_next_pane(self) -> None:
         """Go to the next pane."""
@@ -569,6 +570,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         here = self.scope_of(self.focused) if self.focused is not None else Scope.GLOBAL
         self.app.push_screen(HelpScreen(self._keys, here))
+
+    def action_marks(self) -> None:
+        """Show what the signs of the outline mean."""
+        from roamtui.tui.screens.help import MarksScreen  # noqa: PLC0415 - not for the first screen
+
+        self.app.push_screen(MarksScreen())
 
     def action_suspend(self) -> None:
         """Put the program into the background, where a shell can bring it back."""

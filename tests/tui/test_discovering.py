@@ -1,0 +1,108 @@
+"""How a person finds out what they can do: the palette, help that is filtered, marks, and hints that fit the place."""
+
+from __future__ import annotations
+
+import pytest
+from textual.command import CommandPalette
+from textual.widgets import Input
+
+from roamtui.models.offline.model import OfflineModel
+from roamtui.tui.app import RoamApp
+from roamtui.tui.keys import build_keys
+from roamtui.tui.screens.help import HelpScreen, MarksScreen
+from tests.tui.driving import make_app, make_context, screen_text, wait_until
+from tests.tui.start.opening import Opener
+
+
+async def test_the_palette_finds_a_command_by_what_it_does_and_begins_with_what_was_used() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        await pilot.press("ctrl+p")
+        await wait_until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        await pilot.press(*"colours")
+        await wait_until(pilot, lambda: "Choose the colours" in screen_text(app))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "dusk · dark" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.main)
+        commands = list(app.get_system_commands(app.screen))
+    assert [command.title for command in commands[:2]] == ["Theme", "Open"]
+
+
+async def test_the_palette_has_commands_before_any_document() -> None:
+    app = Opener().make_app()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await wait_until(pilot, lambda: "What of fees?" in screen_text(app))
+        await pilot.press("ctrl+p")
+        await wait_until(pilot, lambda: "Show all keys" in screen_text(app))
+        await pilot.press(*"theme", "enter")
+        await wait_until(pilot, lambda: "dusk · dark" in screen_text(app))
+
+
+async def test_help_is_filtered_as_typed() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        await pilot.press("f1")
+        await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        await pilot.press("/", *"pin")
+        await wait_until(pilot, lambda: "tree.pin" in screen_text(app) and "tree.fold" not in screen_text(app))
+        await pilot.press(*"zz")
+        await wait_until(pilot, lambda: "no match" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "global.go_tree" in screen_text(app))
+        assert app.screen.query_one(Input).display is False
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.main)
+
+
+async def test_what_the_marks_mean_is_a_key_away() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "m marks" in screen_text(app))
+        await pilot.press("m")
+        await wait_until(pilot, lambda: isinstance(app.screen, MarksScreen) and "pinned: it stays" in screen_text(app))
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.main)
+
+
+async def test_hints_tell_what_helps_where_one_is() -> None:
+    context = make_context()
+    context.agent.model = OfflineModel()
+    app = RoamApp(context)
+    async with app.run_test(size=(120, 35)) as pilot:
+        await wait_until(pilot, lambda: "f2 model" in screen_text(app))
+        assert "ctrl+o open" in screen_text(app)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: "space fold" in screen_text(app))
+        assert "f2 model" not in screen_text(app).split("\n")[-1]
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"TERM": "xterm-kitty"}, "shift+enter"),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "ghostty"}, "shift+enter"),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "Apple_Terminal"}, "ctrl+j"),
+        ({"TERM": "xterm-kitty", "TMUX": "socket"}, "ctrl+j"),
+        ({}, "ctrl+j"),
+    ],
+)
+def test_the_key_for_a_new_line_is_one_that_the_terminal_sends(
+    monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], expected: str
+) -> None:
+    for name in ("TERM", "TERM_PROGRAM", "TMUX", "STY", "TEXTUAL_DRIVER"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    assert build_keys().show_first("input.insert_line") == expected
+
+
+async def test_themes_of_high_contrast_say_so() -> None:
+    app = make_app()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("f3")
+        await wait_until(pilot, lambda: "beacon · dark, high contrast" in screen_text(app))
+        shown = screen_text(app)
+    assert "noon · light, high contrast" in shown
+    assert shown.count("high contrast") == 2
