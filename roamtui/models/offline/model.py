@@ -11,9 +11,14 @@ from collections.abc import AsyncIterator, Iterator
 
 from roamtui.conversation.transcript import Role, ToolCall, Usage
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
-from roamtui.models.offline.exceptions import is_about_exceptions
 from roamtui.models.offline.reading import Found, Reading, is_follow_up, read_messages
-from roamtui.models.offline.writing import is_answered, is_answered_by_start, is_covered_by_given, write_answer
+from roamtui.models.offline.writing import (
+    is_about_exceptions,
+    is_answered,
+    is_answered_by_start,
+    is_covered_by_given,
+    write_answer,
+)
 from roamtui.search.terms import query_terms
 
 SECTIONS_MAX = 5

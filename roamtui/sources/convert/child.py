@@ -16,6 +16,8 @@ from dataclasses import asdict
 from queue import Empty, SimpleQueue
 from threading import Thread
 
+import msgspec
+
 from roamtui.errors import RoamtuiError, SourceError
 from roamtui.sources.convert.conversion import get_converter
 from roamtui.sources.convert.converted import Converted, PageReport
@@ -61,12 +63,7 @@ def convert_in_child(
         process.wait()
     if "problem" in answer:
         raise SourceError(answer["problem"])
-    return Converted(
-        text=answer["text"],
-        title=answer["title"],
-        page_starts=tuple(answer["page_starts"]),
-        notes=tuple(answer["notes"]),
-    )
+    return msgspec.convert(answer, Converted)
 
 
 def _read_answer(process: subprocess.Popen[bytes], data: bytes, report: PageReport | None, seconds_max: float) -> bytes:

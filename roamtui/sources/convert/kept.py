@@ -13,6 +13,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from roamtui import __version__
 from roamtui.private_folders import make_private_folder, write_private_file
 from roamtui.sources.convert.converted import Converted
@@ -37,17 +39,11 @@ class KeptConversions:
         """Return what a file was converted to before, None where that is not here."""
         path = self._path(data, wanted)
         try:
-            found = json.loads(path.read_bytes())
+            kept = msgspec.json.decode(path.read_bytes(), type=Converted)
             os.utime(path)
-            kept = Converted(
-                text=found["text"],
-                title=found["title"],
-                page_starts=tuple(found["page_starts"]),
-                notes=tuple(found["notes"]),
-            )
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return None
-        return kept if isinstance(kept.text, str) and isinstance(kept.title, str) else None
+        return kept
 
     def write(self, data: bytes, wanted: Format, converted: Converted) -> None:
         """Keep what a file was converted to; where the folder cannot be written nothing is kept."""
