@@ -37,21 +37,6 @@ from roamtui.document.scanning.lines import (
     MORE_HASHES,
     REST,
     TITLE,
-    UNDERLINE,
-    could_head_table,
-    find_blank,
-    find_fence_end,
-    find_plain_after_blank,
-    has_interruption,
-    has_list_marker,
-    is_blank_before,
-    is_indented,
-    is_plain,
-    is_prose,
-    make_closing,
-    match_html,
-    next_line,
-    trim,
     trim_heading,
 )
 
@@ -81,7 +66,7 @@ class HeadingScanner:
         if self._at < len(self._text):
             first = FIRST_CANDIDATE.match(self._text, self._at)
             if not first or self._take_headings((first,)):
-                self._at = next_line(self._text, first.end() if first else self._at)
+                self._at = lines.next_line(self._text, first.end() if first else self._at)
         while self._at < len(self._text):
             if self._take_headings(CANDIDATE.finditer(self._text, self._at - 1)):
                 break
@@ -116,7 +101,7 @@ class HeadingScanner:
     def _decide(self, candidate: re.Match[str]) -> None:
         indent = len(candidate[INDENT] or "")
         start = candidate.start(HASHES if candidate.lastindex == REST else candidate.lastindex or 0) - indent
-        if start != self._no_table and could_head_table(self._text, start):
+        if start != self._no_table and lines.could_head_table(self._text, start):
             self._no_table = start
             self._parse_span(start)
             return
@@ -140,10 +125,10 @@ class HeadingScanner:
     def _decide_fence(self, candidate: re.Match[str], start: int, indent: int) -> None:
         opened, marker = candidate.end(), candidate[FENCE]
         if not indent or start == self._base:
-            self._at = self._base = find_fence_end(self._text, opened, marker) + 1
+            self._at = self._base = lines.find_fence_end(self._text, opened, marker) + 1
             return
-        end = self._find_end(make_closing(marker), opened)
-        if end < len(self._text) and is_indented(self._text, opened, end, indent):
+        end = self._find_end(lines.make_closing(marker), opened)
+        if end < len(self._text) and lines.is_indented(self._text, opened, end, indent):
             self._at = end + 1
         elif self._is_outside_lists(start, indent):
             self._at = self._base = end + 1
@@ -152,20 +137,20 @@ class HeadingScanner:
 
     def _decide_html(self, start: int, indent: int) -> None:
         text = self._text
-        after = next_line(text, start)
-        opening = match_html(text[start + indent : after].removesuffix("\n"))
+        after = lines.next_line(text, start)
+        opening = lines.match_html(text[start + indent : after].removesuffix("\n"))
         if opening is None:
             self._at = after
             return
         closing, may_interrupt = opening
         is_base = start == self._base
-        end = next_line(text, self._find_end(closing, start)) if closing else find_blank(text, start)
-        if not (may_interrupt or is_base or is_blank_before(text, start)):
-            if has_interruption(text, after - 1, end):
+        end = lines.next_line(text, self._find_end(closing, start)) if closing else lines.find_blank(text, start)
+        if not (may_interrupt or is_base or lines.is_blank_before(text, start)):
+            if lines.has_interruption(text, after - 1, end):
                 self._parse_span(start)
             else:
                 self._at = end
-        elif indent and not is_base and end < len(text) and is_indented(text, start, end - 1, indent):
+        elif indent and not is_base and end < len(text) and lines.is_indented(text, start, end - 1, indent):
             self._at = end
         elif self._is_outside_lists(start, indent):
             self._at = self._base = end
@@ -174,14 +159,14 @@ class HeadingScanner:
 
     def _decide_underline(self, candidate: re.Match[str], start: int) -> None:
         text = self._text
-        if start == self._base or is_blank_before(text, start):
+        if start == self._base or lines.is_blank_before(text, start):
             self._at = candidate.end() + 1
             return
         blank = text.rfind("\n\n", max(self._base - 1, 0), start)
         begin = self._base if blank < 0 else blank + 2
-        if is_prose(text, begin, start):
-            level = 1 if candidate[UNDERLINE][0] == "=" else 2
-            self._found.add(level, begin, trim(text[begin : start - 1]))
+        if lines.is_prose(text, begin, start):
+            level = 1 if candidate[lines.UNDERLINE][0] == "=" else 2
+            self._found.add(level, begin, lines.trim(text[begin : start - 1]))
             self._at = self._base = candidate.end() + 1
         else:
             self._parse_span(start)
@@ -200,14 +185,16 @@ class HeadingScanner:
         return found.end() if found else len(self._text)
 
     def _is_outside_lists(self, start: int, indent: int) -> bool:
-        return indent == 0 or start == self._base or not has_list_marker(self._text, self._find_base(start), start)
+        return (
+            indent == 0 or start == self._base or not lines.has_list_marker(self._text, self._find_base(start), start)
+        )
 
     def _find_base(self, start: int) -> int:
         """Return the last base at or before `start` that can be told from two lines."""
         text, least = self._text, max(self._base - 1, 0)
         blank = text.rfind("\n\n", least, start)
         while blank >= 0:
-            if is_plain(text, blank + 2):
+            if lines.is_plain(text, blank + 2):
                 return blank + 2
             blank = text.rfind("\n\n", least, blank + 1)
         return self._base
@@ -216,7 +203,7 @@ class HeadingScanner:
         """Let the block rules read from the last base before the line at `start` to a base after it."""
         text, begin = self._text, self._find_base(start)
         self._span_min = min(2 * self._span_min + 1_000, _SPAN_MAX) if begin - self._span_end < self._span_min else 0
-        end = find_plain_after_blank(text, max(next_line(text, start) - 1, begin + self._span_min))
+        end = lines.find_plain_after_blank(text, max(lines.next_line(text, start) - 1, begin + self._span_min))
         self._at = self._base = self._read_span(begin, end) or self._read_span(begin, len(text))
         self._span_end = end
 

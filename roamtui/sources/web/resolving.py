@@ -18,46 +18,22 @@ from roamtui.sources.web.failures import AddressRefusedError, FetchError, Unreac
 Resolve = Callable[[str, int], Sequence[str]]
 """Returns the addresses of a host, or raises OSError."""
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-_LOCAL = tuple(
-    map(
-        ipaddress.ip_network,
-        (
-            "0.0.0.0/32",
-            "10.0.0.0/8",
-            "100.64.0.0/10",
-            "127.0.0.0/8",
-            "172.16.0.0/12",
-            "192.168.0.0/16",
-            "::/128",
-            "::1/128",
-            "fc00::/7",
-        ),
-    )
+_Networks = tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
+
+
+def _read_networks(text: str) -> _Networks:
+    return tuple(map(ipaddress.ip_network, text.split()))
+
+
+_LOCAL = _read_networks(
+    "0.0.0.0/32 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 172.16.0.0/12 192.168.0.0/16 ::/128 ::1/128 fc00::/7"
 )
-_SPECIAL = tuple(
-    map(
-        ipaddress.ip_network,
-        (
-            "0.0.0.0/8",
-            "100.100.100.200/32",  # metadata, within the range of carriers
-            "168.63.129.16/32",  # a cloud's inner service, at a public address
-            "169.254.0.0/16",
-            "192.0.0.0/24",
-            "192.0.2.0/24",
-            "192.88.99.0/24",
-            "198.18.0.0/15",
-            "198.51.100.0/24",
-            "203.0.113.0/24",
-            "224.0.0.0/3",
-            "fd00:ec2::/32",  # metadata, within the range of private networks
-            "fd20:ce::/32",
-            "2001::/23",  # Teredo and other ranges of the protocol itself
-            "2001:db8::/32",
-            "2002::/16",  # 6to4: an IPv4 address in disguise
-            "3fff::/20",
-        ),
-    )
-)
+_SPECIAL = _read_networks("""
+    0.0.0.0/8 169.254.0.0/16 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24
+    224.0.0.0/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20
+    100.100.100.200/32 168.63.129.16/32 fd00:ec2::/32 fd20:ce::/32
+""")
+"""The last four are metadata and inner services of clouds; 2001::/23 has Teredo, 2002::/16 is IPv4 in disguise."""
 _GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
 """All that is given out of IPv6. What embeds IPv4 (mapped, compatible, translated) lies outside of it."""
 
@@ -183,5 +159,5 @@ def parse_ip(text: str) -> Address | None:
         return None
 
 
-def _is_within(address: Address, networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]) -> bool:
+def _is_within(address: Address, networks: _Networks) -> bool:
     return any(address in network for network in networks if network.version == address.version)
