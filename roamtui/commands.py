@@ -514,7 +514,7 @@ class McpCommand:
         from roamtui.retrieval import prepare_search
         from roamtui.search.base import Searcher
         from roamtui.search.options import SearchMode
-        from roamtui.sources.watching import stamp_sources
+        from roamtui.sources.watching import FileStamps
 
         if self.port is not None and not self.is_http:
             raise UsageError("--port needs --http.")
@@ -537,7 +537,7 @@ class McpCommand:
             read,
             options=settings.keep_options(),
             make_searcher=None if settings.retrieval.mode is SearchMode.OFF else make,
-            look=partial(stamp_sources, self.sources),
+            look=FileStamps(self.sources).look,
         )
         write_notes(shared.library.notes)
         if self.is_http:

@@ -18,7 +18,7 @@ from roamtui.headless.mcp.server import make_server, read_section
 from roamtui.headless.mcp.shared_library import SharedLibrary
 from roamtui.libraries import open_library, open_partly
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.sources.watching import stamp_sources
+from roamtui.sources.watching import FileStamps
 from tests.headless.mcp.clients import call, list_ids, read_text
 from tests.outline.documents import find_id, make_library, write_words
 from tests.real_documents import PROJECT_DIR
@@ -85,7 +85,7 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
         lambda: open_partly(sources),
         options=KeepOptions(),
         make_searcher=KeywordSearcher,
-        look=lambda: stamp_sources(sources),
+        look=FileStamps(sources).look,
     )
     async with Client(make_server(shared)) as client:
         first = await call(client, "search_sections", query="old words", limit=1)
@@ -109,7 +109,7 @@ async def test_a_source_that_is_gone_stays_as_it_was_read(tmp_path: Path, monkey
     path = tmp_path / "one.md"
     path.write_text("# One\n\nThe old words.\n", "utf-8")
     sources = (str(path),)
-    shared = SharedLibrary(lambda: open_partly(sources), options=KeepOptions(), look=lambda: stamp_sources(sources))
+    shared = SharedLibrary(lambda: open_partly(sources), options=KeepOptions(), look=FileStamps(sources).look)
     async with Client(make_server(shared)) as client:
         assert "One" in await call(client, "outline")
         path.unlink()
