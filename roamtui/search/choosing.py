@@ -26,24 +26,16 @@ def make_searcher(
     if options.mode is SearchMode.OFF:
         return None
     parts = parts or SearchParts()
-    searcher: Searcher = (
-        LanceSearcher(library, options, parts)
-        if options.index is not None
-        else _make_own_searcher(library, options, parts, place)
-    )
+    searcher: Searcher
+    if options.index is not None:
+        searcher = LanceSearcher(library, options, parts)
+    else:
+        searcher = keyword = KeywordSearcher(library, options, place=place)
+        if options.needs_vectors or options.neighbour_count:
+            searcher = FusedSearcher(library, keyword, options, parts)
     is_assisted = options.rerank is not Rerank.OFF or options.rewrite
     is_limited = options.limit is not None or options.max_tokens is not None or options.score_threshold > 0
     return AssistedSearcher(searcher, library, options, parts) if is_assisted or is_limited else searcher
-
-
-def _make_own_searcher(
-    library: Library, options: RetrievalOptions, parts: SearchParts, place: IndexPlace | None
-) -> Searcher:
-    """Return what searches with the index on this machine."""
-    keyword = KeywordSearcher(library, options, place=place)
-    if options.needs_vectors or options.neighbour_count:
-        return FusedSearcher(library, keyword, options, parts)
-    return keyword
 
 
 class AssistedSearcher:
