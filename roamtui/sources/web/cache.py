@@ -103,11 +103,10 @@ class PageCache:
         path = self._path(reply.url, reply.accept)
         try:
             make_private_folder(self._folder)
-            replaced = _find_size(path)
             write_private_file(path, data, suffix=_TEMPORARY_SUFFIX)
         except OSError:
             return False
-        self._make_room(len(data), replaced)
+        self._make_room(len(data))
         return True
 
     def touch(self, url: str, accept: str) -> None:
@@ -156,16 +155,13 @@ class PageCache:
             with contextlib.suppress(OSError):
                 yield entry, entry.stat(follow_symlinks=False)
 
-    def _make_room(self, added: int, replaced: int) -> None:
+    def _make_room(self, added: int) -> None:
         with self._lock:
             self._bytes_written += added
-            if self._bytes_known is not None:
-                self._bytes_known += added - replaced
-            is_known = self._bytes_known is not None and self._bytes_known <= self._bytes_max
-            if is_known and self._bytes_written < self._bytes_max * _COUNT_AGAIN_SHARE:
-                return
-            self._bytes_written = 0
-            self._bytes_known = self._evict()
+            is_known = self._bytes_known is not None and self._bytes_known + self._bytes_written <= self._bytes_max
+            if not is_known or self._bytes_written >= self._bytes_max * _COUNT_AGAIN_SHARE:
+                self._bytes_written = 0
+                self._bytes_known = self._evict()
 
     def _evict(self) -> int:
         """Drop the answers that were not used for longest until the rest fits, and return its size."""
@@ -188,13 +184,6 @@ class PageCache:
             if entry.name.endswith(_TEMPORARY_SUFFIX) and now - found.st_mtime >= seconds:
                 with contextlib.suppress(OSError):
                     (self._folder / entry.name).unlink()
-
-
-def _find_size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def _digest(body: bytes) -> str:
