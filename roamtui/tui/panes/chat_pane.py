@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from typing_extensions import override
@@ -42,8 +41,3 @@ class ChatPane(Vertical):
     def _show_below(self) -> None:
         is_more = self.log_view.has_messages and self.log_view.scroll_y < self.log_view.max_scroll_y
         self.title_line.show_note(_MORE_BELOW if is_more else "")
-
-    @on(events.DescendantFocus)
-    @on(events.DescendantBlur)
-    def _show_focus(self) -> None:
-        self.title_line.refresh()

@@ -101,7 +101,7 @@ class PaneTitle(Widget):
         unit = f"  {self._unit}" if self._unit and self.size.width > SIZE_WIDTH_MIN else ""
         room = self.size.width - left.cell_length - 1 - len(unit)
         note = self._choose_note(room - _NOTE_GAP)
-        if unit and self._notes and note.plain != self._notes[0]:  # words of what was found go first
+        if unit and len(self._notes) > 1 and note.plain != self._notes[0]:  # words of what was found go first
             room, unit = room + len(unit), ""
             note = self._choose_note(room - _NOTE_GAP)
         if not (note or unit):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
@@ -29,7 +29,7 @@ from roamtui.tui.commands import (
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane import Pane, PaneTitle
-from roamtui.tui.reader.messages import PlaceChanged, ReadingPlace, SidewaysChanged
+from roamtui.tui.reader.messages import PlaceChanged, ReadingPlace
 from roamtui.tui.status_line import draw_hint
 
 if TYPE_CHECKING:
@@ -175,15 +175,9 @@ class ReaderPane(Vertical):
         event.stop()
         self.screen.set_focus(self.reader)
 
-    @on(SidewaysChanged)
     @on(PlaceChanged)
     def _follow_scroll(self) -> None:
         self._show_place()
-
-    @on(events.DescendantFocus)
-    @on(events.DescendantBlur)
-    def _show_focus(self) -> None:
-        self.title_line.refresh()
 
     def action_search(self) -> None:
         """Search the text."""

@@ -275,11 +275,6 @@ class TreePane(Vertical):
         event.stop()
         self._send(unfold(*event.section_ids))
 
-    @on(events.DescendantFocus)
-    @on(events.DescendantBlur)
-    def _show_focus(self) -> None:
-        self.title_line.refresh()
-
     def action_last_opened(self) -> None:
         """Go to the next section that the last answer cites; without one to the section that was opened last."""
         ids = self._list_cited() or tuple(section.section_id for section in self._state.open[-1:])

@@ -27,11 +27,13 @@ class LinkClicked(Message):
 
 @dataclass
 class PlaceChanged(Message):
-    """Another section, or another page, has been scrolled to the top of the view."""
+    """Another section or page has been scrolled to the top of the view, or there is more beside it than before."""
 
     section_id: str
     page: int | None = None
     """None in a document without pages."""
+    sideways: str = ""
+    """Signs of where lines in view go on: ``◂``, ``▸`` or both; empty where all is in view."""
 
 
 @dataclass
@@ -39,7 +41,3 @@ class EndPassed(Message):
     """A person wants to scroll beyond the end of the document (1), or its beginning (-1)."""
 
     direction: int
-
-
-class SidewaysChanged(Message):
-    """There is more to the left or right than before, or less."""

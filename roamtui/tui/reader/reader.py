@@ -52,7 +52,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     LinkClicked = messages.LinkClicked
     PlaceChanged = messages.PlaceChanged
     EndPassed = messages.EndPassed
-    SidewaysChanged = messages.SidewaysChanged
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 (Textual's own name)
         super().__init__(id=id)
@@ -78,7 +77,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.is_wrapped = True
         """Whether long lines of prose are broken to the width of the view."""
         self._laid_out_width = 0
-        self._sideways = ""
 
     @property
     def section_id(self) -> str | None:
@@ -490,7 +488,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     @override
     def watch_scroll_x(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_x(old_value, new_value)
-        self._note_sideways()
+        self._tell_place()
 
     @override
     def notify_style_update(self) -> None:
@@ -516,7 +514,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if y != self.top_y:
             self.scroll_to(y=y, animate=False, force=True)
         self._tell_place()
-        self._note_sideways()
 
     def _tell_place(self) -> None:
         """Tell which section is read: the one that was jumped to, or at the top once it was scrolled on from there."""
@@ -527,15 +524,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._anchor = None
             self._section_id = self._find_section(offset)
         if self._section_id is not None:
-            seen = messages.PlaceChanged(self._section_id, self.page_in_view())
+            seen = messages.PlaceChanged(self._section_id, self.page_in_view(), self.sideways)
             if seen != self._seen:
                 self._seen = seen
                 self.post_message(seen)
-
-    def _note_sideways(self) -> None:
-        if self.sideways != self._sideways:
-            self._sideways = self.sideways
-            self.post_message(self.SidewaysChanged())
 
     def _keep_below(self, y: int) -> int:
         """Lay out the chunk of line `y`; return the number of the line that is as far from the chunk's end."""

@@ -112,7 +112,7 @@ Reader {
     color: $foreground;
     padding: 0 1;
     overflow: auto auto;
-    scrollbar-size: 1 1;
+    scrollbar-size: 0 1;
     scrollbar-gutter: stable;
     & > .reader--inline-code { color: $text-warning; background: $foreground 8%; }
     & > .reader--code-background { background: $foreground 6%; }

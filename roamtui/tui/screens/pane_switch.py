@@ -111,6 +111,8 @@ class PaneSwitch(Horizontal):
         elif focused is self._box:
             self.active = Pane.CHAT
         self._show()
+        for one in (self._tree, self._chat, self._reader):
+            one.title_line.refresh()
 
     def _pane_of(self, widget: Widget) -> Pane | None:
         """Return the pane that a widget is in, None for the question box, which is in none."""
