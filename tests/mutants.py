@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
-_CHANGES_PATH = PROJECT_DIR.parent / "shared" / "tools" / "mutants.json"
+_CHANGES_PATH = PROJECT_DIR / "tests" / "mutants.json"
 _COPIED = ("roamtui", "tests", "docs", "examples", "themes", "pyproject.toml", "README.md")
 _PYTEST = ("-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:randomly")
 _SECONDS_MAX = 1_200
