@@ -67,17 +67,6 @@ def test_a_file_that_is_loaded_has_its_sections_below_it(folder: Path) -> None:
     assert not library.node(find(library, "three.md")).is_loaded
 
 
-def test_a_file_stands_for_all_of_its_text_and_its_own_is_what_comes_before_its_sections(folder: Path) -> None:
-    library = load_whole(folder)
-    file_id = find(library, "README.md")
-    assert library.text(file_id) == GUIDE
-    assert library.own_text(file_id) == "# Guide\n\nHow to begin.\n\n"
-    node = library.node(file_id)
-    assert (node.start_line, node.own_end_line, node.end_line) == (1, 4, 11)
-    assert library.own_text(find(library, "one.md")) == library.text(find(library, "one.md"))
-    assert library.own_text(find(library, "three.md")) == ""
-
-
 def test_what_cannot_be_read_is_a_node_that_says_why_and_can_be_tried_again(folder: Path) -> None:
     library, loader = open_folder(folder)
     (folder / "b/one.md").rename(folder / "b/kept")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from contextlib import aclosing
 
@@ -51,24 +50,6 @@ async def test_usage_that_no_server_counted_is_an_estimate(
     openai_server.reset(FakeReply(text="Yes.", counts_tokens=False))
     usages = [event.usage for event in await collect(model) if isinstance(event, UsageReported)]
     assert [usage.source for usage in usages] == ["estimate"]
-
-
-async def test_results_of_calls_reach_the_server(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
-    openai_server.reset(FakeReply(calls=CALLS), FakeReply(text="Done."))
-    first = make_request()
-    calls = list_calls(await collect(model, first))
-    events = await collect(model, answer_calls(first, calls))
-    assert join_text(events) == "Done."
-    before, after = openai_server.bodies
-    assert after["messages"][:2] == before["messages"]
-    assert after["tools"] == before["tools"]
-    step, *results = after["messages"][2:]
-    assert [json.loads(call["function"]["arguments"]) for call in step["tool_calls"]] == [
-        json.loads(arguments) for _, arguments in CALLS
-    ]
-    assert [(result["role"], result["tool_call_id"], result["content"]) for result in results] == [
-        ("tool", call.id, f"result of {call.id}") for call in calls
-    ]
 
 
 async def test_ids_that_a_server_uses_again_are_made_new(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:

@@ -66,13 +66,6 @@ def test_queries_and_documents_are_encoded_as_such(packages: Path) -> None:
     assert str(packages / "tiny_model" / "model") in embedder.name
 
 
-def test_a_folder_with_another_model_has_another_name(packages: Path) -> None:
-    folder = packages / "tiny_model" / "model"
-    before = LocalEmbedder(str(folder)).name
-    (folder / "model.safetensors").write_bytes(b"weights")
-    assert LocalEmbedder(str(folder)).name != before
-
-
 def test_what_fails_to_load_is_told_in_a_sentence(packages: Path) -> None:
     assert packages.is_dir()
     with pytest.raises(ModelError) as caught:

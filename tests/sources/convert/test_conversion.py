@@ -126,19 +126,6 @@ child.main(sys.argv[1:])
 """
 
 
-def test_a_conversion_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        child,
-        "_COMMAND",
-        ("-P", "-c", _PAGED.replace("{then}", "[report(number, 3, f'page {number} ') for number in range(3)]")),
-    )
-    told: list[tuple[int, int, str]] = []
-    converted = child.convert_in_child(Format.PDF, _PDF, "a.pdf", report=lambda *far: told.append(far))
-    assert converted.text == "a.pdf"
-    assert told[0] == (0, 0, "")
-    assert [far for far in told if far[2]] == [(0, 3, "page 0 "), (1, 3, "page 1 "), (2, 3, "page 2 ")]
-
-
 def test_a_conversion_that_is_stopped_leaves_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(
         child, "_COMMAND", ("-P", "-c", _PAGED.replace("{then}", "report(os.getpid(), 4, str()); signal.pause()"))
