@@ -53,18 +53,10 @@ def build_library(raw: RawText) -> Library:
     return Library(source=raw.source, root=parse_raw(raw))
 
 
-def open_sources(
-    names: Sequence[str], *, kept_dir: Path | None = None, report: PageReport | None = None
+def _open_paths(
+    names: Sequence[str], kept_dir: Path | None, report: PageReport | None
 ) -> tuple[Library, FileLoader | None]:
-    """Return the library of a document, and of a folder, a zip archive or several of all these a listing of files.
-
-    Returns:
-        The library, and what loads its files; None for a document, all of which is there.
-
-    Raises:
-        SourceError: It cannot be read.
-        UsageError: Something was named together with others that can only be opened alone.
-    """
+    """Return the library of a document, and of a folder, a zip archive or several of all these a listing of files."""
     if len(names) == 1 and not (is_path(names[0]) and is_listed(Path(names[0]))):
         return build_library(read_source(names[0], kept_dir=kept_dir, report=report)), None
     from roamtui.document.folder import FileLoader, build_folder  # noqa: PLC0415
@@ -93,7 +85,7 @@ def open_named(
     if len(names) == 1 and is_address(names[0]):
         return _open_address(names[0], web)
     try:
-        library, files = open_sources(names, kept_dir=kept_dir, report=report)
+        library, files = _open_paths(names, kept_dir, report)
     except SourceError as error:
         address = suggest_address(names[0]) if len(names) == 1 else None
         if address is None:
@@ -175,8 +167,12 @@ class SourceLoader:
         """Return the documents that belong below several nodes, in the order asked; see `Loader`."""
         links = tuple(node_id for node_id in node_ids if _is_link(library, node_id))
         batch = self._find_pages().load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
-        files = {node_id: self.load(library, node_id) for node_id in node_ids if node_id not in links}
-        documents = {**batch.documents, **files}
+        documents = dict(batch.documents)
+        for node_id in node_ids:
+            if node_id not in documents:
+                documents[node_id] = self.load(library, node_id)
+                if report is not None:
+                    report(len(documents), 0)
         return LoadedBatch(documents={node_id: documents[node_id] for node_id in node_ids}, refused=batch.refused)
 
     def find_unapproved(

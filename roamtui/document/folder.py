@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.loader import LoadedBatch, Report, make_failure
+from roamtui.document.loader import make_failure
 from roamtui.document.node import NodeKind
 from roamtui.document.page import parse_page
 from roamtui.errors import SourceError
@@ -55,30 +54,6 @@ class FileLoader:
         document = parse_page(replace(raw, notes=notes), key=key)
         count_ahead(document)
         return document
-
-    def load_batch(
-        self,
-        library: Library,
-        node_ids: tuple[str, ...],
-        approved: frozenset[str],  # noqa: ARG002 - files need no approval
-        report: Report | None = None,
-    ) -> LoadedBatch:
-        """Return the documents of several files, one after the other; see `Loader`."""
-        documents = {}
-        for done, node_id in enumerate(node_ids, start=1):
-            documents[node_id] = self.load(library, node_id)
-            if report is not None:
-                report(done, 0)
-        return LoadedBatch(documents=documents)
-
-    def find_unapproved(
-        self,
-        library: Library,  # noqa: ARG002 - files need no approval
-        node_ids: tuple[str, ...],  # noqa: ARG002
-        approved: frozenset[str],  # noqa: ARG002
-    ) -> Mapping[str, tuple[str, ...]]:
-        """Return nothing: files need no approval; see `Loader`."""
-        return {}
 
 
 def count_ahead(document: Document) -> None:

@@ -40,7 +40,7 @@ from roamtui.conversation.state import find_first_unfolded
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
 from roamtui.document import document as module
-from roamtui.document.build import open_named, open_sources
+from roamtui.document.build import open_named
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import LoadedBatch, Loader, Report, load_files
@@ -88,7 +88,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def start(folder: Path) -> tuple[Session, CountingLoader]:
-    library, loader = open_sources([str(folder)])
+    library, loader = open_named([str(folder)])
     assert loader is not None
     counting = CountingLoader(loader)
     return Session.start(library, loader=counting), counting
@@ -203,7 +203,7 @@ async def test_all_is_loaded_with_progress_and_once(folder: Path) -> None:
 
 
 async def test_without_a_loader_nothing_is_loaded(folder: Path) -> None:
-    library, _ = open_sources([str(folder)])
+    library, _ = open_named([str(folder)])
     session = Session.start(library)
     assert [event async for event in session.load_all()] == []
     events = await dispatch(session, ExpandSections(section_ids=(find(session, "a.md"),), origin=Origin.AGENT))
@@ -244,7 +244,7 @@ async def test_what_was_loaded_meanwhile_stays(folder: Path) -> None:
 
 
 def test_a_folder_that_holds_all_is_unfolded_at_first(folder: Path) -> None:
-    library, _ = open_sources([str(folder.parent)])
+    library, _ = open_named([str(folder.parent)])
     assert [library.title_of(node_id) for node_id in find_first_unfolded(library)] == ["docs"]
 
 
@@ -252,7 +252,7 @@ async def test_a_resumed_conversation_delivers_anew_only_what_stands_in_changed_
     folder: Path, tmp_path: Path
 ) -> None:
     store = Store(tmp_path / "c")
-    library, loader = open_sources([str(folder)])
+    library, loader = open_named([str(folder)])
     assert loader is not None
     session = Session.start(load_files(library, loader), store=store, loader=loader)
     await session.begin_question("Why?", BRIEFING)
@@ -271,7 +271,7 @@ async def test_a_resumed_conversation_delivers_anew_only_what_stands_in_changed_
 
 
 def open_folder(folder: Path) -> tuple[Library, Loader]:
-    library, loader = open_sources([str(folder)])
+    library, loader = open_named([str(folder)])
     assert loader is not None
     return library, loader
 

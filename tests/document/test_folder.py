@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.build import open_sources
+from roamtui.document.build import open_named
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader, can_load, load_files
 
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def open_folder(folder: Path) -> tuple[Library, Loader]:
-    library, loader = open_sources([str(folder)])
+    library, loader = open_named([str(folder)])
     assert loader is not None
     return library, loader
 
@@ -92,5 +92,5 @@ def test_the_digest_follows_texts_and_names(folder: Path) -> None:
     renamed = load_whole(folder).content_hash
     (folder / "README2.md").write_text("# Other\n", "utf-8")
     assert len({before, renamed, load_whole(folder).content_hash, open_folder(folder)[0].content_hash}) == 4
-    alone, _ = open_sources([str(folder / "README2.md")])
+    alone, _ = open_named([str(folder / "README2.md")])
     assert alone.content_hash == alone.root.content_hash

@@ -8,7 +8,7 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.document.build import open_sources
+from roamtui.document.build import open_named
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def make_app(folder: Path, *replies: Reply) -> RoamApp:
-    library, loader = open_sources([str(folder)])
+    library, loader = open_named([str(folder)])
     session = Session.start(library, loader=loader)
     return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies))))
 

@@ -8,7 +8,7 @@ import pytest
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
-from roamtui.document.build import open_sources
+from roamtui.document.build import open_named
 from roamtui.models.scripted import ScriptedModel
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
@@ -67,7 +67,7 @@ def make_folder_app(tmp_path: Path, places: Path | None = None) -> RoamApp:
     (root / "guides").mkdir(parents=True, exist_ok=True)
     (root / "a.md").write_text("# Ovens\n\n## Stone\n\nOne.\n", "utf-8")
     (root / "guides/b.md").write_text("# Dough\n\n## Rye\n\n" + "Two.\n\n" * 60, "utf-8")
-    library, loader = open_sources([str(root)])
+    library, loader = open_named([str(root)])
     agent = Agent(Session.start(library, loader=loader), ScriptedModel(()))
     return RoamApp(AppContext(agent=agent, options=TuiOptions(places_path=places)))
 
