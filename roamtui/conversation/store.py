@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
-from roamtui.conversation.events import ConversationRenamed
+from roamtui.conversation.events import ConversationBegun, ConversationForked, ConversationRenamed
 from roamtui.conversation.fold import apply, fold
 from roamtui.conversation.importing import forget_in_copies, import_database
 from roamtui.conversation.index import ConversationSummary, Index
@@ -84,6 +84,9 @@ class Store:
         except OSError as error:
             raise StoreError(f"The conversation {conversation_id} cannot be read: {_explain(error)}.") from None
         events = decode_entries(content)
+        ids = [event.conversation_id for event in events if isinstance(event, ConversationBegun | ConversationForked)]
+        if ids[-1:] != [conversation_id]:  # it was copied by hand, or its beginning cannot be read
+            events.append(ConversationForked(conversation_id=conversation_id))
         return Log(conversation_id=conversation_id, events=events, saved=len(events), size=len(content))
 
     def load(self, conversation_id: str) -> ConversationState:
