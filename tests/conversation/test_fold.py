@@ -45,7 +45,9 @@ def _expand(state: ConversationState, ids: tuple[str, ...]) -> Update:
 
 
 def _finish(state: ConversationState, ids: tuple[str, ...]) -> Update:
-    citations = tuple(Citation(section_id=one, quote="x", state=QuoteState.EXACT, span=_SPAN) for one in ids)
+    citations = tuple(
+        Citation(section_id=one, quote="x", state=QuoteState.EXACT, span=_SPAN) for one in ids if one in state.library
+    )
     outcome = Outcome(answer="So.", stopped=Stopped.ANSWERED, citations=citations)
     return finish_question(state, outcome) if state.is_asking else (state, ())
 

@@ -33,7 +33,7 @@ def test_what_was_on_the_screen_comes_back(open_terminal: OpenTerminal) -> None:
     shown = [
         lambda screen: "◆ Grace period" in screen,
         lambda screen: f"❯ {QUESTIONS[1]}" in screen,
-        lambda screen: "in the text" in screen.split(f"❯ {QUESTIONS[2]}")[-1],
+        lambda screen: "in the text" in screen.partition(f"❯ {QUESTIONS[2]}")[2],
     ]
     going_on = ""
     for number, is_shown in enumerate(shown):
