@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from roamtui.agent.citations import check_citations
 from roamtui.agent.progress import Progress
 from roamtui.agent.prompt import NOT_FOUND_START
+from roamtui.conversation.events import SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.questions import Outcome
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, Stopped
-from roamtui.document.plain import shorten
+from roamtui.document.library import Library
+from roamtui.document.plain import plain_line, shorten
 from roamtui.outline.labels import name_path
 from roamtui.search.base import Searcher
+from roamtui.search.terms import find_terms, query_terms
 
 _NEAREST = 3
+_LIKELY_SHARE = 0.6
+"""Of the best score, from which on a section may well hold the answer too."""
 _NOT_FOUND_STARTS = (
     NOT_FOUND_START.lower().rstrip(":"),
     *("nicht gefunden", "non trouvé", "introuvable", "no encontrado", "no se encontró", "não encontrado"),
@@ -64,7 +70,7 @@ def is_not_found(answer: str) -> bool:
 
 
 def _list_places(state: ConversationState, searcher: Searcher | None) -> str:
-    """Return what was opened for the question, and the sections that search finds nearest."""
+    """Return what was opened for the question, and the nearest sections, each with words that it shares with it."""
     exchange = state.transcript.exchanges[-1]
     opened = [section.section_id for section in state.open if section.last_used == exchange.number]
     parts = []
@@ -73,8 +79,45 @@ def _list_places(state: ConversationState, searcher: Searcher | None) -> str:
     hits = searcher.search(exchange.question, limit=_NEAREST + len(opened)) if searcher is not None else ()
     nearest = [hit.section_id for hit in hits if hit.section_id not in opened][:_NEAREST]
     if nearest:
-        parts.append("Nearest sections: " + "; ".join(_name(state, section_id) for section_id in nearest))
+        named = (f"{_name(state, one)}{_name_shared(state, one, exchange.question)}" for one in nearest)
+        parts.append("Nearest sections: " + "; ".join(named))
     return "\n\n".join(parts)
+
+
+def _name_shared(state: ConversationState, section_id: str, question: str) -> str:
+    """Return which words of a question a section has, in parentheses; empty for none."""
+    library = state.library
+    text = f"{library.title_of(section_id)}\n{library.text_at(library.shown_own_span(section_id))}"
+    found = dict.fromkeys(term for _, term in find_terms(text, query_terms(question)))
+    return f" (has {', '.join(plain_line(term) for term in found)})" if found else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """What search found for a question, and nobody opened."""
+
+    found: int
+    """Sections that search found."""
+    opened: int
+    likely: tuple[SearchHit, ...]
+    """Those not opened that score nearly as well as the best, the best first."""
+
+    @property
+    def words(self) -> str:
+        """A line that tells of it."""
+        return f"searched {self.found}, opened {self.opened}, not opened: {len(self.likely)} likely"
+
+
+def find_unread(exchange: Exchange, library: Library) -> Unread:
+    """Return what search found for a question, and was open neither before nor because of it."""
+    searches = [event.hits for event in exchange.events if isinstance(event, SectionsSearched) and event.hits]
+    found = {hit.section_id: hit for hits in reversed(searches) for hit in hits if hit.section_id in library}
+    near = {hit.section_id for hits in searches for hit in hits if hit.score >= _LIKELY_SHARE * hits[0].score}
+    opened = {one for event in exchange.events if isinstance(event, SectionsExpanded) for one in event.opened_ids}
+    read = opened | {one.section_id for one in exchange.open_before} | {one.section_id for one in exchange.citations}
+    likely = [hit for one, hit in found.items() if one in near and read.isdisjoint((one, *library.ancestors(one)))]
+    likely.sort(key=lambda hit: -hit.score)
+    return Unread(found=len(found), opened=len(opened), likely=tuple(likely[:_NEAREST]))
 
 
 def _name(state: ConversationState, section_id: str) -> str:

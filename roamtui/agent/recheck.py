@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -18,6 +18,7 @@ from rapidfuzz.distance import LCSseq
 
 from roamtui.agent.claims import Claim
 from roamtui.agent.quotes import Match, find_quote, normalise
+from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.outline.structure import find_canonical
@@ -85,6 +86,25 @@ def recheck(claim: Claim, library: Library) -> Finding:
     unread = next((document.problem for document in library.documents if document.problem), "")
     standing = Standing.UNREACHABLE if unread and expected is None else Standing.GONE
     return Finding(claim=claim, standing=standing, message=unread)
+
+
+def count_lost(citations: Iterable[Citation], library: Library) -> int:
+    """Return how many quotes of an answer that stood in their documents do so no longer; quick enough to be shown.
+
+    What is not loaded is not judged.
+    """
+    loaded = {document.key for document in library.documents if not document.problem}
+    is_whole = not library.list_unloaded()
+    lost = 0
+    for citation in citations:
+        span, quote = citation.span, citation.quote
+        if quote is None or span is None or not citation.is_verified:
+            continue
+        if span.doc not in loaded:
+            lost += is_whole
+        elif not find_quote(quote, library.text_at(span)):
+            lost += not find_quote(quote, str(library.document(span.doc).text))
+    return lost
 
 
 def _find_section(claim: Claim, library: Library) -> str | None:

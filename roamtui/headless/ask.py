@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from roamtui.agent.answer import describe_proof
+from roamtui.agent.answer import describe_proof, find_unread
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import (
     CloseReason,
@@ -139,6 +139,10 @@ def describe_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
         lines.append(proof)
     elif final.is_unproven:
         lines.append("no quotes, so nothing was checked")
+    unread = find_unread(agent.session.state.transcript.exchanges[-1], library)
+    if unread.likely:
+        named = "; ".join(f"{name_path(library, hit.section_id)} [{hit.section_id}]" for hit in unread.likely)
+        lines.append(f"{unread.words}: {named}")
     tokens = final.usage.input_tokens + final.usage.output_tokens
     lines.append(f"({agent.model.name}; {tokens:,} tokens)" if tokens else f"({agent.model.name})")
     return lines
@@ -173,6 +177,10 @@ def _describe_answer(agent: Agent, record: AskRecord, final: QuestionAnswered) -
         "citations": [describe_citation(citation) for citation in final.citations],
         "opened": list(record.requested),
         "open": list(state.open_ids),
+        "not_opened": [
+            {"id": hit.section_id, "path": list(state.library.node(hit.section_id).path), "score": hit.score}
+            for hit in find_unread(state.transcript.exchanges[-1], state.library).likely
+        ],
         "steps": record.steps,
         "usage": {
             "input_tokens": final.usage.input_tokens,

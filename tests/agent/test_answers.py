@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.agent.answer import count_verified
+from roamtui.agent.answer import count_verified, find_unread
 from roamtui.agent.options import AgentOptions
 from roamtui.agent.room import TokenCalibration, estimate_request, find_room
+from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Stopped, ToolCall, Usage
 from roamtui.models.base import Request, ToolSpec
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
@@ -32,6 +33,32 @@ async def test_not_found_lists_what_was_opened_and_what_search_finds_nearest() -
         f"Manual > Lending [{lending}]"
     )
     assert agent.session.state.transcript.exchanges[0].answer == last.answer
+
+
+async def test_not_found_names_the_words_that_the_nearest_sections_share_with_the_question() -> None:
+    (fees,) = ids(make_agent(), "Fees")
+    agent = make_agent([saying("Not found: no.")], searcher=_hits(fees))
+    last = await answer(agent, "Are there fees for zebras?")
+    assert last.answer.endswith(f"Nearest sections: Manual > Lending > Fees [{fees}] (has fees)")
+
+
+async def test_what_search_found_and_nobody_opened_is_told() -> None:
+    fees, lost, hours, lending = ids(make_agent(), "Fees", "Lost books", "Hours", "Lending")
+    scores = {fees: 9.0, lost: 8.0, hours: 5.0, lending: 7.0}
+    searcher = FakeSearcher(*(Hit(section_id=one, score=score, snippet="", why="") for one, score in scores.items()))
+    agent = make_agent(searcher=searcher, options=AgentOptions(confident_start=ConfidentStart.OFF))
+    search = ScriptedReply(text="", calls=(("search_sections", {"query": "fees"}),))
+    model_of(agent).add_replies(search, expanding(lending), saying(f'It costs "2 euros" [{fees}].'))
+    await answer(agent)
+    state = agent.session.state
+    assert find_unread(state.transcript.exchanges[-1], state.library).likely == ()  # they came with what is above them
+    agent = make_agent(searcher=searcher, options=agent.options)
+    model_of(agent).add_replies(search, expanding(fees), saying(f'It costs "2 euros" [{fees}].'))
+    await answer(agent)
+    state = agent.session.state
+    unread = find_unread(state.transcript.exchanges[-1], state.library)
+    assert [(hit.section_id, hit.score) for hit in unread.likely] == [(lost, 8.0), (lending, 7.0)]
+    assert unread.words == "searched 4, opened 1, not opened: 2 likely"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from tests.fakes.http_server import Ending, FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer
 from tests.real_documents import PROJECT_DIR
 
-KEYS = {"conversation", "model", "answer", "stopped", "citations", "opened", "open", "steps", "usage"}
+KEYS = {"conversation", "model", "answer", "stopped", "citations", "opened", "open", "not_opened", "steps", "usage"}
 CITATION_KEYS = {"section_id", "doc", "path", "quote", "state", "verified", "start_line", "end_line"}
 
 

@@ -219,3 +219,17 @@ async def test_mode_fresh_and_a_full_context(store: Store) -> None:
         await ask(pilot, "First?")
         await ask(pilot, "Second?")
         _check_words(pilot, "Closed before a new question", "context was full")
+
+
+async def test_an_answer_whose_quote_no_longer_stands_is_marked(store: Store) -> None:
+    replies = (expand(_IDS["Steam"]), _answer("Steam"))
+    async with _Twins(store).play(*replies) as pilot:
+        await ask(pilot, "How long is steam let in?")
+        conversation_id = app_of(pilot).main.session.state.id
+    changed = _make_library(TEXT.replace("first eight minutes", "first nine minutes"))
+    again = Session.resume(changed, conversation_id, store=store)
+    app = RoamApp(AppContext(agent=Agent(again, ScriptedModel(()))))
+    async with app.run_test(size=_SIZE) as pilot:
+        await wait_until(pilot, lambda: app.main.chat_log.current is not None)
+        await pilot.pause()
+        _check_words(pilot, "1 quote no longer stands in the document of today; r asks again.")

@@ -183,6 +183,8 @@ class Messages(Vertical):
 
     def _recall(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
         """Return views of saved exchanges that stand before all others, each with the notices that stood below it."""
+        from roamtui.agent.recheck import count_lost  # noqa: PLC0415 - only a conversation that goes on needs it
+
         library = self._first.state.library
         widgets: list[Widget] = []
         views: list[ExchangeView] = []
@@ -196,6 +198,11 @@ class Messages(Vertical):
                     widgets.append(NoticeView(piece.write(with_ids=False), piece.weight))
             view.finish(exchange.ending, exchange.model)
             views.append(view)
+            if lost := count_lost(exchange.citations, library):
+                words = "1 quote no longer stands" if lost == 1 else f"{lost} quotes no longer stand"
+                is_last = exchange is self._first.state.transcript.exchanges[-1]
+                advice = "r asks again" if is_last else "ask it again"
+                widgets.append(NoticeView(f"{words} in the document of today; {advice}.", Weight.WARNING))
         self._shown[:0] = views
         return widgets
 
