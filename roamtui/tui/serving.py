@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import socket
 import sys
@@ -30,6 +31,8 @@ new MutationObserver((_changes, observer) => {
 }).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ["class"]});
 """
 """Without it a person must click on the page before they can type."""
+_FOREIGN_LINK = re.compile(r'<link[^>]*href="https?://[^>]*>')
+"""A font of another host, which would be told of each page that is opened; the policy below holds up what is left."""
 _MISSING = "`roamtui serve` needs the extra: pip install 'roamtui[serve]'"
 
 
@@ -68,7 +71,8 @@ def make_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
             raise web.HTTPForbidden(text="This address is for pages of this server alone.")
         response = await handler(request)
         if request.path == "/" and isinstance(response, web.Response) and response.text is not None:
-            response.text = response.text.replace("<head>", f"<head>{_write_head(title)}", 1)
+            page = _FOREIGN_LINK.sub("", response.text)
+            response.text = page.replace("<head>", f"<head>{_write_head(title)}", 1)
         return response
 
     async def seal(_request: web.Request, response: web.StreamResponse) -> None:

@@ -45,6 +45,8 @@ class Chromium:
         os.close(reads)
         os.close(writes)
         self._held = b""
+        self.requested: list[str] = []
+        """What the page asked for, once `Network.enable` was called."""
         self._number = 0
         self._session: str | None = None
         targets = self.call("Target.getTargets")["targetInfos"]
@@ -86,4 +88,7 @@ class Chromium:
             assert chunk, "the browser has ended"
             self._held += chunk
         first, _, self._held = self._held.partition(b"\0")
-        return dict(json.loads(first))
+        message = dict(json.loads(first))
+        if message.get("method") == "Network.requestWillBeSent":
+            self.requested.append(message["params"]["request"]["url"])
+        return message

@@ -140,5 +140,8 @@ def test_the_first_screen_shows_in_a_browser(serve: Serve, tmp_path: Path) -> No
         has_keyboard = """new Promise(done => { const look = () =>
             document.activeElement.closest("#terminal") ? done(true) : requestAnimationFrame(look); look(); })"""
         assert browser.call("Runtime.evaluate", expression=has_keyboard, awaitPromise=True)["result"]["value"]
+        asked = [url for url in browser.requested if not url.startswith(("data:", "blob:"))]
+        assert f"{served.address}/static/js/textual.js" in asked
+        assert [url for url in asked if not url.startswith(f"{served.address}/")] == []
     finally:
         browser.close()
