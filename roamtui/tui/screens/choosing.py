@@ -186,7 +186,7 @@ class ModelForm(Overlay[MadeModel | None]):
         & #model-said { margin-top: 1; height: auto; }
         & #model-said.-problem { color: $warning; }
         & .foot { margin-top: 1; }
-        &.-short > Vertical { max-height: 100%; }
+        &.-short > Vertical { max-height: 100%; padding: 0 2; }
         &.-short .label, &.-short #model-said, &.-short .foot { margin-top: 0; }
     }
     """
@@ -206,9 +206,9 @@ class ModelForm(Overlay[MadeModel | None]):
             yield Static(Content.styled("A model by its name", "bold $primary"))
             yield Static(Content("Name: provider/model, as litellm knows it"), classes="label")
             yield Input(self._name, placeholder="openai/gpt-4.1-mini", id="model-name", select_on_focus=False)
-            yield Static(Content("Address of its server, empty for the provider's own"), classes="label")
+            yield Static(Content("Address, empty for its provider's own"), classes="label")
             yield Input(placeholder="http://localhost:8000/v1", id="model-address", select_on_focus=False)
-            yield Static(Content("Key, for this run alone: it is written nowhere"), classes="label")
+            yield Static(Content("Key for this run, written nowhere"), classes="label")
             yield Input(password=True, placeholder="empty where none is needed, or one is set", id="model-key")
             yield Static(id="model-said")
             yield Static(Content("tab next field, enter tries it with one token, esc closes"), classes="foot")
