@@ -29,6 +29,12 @@ _EQUAL, _EQUAL_BUT_NUMBER, _SAME_NUMBER, _SIMILAR = 100.0, 90.0, 84.0, 80.0
 _BOLD, _FAR, _TOP = 6.0, 7.0, 2.0
 _RUN_IN_MAX = 220
 _LEVEL_MAX = 6
+_TAIL = re.compile(
+    r"\s+for (?:the )?(?:[\w-]+ ){0,4}(?:years?|months?|quarters?|periods?)\b.*|\s+(?:at|as of) [A-Za-z]+ \d.*|\s*\(.*",
+    re.IGNORECASE,
+)
+"""What a list says of a statement beyond its title: its years, its units."""
+_HEAD_LENGTH_MIN = 10
 
 
 class Anchors:
@@ -43,7 +49,7 @@ class Anchors:
         """
         self._pages = pages
         self._skipped = skipped
-        self._squeezed: dict[int, list[tuple[str, str]]] = {}
+        self._squeezed: dict[int, list[tuple[str, str, str]]] = {}
 
     def place(self, entries: Sequence[Entry]) -> list[Heading]:
         """Return the headings of entries, those left out that are on no page."""
@@ -100,18 +106,20 @@ class Anchors:
     def _match(self, entry: Entry, page: int, taken: set[tuple[int, int]]) -> list[tuple[float, int, int]]:
         """Return score, first row and number of rows of each place on a page that reads like a title."""
         number, rest = split_number(entry.title)
-        whole, bare = squeeze(entry.title), squeeze(rest)
+        whole, bare, head = squeeze(entry.title), squeeze(rest), squeeze(_TAIL.sub("", rest))
         item = read_item(entry.title)
         rows = self._pages[page].rows
         names = self._squeeze_rows(page)
         starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
         found = []
-        for row, (own, own_bare) in enumerate(names):
+        for row, (own, own_bare, own_head) in enumerate(names):
             is_item = item is not None and len(rows[row].text) <= _RUN_IN_MAX and read_item(rows[row].text) == item
             is_alike = own[:2] in starts or own_bare[:2] in starts
             if (page, row) in taken or (page, row) in self._skipped or not own or not (is_item or is_alike):
                 continue
             score, count = self._compare(names, row, (whole, bare, number), rows)
+            if score < _SIMILAR and own_head == head and len(head) >= _HEAD_LENGTH_MIN:
+                score, count = _SIMILAR, 1
             if is_item and score < _SAME_NUMBER and re.match(r"\W*(?:part|item)", rows[row].text, re.IGNORECASE):
                 score, count = max((_SAME_NUMBER, 1), (score, count))
             if score:
@@ -120,7 +128,7 @@ class Anchors:
         return found
 
     def _compare(
-        self, names: Sequence[tuple[str, str]], row: int, wanted: tuple[str, str, str], rows: Sequence[object]
+        self, names: Sequence[tuple[str, str, str]], row: int, wanted: tuple[str, str, str], rows: Sequence[object]
     ) -> tuple[float, int]:
         """Return how alike a title and the rows from one on are, and how many of them are best."""
         whole, bare, _ = wanted
@@ -149,11 +157,19 @@ class Anchors:
         text = join_rows(self._pages[page].rows[row : row + count])
         if read_item(entry.title) and not read_item(text):
             return entry.title
-        return text
+        head = _TAIL.sub("", entry.title)
+        return head if text.startswith(head) and squeeze(text) != squeeze(entry.title) else text
 
-    def _squeeze_rows(self, page: int) -> list[tuple[str, str]]:
+    def _squeeze_rows(self, page: int) -> list[tuple[str, str, str]]:
         known = self._squeezed.get(page)
         if known is None:
-            known = [(squeeze(row.text), squeeze(split_number(row.text)[1])) for row in self._pages[page].rows]
+            known = [
+                (
+                    squeeze(row.text),
+                    squeeze(split_number(row.text)[1]),
+                    squeeze(_TAIL.sub("", split_number(row.cells[0].text)[1])),
+                )
+                for row in self._pages[page].rows
+            ]
             self._squeezed[page] = known
         return known

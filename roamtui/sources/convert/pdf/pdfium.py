@@ -207,9 +207,11 @@ class PdfPage:
         return words
 
     def _read_visible(self, turn: int) -> tuple[float, float, float, float]:
-        """Return left, right, top and bottom of what a reader shows of the page."""
+        """Return left, right, top and bottom of what a reader shows of the page; all where the file does not say."""
         box = self._box
         pdfium.FPDF_GetPageBoundingBox(self._page, box)
+        if box.right <= box.left or box.top <= box.bottom:
+            return -math.inf, math.inf, -math.inf, math.inf
         return _turn_box(box.left, box.right, box.bottom, box.top, turn)
 
     def _read_box(self, indexes: Iterable[int], turn: int) -> tuple[float, float, float, float] | None:

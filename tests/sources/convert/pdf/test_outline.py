@@ -40,6 +40,15 @@ def test_a_contents_page_by_the_numbers_that_pages_print() -> None:
     assert "| Masts | 4 |" in converted.text
 
 
+def test_a_statement_is_found_by_its_title_whatever_the_list_says_of_its_years() -> None:
+    lists = [PdfLine(text="All the boats and all of what they cost", top=760), *lay_out(*_PROSE)]
+    statement = lay_cells("Statements of Income | Boats Inc.", "| 2022 | 2021", "Sales | 5 | 6", "Costs | 7 | 8")
+    marks = [(1, "Boats", 0), (1, "Statements of Income for the years ended May 31, 2022", 1), (1, "Ropes", 3)]
+    data = make_pdf([lists, lay_out(*_PROSE), statement, lay_out("Ropes", *_PROSE)], bookmarks=marks)
+    converted = convert_pdf(data, "a.pdf")
+    assert converted.text[converted.page_starts[2] :].startswith("# Statements of Income\n")
+
+
 def test_a_title_that_is_on_no_page_stands_where_its_page_begins() -> None:
     pages = _book()
     pages[6] = [line for line in pages[6] if line.text != "Sails"]

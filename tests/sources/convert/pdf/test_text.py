@@ -134,6 +134,7 @@ def test_a_turned_page_is_read_as_it_was_written(matrix: str) -> None:
 def test_what_no_reader_shows_is_left_out() -> None:
     stream = "BT /F1 11 Tf 1 0 0 1 20 700 Tm (14) Tj 80 0 Td (seen by all) Tj ET"
     assert _convert_page(stream, page="/CropBox [60 0 612 792]") == "# Page 1: seen by all\n\nseen by all"
+    assert "14" in _convert_page(stream, page="/CropBox [700 800 900 900]")
 
 
 def test_letters_drawn_as_one_keep_their_order_from_the_right() -> None:
