@@ -101,7 +101,7 @@ def count_lost(citations: Iterable[Citation], library: Library) -> int:
         if quote is None or span is None or not citation.is_verified:
             continue
         if span.doc not in loaded:
-            lost += is_whole
+            lost += is_whole and "://" not in span.doc  # a page may not be fetched yet
         elif not find_quote(quote, library.text_at(span)):
             lost += not find_quote(quote, str(library.document(span.doc).text))
     return lost

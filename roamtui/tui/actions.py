@@ -203,6 +203,7 @@ ACTIONS: tuple[Action, ...] = (
     _move("chat.first", "g home", "top", "Go to the beginning of the conversation."),
     _move("chat.last", "G end", "end", "Go to its end."),
     Action("chat.retry", ("r",), "ask again", "Go back to before the last question and ask it again.", is_hinted=True),
+    Action("chat.open_unread", ("o",), "open and ask", "Open what search found and nobody opened, and ask again."),
     Action(
         "chat.edit",
         ("e",),

@@ -79,7 +79,7 @@ class EventDispatcher:
                 self._status.change(is_asking=False, step=0)
                 self._tree.reveal_cited()
                 if current is not None:
-                    current.finish(event, state.transcript.exchanges[number - 1].model)
+                    current.finish(state.transcript.exchanges[number - 1], state.library)
             case SectionsSearched(hits=hits):
                 self._tree.show_found(tuple(hit.section_id for hit in hits))
             case SectionsExpanded(origin=Origin.AGENT, opened_ids=opened) if opened:

@@ -7,14 +7,21 @@ from collections.abc import Iterable
 
 from textual.content import Content
 
+from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Stopped
+from roamtui.document.build import build_library
 from roamtui.models.base import Request
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
+from roamtui.search.base import Hit
+from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeView, QuestionView
 from roamtui.tui.chat.sources_view import SourcesView
-from tests.tui.driving import EXAMPLES, ask, expand, find_id, make_app, screen_text, wait_until
+from roamtui.tui.context import AppContext
+from tests.agent.manual_agent import FakeSearcher
+from tests.tui.driving import EXAMPLES, TEXT, ask, expand, find_id, make_app, screen_text, wait_until
 
 SIZE = (120, 35)
 _TAG = "in Ovens › Deck oven · esc asks the whole document"
@@ -325,3 +332,24 @@ async def test_a_question_is_asked_about_one_section_alone() -> None:
         assert _TAG not in screen_text(app)
         app.main.chat_log.start_over()
         await wait_until(pilot, lambda: "  in Ovens › Deck oven" in screen_text(app))
+
+
+async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() -> None:
+    library = build_library(RawText(text=TEXT, source="bakery.md", name="bakery"))
+    stone, steam = (
+        next(i for i in library.walk() if library.title_of(i) == title) for title in ("Stone oven", "Steam")
+    )
+    hits = [Hit(section_id=one, score=score, snippet="", why="") for one, score in ((stone, 9.0), (steam, 8.0))]
+    search = ScriptedReply(text="", calls=(("search_sections", {"query": "ovens"}),))
+    answer = ScriptedReply(text=f"“The stone oven takes forty loaves.” [{stone}]")
+    model = ScriptedModel([search, expand(stone), answer, answer])
+    agent = Agent(Session.start(library), model, FakeSearcher(*hits))
+    app = RoamApp(AppContext(agent=agent))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await ask(pilot, "How many loaves?")
+        assert agent.session.state.find_open(steam) is None
+        app.main.chat_log.focus()
+        await pilot.press("o")
+        await wait_until(pilot, lambda: len(model.requests) == 4 and not app.main.is_asking)
+        assert agent.session.state.find_open(steam) is not None
+        assert len(agent.session.state.transcript.exchanges) == 1

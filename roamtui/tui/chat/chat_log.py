@@ -45,9 +45,11 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     class AgainWanted(Message):
         """A person wants the last question asked again, as it is or changed."""
 
-        def __init__(self, *, is_edited: bool) -> None:
+        def __init__(self, *, is_edited: bool, opening: tuple[str, ...] = ()) -> None:
             super().__init__()
             self.is_edited = is_edited
+            self.opening = opening
+            """Sections to open before."""
 
     class ForkWanted(Message):
         """A person wants a conversation of its own from before a question on."""
@@ -189,6 +191,12 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Ask the last question again."""
         if self.current is not None:
             self.post_message(self.AgainWanted(is_edited=False))
+
+    def action_open_unread(self) -> None:
+        """Ask the last question again with what search found for it and nobody opened."""
+        if self.current is not None and self.current.unread is not None and self.current.unread.likely:
+            opening = tuple(hit.section_id for hit in self.current.unread.likely)
+            self.post_message(self.AgainWanted(is_edited=False, opening=opening))
 
     def action_edit(self) -> None:
         """Change the last question."""

@@ -8,9 +8,12 @@ from textual.content import Content
 from textual.message import Message
 from typing_extensions import override
 
+from roamtui.agent.answer import Unread, find_unread
 from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, make_draft
 from roamtui.conversation.narration import Piece, Verb, Weight, narrate_ending
+from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Citation
+from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, plain_text, shorten
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, link_target, wrap
@@ -82,6 +85,8 @@ class ExchangeView(Vertical):
             view.display = False
         self._citations: tuple[Citation, ...] = ()
         self._is_waiting = False
+        self.unread: Unread | None = None
+        """What search found for it and nobody opened, None before it has ended."""
 
     @property
     def answer(self) -> str:
@@ -148,8 +153,9 @@ class ExchangeView(Vertical):
             self._activity.end_thought()
             self._activity.display = self._activity.has_activities
 
-    def finish(self, event: QuestionAnswered, model: str) -> None:
-        """Show the whole answer of `model` with its sources, and how it ended."""
+    def finish(self, exchange: Exchange, library: Library) -> None:
+        """Show the whole answer with its sources, how it ended, and what search found that nobody opened."""
+        event = exchange.ending
         self._end_waiting()
         self._citations = event.citations
         self._answer.display = bool(event.answer.strip())
@@ -157,15 +163,16 @@ class ExchangeView(Vertical):
         self._activity.end_thought()
         if event.citations:
             self._answer.number_marks()
-            numbering, are_passages = self._answer.numbering, model == OFFLINE
+            numbering, are_passages = self._answer.numbering, exchange.model == OFFLINE
             self.sources.show_citations(event.citations, numbering, event.answer, are_passages=are_passages)
             self.sources.display = True
-        self._ending.show_words(describe_ending(event))
+        self.unread = find_unread(exchange, library)
+        self._ending.show_words(describe_ending(event, self.unread))
         self._ending.display = True
 
 
-def describe_ending(event: QuestionAnswered) -> Content:
-    """Return how an exchange ended, its steps, tokens and cost."""
+def describe_ending(event: QuestionAnswered, unread: Unread) -> Content:
+    """Return how an exchange ended, its steps, tokens and cost, and what may be worth opening."""
     parts: list[Content] = []
     for piece in narrate_ending(event):
         sign = "✗ " if piece.weight is Weight.ERROR else ""
@@ -174,6 +181,8 @@ def describe_ending(event: QuestionAnswered) -> Content:
         parts.append(Content("1 step" if event.steps == 1 else f"{event.steps} steps"))
     if event.usage.input_tokens or event.usage.output_tokens:
         parts.append(Content(describe_usage(event.usage)))
+    if unread.likely:
+        parts.append(Content(unread.words))
     return Content(" · ").join(parts)
 
 

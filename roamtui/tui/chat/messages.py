@@ -196,7 +196,7 @@ class Messages(Vertical):
                     view.add_piece(piece)
                 else:
                     widgets.append(NoticeView(piece.write(with_ids=False), piece.weight))
-            view.finish(exchange.ending, exchange.model)
+            view.finish(exchange, library)
             views.append(view)
             if lost := count_lost(exchange.citations, library):
                 words = "1 quote no longer stands" if lost == 1 else f"{lost} quotes no longer stand"

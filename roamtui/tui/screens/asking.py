@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, assert_never
 
@@ -12,6 +12,7 @@ from textual.worker import Worker
 from typing_extensions import override
 
 from roamtui.conversation.approval import Approval, Approver, CostApproval, OriginApproval
+from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
@@ -37,6 +38,8 @@ class Aim:
     """Number of the question whose place it takes."""
     within: str | None = None
     """Id of the section that it is about, None for the whole document."""
+    opening: tuple[str, ...] = ()
+    """Sections to open before it is asked."""
 
 
 def aim_again(exchange: Exchange, library: Library) -> Aim:
@@ -121,10 +124,11 @@ class Asking:
         self._panes.box.remember(question)
         self._start(question, self.next.take())
 
-    def repeat(self) -> None:
-        """Ask the last question again, in its place."""
+    def repeat(self, opening: tuple[str, ...] = ()) -> None:
+        """Ask the last question again, in its place, with some sections opened before."""
         exchange = self._first.state.transcript.exchanges[-1]
-        self._start(exchange.question, aim_again(exchange, self._first.state.library))
+        aim = aim_again(exchange, self._first.state.library)
+        self._start(exchange.question, replace(aim, opening=opening))
 
     def change(self) -> None:
         """Let the person change the last question."""
@@ -170,6 +174,9 @@ class Asking:
         if aim.instead_of is not None:
             await self.conversing.go_back(aim.instead_of)
             self._expect(question, aim)
+        if aim.opening:
+            command = ExpandSections(section_ids=aim.opening, origin=Origin.PERSON)
+            await self.conversing.dispatch(lambda _: command)
         await self.conversing.ask(question, within=aim.within)
 
 

@@ -344,7 +344,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._asking.change()
             self.switch.go_box()
         else:
-            self._asking.repeat()
+            self._asking.repeat(event.opening)
 
     @on(AskAboutWanted)
     def _ask_about(self, event: AskAboutWanted) -> None:
