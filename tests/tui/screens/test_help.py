@@ -8,7 +8,7 @@ from tests.tui.driving import make_app, screen_text, wait_until
 
 async def test_the_keys_of_where_a_person_is_come_first_with_the_signs_that_they_see_there() -> None:
     app = make_app()
-    async with app.run_test(size=(120, 60)) as pilot:
+    async with app.run_test(size=(120, 90)) as pilot:
         for keys, title in (("f1",), "Question box · where you are"), (("escape", "f1"), "Outline · where you are"):
             await pilot.press(*keys)
             await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
