@@ -66,9 +66,10 @@ class ReadSection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UndoBatch:
-    """Take back the agent's last batch: close and fold what it opened and unfolded."""
+class UndoDeed:
+    """Take back what was last opened, closed or pinned, by whomever; or do again what was taken back last."""
 
+    is_redo: bool = False
     origin: Origin = Origin.PERSON
 
 
@@ -86,6 +87,6 @@ Command = (
     | UnfoldNodes
     | FoldNodes
     | ReadSection
-    | UndoBatch
+    | UndoDeed
     | CloseAgentSections
 )

@@ -206,8 +206,51 @@ class ReadingChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """What somebody changed of what is open at one stroke, so that it can be taken back."""
+
+    before: tuple[OpenSection, ...] = ()
+    """The sections that it changed, as they were, those that it opened left out."""
+    after: tuple[OpenSection, ...] = ()
+    """The same as they became, those that it closed left out."""
+    unfolded_ids: tuple[str, ...] = ()
+    folded_ids: tuple[str, ...] = ()
+    asked: int = -1
+    """How many questions there were, where it was done between them: until the next, what it closed is only to be
+    opened again for its text to be told as it was. -1 during a question."""
+
+    @property
+    def section_ids(self) -> tuple[str, ...]:
+        """All sections that it changed."""
+        return tuple(dict.fromkeys(section.section_id for section in (*self.before, *self.after)))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing came of it."""
+        return not (self.before or self.after or self.unfolded_ids or self.folded_ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeedDone:
+    """The person or the agent opened, closed or pinned something: it can be taken back."""
+
+    deed: Deed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeedUndone:
+    """The last deed was taken back, or what was taken back was done again."""
+
+    deed: Deed
+    """What doing that changed, beside what other events tell: that is how it is reversed."""
+    restored: tuple[OpenSection, ...] = ()
+    """Sections that are open again, or pinned or marked otherwise, as they are now."""
+    is_redo: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BatchUndone:
-    """The agent's last batch was taken back."""
+    """The agent's last batch was taken back: in files of older versions alone."""
 
     section_ids: tuple[str, ...]
     is_last: bool = True
@@ -459,6 +502,8 @@ ConversationEvent = (
     | NodesFolded
     | ReadingChanged
     | BatchUndone
+    | DeedDone
+    | DeedUndone
     | LoadingProgressed
     | NodesLoaded
     | SaveFailed
@@ -469,6 +514,7 @@ ConversationEvent = (
 )
 
 RECORDS = (
+    BatchUndone,
     ConversationBegun,
     ConversationForked,
     ConversationRenamed,
@@ -481,6 +527,7 @@ RECORDS = (
     StepRecorded,
     DraftRecorded,
     ResultsDropped,
+    DeedDone,
 )
 """What the state is made of and nobody is told of."""
 PASSING = (

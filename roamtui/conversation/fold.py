@@ -14,6 +14,9 @@ from roamtui.conversation.events import (
     ConversationEvent,
     ConversationForked,
     ConversationRenamed,
+    Deed,
+    DeedDone,
+    DeedUndone,
     Delivery,
     DocumentRead,
     DraftRecorded,
@@ -38,7 +41,7 @@ from roamtui.conversation.events import (
     keep_event,
 )
 from roamtui.conversation.open_section import OpenSection, mark, unmark
-from roamtui.conversation.state import Batch, ConversationState, Exchange, KeepOptions, Transcript, make_title
+from roamtui.conversation.state import ConversationState, Exchange, KeepOptions, Transcript, make_title
 from roamtui.conversation.transcript import Step, Stopped, ToolUse
 from roamtui.document.library import Library
 
@@ -126,7 +129,9 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case ReadingChanged(section_id=section_id):
             return replace(state, reading=section_id)
         case BatchUndone(is_last=is_last):
-            return replace(state, batches=state.batches[:-1] if is_last else ())
+            return replace(state, deeds=state.deeds[:-1] if is_last else ())
+        case DeedDone() | DeedUndone():
+            return _note_deed(state, event)
         case NodesLoaded(moved=moved):
             return _move_ids(state, dict(moved)) if moved else state
         case _:
@@ -194,7 +199,8 @@ def _take_back(state: ConversationState, first: int) -> ConversationState:
         state,
         transcript=transcript,
         open=exchange.open_before,
-        batches=(),
+        deeds=(),
+        undone=(),
         is_asking=False,
         needs_rebuild=state.needs_rebuild or was_rebuilt,
         title=state.title if first > 1 else "",
@@ -209,7 +215,18 @@ def _expand(state: ConversationState, event: SectionsExpanded) -> ConversationSt
     opened = tuple(section_id for section_id in state.open_ids if section_id not in before)
     if event.origin is Origin.PERSON or not (opened or event.unfolded_ids):
         return state
-    return replace(state, batches=(*state.batches, Batch(opened_ids=opened, unfolded_ids=event.unfolded_ids)))
+    deed = Deed(after=tuple(s for s in state.open if s.section_id in opened), unfolded_ids=event.unfolded_ids)
+    return replace(state, deeds=(*state.deeds, deed), undone=())
+
+
+def _note_deed(state: ConversationState, event: DeedDone | DeedUndone) -> ConversationState:
+    if isinstance(event, DeedDone):
+        return replace(state, deeds=(*state.deeds, event.deed), undone=())
+    sections = {section.section_id: section for section in (*state.open, *event.restored)}
+    state = replace(state, open=tuple(sections.values()))
+    if event.is_redo:
+        return replace(state, undone=state.undone[:-1], deeds=(*state.deeds, event.deed))
+    return replace(state, deeds=state.deeds[:-1], undone=(*state.undone, event.deed))
 
 
 def _deliver(state: ConversationState, deliveries: Iterable[Delivery], origin: Origin) -> ConversationState:
@@ -240,7 +257,7 @@ def _find_again(state: ConversationState, sections: tuple[OpenSection, ...]) -> 
         for exchange in state.transcript.exchanges
     )
     transcript = replace(state.transcript, exchanges=exchanges)
-    return replace(state, open=sections, batches=(), needs_rebuild=True, transcript=transcript)
+    return replace(state, open=sections, deeds=(), undone=(), needs_rebuild=True, transcript=transcript)
 
 
 def _close(state: ConversationState, section_ids: frozenset[str]) -> ConversationState:
@@ -277,15 +294,25 @@ def _move_ids(state: ConversationState, moved: dict[str, str]) -> ConversationSt
     def move(section_id: str) -> str:
         return moved.get(section_id, section_id)
 
+    def move_all(sections: tuple[OpenSection, ...]) -> tuple[OpenSection, ...]:
+        return tuple(replace(section, section_id=move(section.section_id)) for section in sections)
+
+    def move_deed(deed: Deed) -> Deed:
+        return Deed(
+            before=move_all(deed.before),
+            after=move_all(deed.after),
+            unfolded_ids=tuple(map(move, deed.unfolded_ids)),
+            folded_ids=tuple(map(move, deed.folded_ids)),
+            asked=deed.asked,
+        )
+
     return replace(
         state,
-        open=tuple(replace(section, section_id=move(section.section_id)) for section in state.open),
+        open=move_all(state.open),
         unfolded=frozenset(map(move, state.unfolded)),
         reading=move(state.reading) if state.reading is not None else None,
-        batches=tuple(
-            Batch(opened_ids=tuple(map(move, batch.opened_ids)), unfolded_ids=tuple(map(move, batch.unfolded_ids)))
-            for batch in state.batches
-        ),
+        deeds=tuple(map(move_deed, state.deeds)),
+        undone=tuple(map(move_deed, state.undone)),
         needs_rebuild=True,
     )
 

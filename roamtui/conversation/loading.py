@@ -19,7 +19,7 @@ from roamtui.conversation.commands import (
     Origin,
     PinSections,
     ReadSection,
-    UndoBatch,
+    UndoDeed,
     UnfoldNodes,
 )
 from roamtui.conversation.events import LoadingProgressed, NodesLoaded
@@ -59,7 +59,7 @@ def _list_named(library: Library, command: Command) -> tuple[str, ...]:
             return tuple(node_id for node_id in ids if is_one or not _is_link(library, node_id))
         case ReadSection(section_id=str(section_id)):
             return (section_id,)
-        case CollapseSections() | PinSections() | FoldNodes() | ReadSection() | UndoBatch() | CloseAgentSections():
+        case CollapseSections() | PinSections() | FoldNodes() | ReadSection() | UndoDeed() | CloseAgentSections():
             return ()
         case _:
             assert_never(command)

@@ -15,10 +15,10 @@ from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     RECORDS,
     AnswerStreamed,
-    BatchUndone,
     CloseReason,
     ConversationChanged,
     ConversationEvent,
+    DeedUndone,
     DocumentReloaded,
     ExpandStatus,
     LoadingProgressed,
@@ -203,15 +203,18 @@ def narrate(event: ConversationEvent, library: Library) -> Iterator[Piece]:  # n
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
             words, named = "pinned" if is_pinned else "unpinned", _name_all(ids, library)
             yield Piece(place=Place.MOMENT, verb=Verb.PINNED, words=words, sections=named, is_counted=True)
-        case BatchUndone(section_ids=ids, is_last=True):
-            yield Piece(place=Place.MOMENT, verb=Verb.CLOSED, words=f"took back {count_sections(ids)}")
+        case DeedUndone(deed=deed, is_redo=is_redo):
+            of_what = count_sections(deed.section_ids) if deed.section_ids else "what was folded"
+            words = f"{'did again' if is_redo else 'took back'} {of_what}"
+            if deed.is_empty:
+                words = "nothing was left of it to take back"
+            yield Piece(place=Place.MOMENT, verb=Verb.CLOSED, words=words)
         case LoadingProgressed():
             yield Piece(place=Place.MOMENT, verb=Verb.GOT_ON, words=_describe_loading(event))
         case SaveFailed(message=message) | SavingReported(message=message):
             yield Piece(place=Place.CHAT, verb=Verb.SAVED, words=message, weight=Weight.WARNING)
         case (
-            BatchUndone()
-            | QuestionAsked()
+            QuestionAsked()
             | StepStarted()
             | ThinkingStreamed()
             | ToolFinished()

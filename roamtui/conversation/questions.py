@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.deeds import close
 from roamtui.conversation.events import (
     CloseReason,
     ConversationForked,
@@ -25,7 +26,6 @@ from roamtui.conversation.update import (
     Events,
     ExpandEvents,
     Update,
-    close,
     deliver_pending,
     expand_for_agent,
     open_quoted,

@@ -10,6 +10,7 @@ from threading import Lock, Thread
 
 from roamtui.conversation.approval import Approver, Denier
 from roamtui.conversation.commands import Command, FoldNodes, ReadSection, UnfoldNodes
+from roamtui.conversation.deeds import note_deed
 from roamtui.conversation.events import (
     ConversationChanged,
     ConversationEvent,
@@ -281,7 +282,11 @@ class Session:
             yield event
 
     def _update(self, command: Command) -> tuple[ConversationEvent, ...]:
-        return self._take(update(self._state, command))
+        before = self._state
+        events = self._take(update(before, command))
+        if done := note_deed(before, self._state, command):
+            self.record(done)
+        return events
 
     def _take(self, decided: Update) -> tuple[ConversationEvent, ...]:
         """Go on with a state and what made it, and return that; all of it is on disk with the next save."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 
-from roamtui.conversation.events import ConversationBegun, ConversationEvent, QuestionAnswered
+from roamtui.conversation.events import ConversationBegun, ConversationEvent, Deed, QuestionAnswered
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.transcript import QUESTION_START, Citation, Message, Role, Step, Stopped, Usage
 from roamtui.document.library import Library
@@ -152,14 +152,6 @@ def sum_usage(exchanges: Iterable[Exchange]) -> Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
-    """What one expansion of the agent changed, so that it can be undone."""
-
-    opened_ids: tuple[str, ...]
-    unfolded_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationState:
     """Everything about one conversation over one library."""
 
@@ -172,8 +164,10 @@ class ConversationState:
     unfolded: frozenset[str] = frozenset()
     """Nodes whose children the tree shows."""
     reading: str | None = None
-    batches: tuple[Batch, ...] = ()
-    """The agent's expansions that can be undone, newest last."""
+    deeds: tuple[Deed, ...] = ()
+    """What can be taken back, newest last."""
+    undone: tuple[Deed, ...] = ()
+    """What taking back changed and can be done again, newest last."""
     is_asking: bool = False
     """Whether a question is under way."""
     needs_rebuild: bool = True

@@ -14,11 +14,11 @@ from roamtui.conversation.commands import (
     Origin,
     PinSections,
     ReadSection,
-    UndoBatch,
+    UndoDeed,
     UnfoldNodes,
 )
+from roamtui.conversation.deeds import close, is_agents, undo_deed
 from roamtui.conversation.events import (
-    BatchUndone,
     CloseReason,
     ConversationEvent,
     Delivery,
@@ -27,10 +27,8 @@ from roamtui.conversation.events import (
     NodesFolded,
     NodesUnfolded,
     ReadingChanged,
-    SectionsClosed,
     SectionsExpanded,
     SectionsKept,
-    SectionsMarked,
     SectionsPinned,
 )
 from roamtui.conversation.fold import apply_all
@@ -294,23 +292,12 @@ def _decide(state: ConversationState, command: Command) -> Events:  # noqa: PLR0
             return _fold(state, command.section_ids, command.origin)
         case ReadSection(section_id=section_id):
             return (ReadingChanged(section_id=section_id),)
-        case UndoBatch():
-            return _undo(state, command)
+        case UndoDeed():
+            return undo_deed(state, command)
         case CloseAgentSections():
             return _close_agent_sections(state, command)
         case _:
             assert_never(command)
-
-
-def close(state: ConversationState, section_ids: Iterable[str], origin: Origin, reason: CloseReason) -> Events:
-    """Close sections: at once, or, during a question, when it has ended."""
-    wanted = set(section_ids)
-    ids = tuple(section_id for section_id in state.open_ids if section_id in wanted)
-    if not ids:
-        return ()
-    if state.is_asking:
-        return (SectionsMarked(section_ids=ids, origin=origin),)
-    return (SectionsClosed(section_ids=ids, origin=origin, reason=reason),)
 
 
 def _collapse(state: ConversationState, command: CollapseSections) -> Events:
@@ -362,26 +349,9 @@ def _fold(state: ConversationState, section_ids: Iterable[str], origin: Origin) 
     return (NodesFolded(section_ids=ids, origin=origin),) if ids else ()
 
 
-def _undo(state: ConversationState, command: UndoBatch) -> Events:
-    if not state.batches:
-        return ()
-    batch = state.batches[-1]
-    opened = set(batch.opened_ids)
-    ids = [s.section_id for s in state.open if s.section_id in opened and _is_agents(s)]
-    closed = close(state, ids, command.origin, CloseReason.UNDO)
-    folded = _fold(state, batch.unfolded_ids, command.origin)
-    return (*closed, *folded, BatchUndone(section_ids=batch.opened_ids))
-
-
 def _close_agent_sections(state: ConversationState, command: CloseAgentSections) -> Events:
-    ids = [s.section_id for s in state.open if _is_agents(s)]
-    unfolded = dict.fromkeys(node_id for batch in state.batches for node_id in batch.unfolded_ids)
+    ids = [s.section_id for s in state.open if is_agents(s)]
+    unfolded = dict.fromkeys(node_id for deed in state.deeds for node_id in deed.unfolded_ids)
     closed = close(state, ids, command.origin, CloseReason.ASKED)
     folded = _fold(state, unfolded, command.origin)
-    forgotten = (BatchUndone(section_ids=tuple(ids), is_last=False),) if state.batches else ()
-    return (*closed, *folded, *forgotten)
-
-
-def _is_agents(section: OpenSection) -> bool:
-    """Return whether the agent alone wants a section open."""
-    return section.opened_by is Origin.AGENT and not section.is_pinned
+    return (*closed, *folded)

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from roamtui.conversation.events import (
-    BatchUndone,
     ConversationChanged,
     ConversationEvent,
+    DeedUndone,
     ExpandResult,
     LoadingProgressed,
     NodesLoaded,
@@ -74,8 +74,8 @@ def describe_event(  # noqa: C901, PLR0912 - one case an event
             fields = {"section_ids": list(ids), "pinned": is_pinned}
         case LoadingProgressed():
             del fields["are_pages"]
-        case BatchUndone(section_ids=ids):
-            fields = {"section_ids": list(ids)}
+        case DeedUndone(deed=deed, is_redo=is_redo):
+            fields = {"section_ids": list(deed.section_ids), "again": is_redo}
         case NodesLoaded(problems=problems):
             fields["problems"] = _describe_reasons(problems)
             del fields["moved"]

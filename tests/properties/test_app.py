@@ -23,7 +23,7 @@ from roamtui.conversation.commands import (
     ExpandSections,
     Origin,
     PinSections,
-    UndoBatch,
+    UndoDeed,
 )
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
@@ -50,7 +50,7 @@ DEEDS: tuple[Deed, ...] = (
     lambda ids: PinSections(section_ids=ids, is_pinned=True),
     lambda ids: PinSections(section_ids=ids, is_pinned=False),
     lambda _ids: CloseAgentSections(),
-    lambda _ids: UndoBatch(),
+    lambda _ids: UndoDeed(),
 )
 _RUNS = int(os.environ.get("ROAMTUI_APP_RUNS", max(6, settings().max_examples // 40)))
 """Each takes a second or two; a failure is not made shorter, since that takes hundreds of them."""

@@ -24,7 +24,7 @@ from roamtui.conversation.commands import (
     Origin,
     PinSections,
     ReadSection,
-    UndoBatch,
+    UndoDeed,
     UnfoldNodes,
 )
 from roamtui.conversation.log import Log, decode_entries, encode_entries, now
@@ -92,7 +92,9 @@ class _Script:
 
 _titles = st.sampled_from(_TITLES)
 _wanted = _titles | st.sampled_from(["Long:2", "Long:3", "Manual:c1", "deadbeef", "Manual", "Alpha:9"])
-_deeds = st.sampled_from(["open", "close", "pin", "unpin", "undo", "close the agent's", "fold", "unfold", "read"])
+_deeds = st.sampled_from(
+    ["open", "close", "pin", "unpin", "undo", "redo", "close the agent's", "fold", "unfold", "read"]
+)
 _scripts = st.builds(
     _Script,
     steps=st.lists(st.lists(_wanted, min_size=1, max_size=4).map(tuple), max_size=3).map(tuple),
@@ -144,7 +146,8 @@ class Conversations(RuleBasedStateMachine):
             "close": CollapseSections(section_ids=ids, origin=Origin.PERSON),
             "pin": PinSections(section_ids=ids, is_pinned=True),
             "unpin": PinSections(section_ids=ids, is_pinned=False),
-            "undo": UndoBatch(),
+            "undo": UndoDeed(),
+            "redo": UndoDeed(is_redo=True),
             "close the agent's": CloseAgentSections(),
             "fold": FoldNodes(section_ids=ids),
             "unfold": UnfoldNodes(section_ids=ids),

@@ -86,7 +86,7 @@ async def test_a_follow_up_finds_sections_open_then_pin_then_close() -> None:
         await pilot.pause()
         assert "Stone oven ⚑" in screen_text(app)
         assert screen.status_line.status.message == "pinned “Stone oven”"
-        await pilot.press("x")
+        await pilot.press("x", "p", "x")
         await wait_until(pilot, lambda: not screen.session.state.open)
         await pilot.pause()
         assert "◆ Stone oven" not in screen_text(app)
@@ -353,3 +353,30 @@ async def test_what_search_found_and_nobody_opened_is_opened_and_asked_with() ->
         await wait_until(pilot, lambda: len(model.requests) == 4 and not app.main.is_asking)
         assert agent.session.state.find_open(steam) is not None
         assert len(agent.session.state.transcript.exchanges) == 1
+
+
+async def test_whatever_was_done_to_a_section_is_taken_back_and_done_again() -> None:
+    app = make_app()
+    async with app.run_test(size=SIZE) as pilot:
+        screen = app.main
+
+        def shown() -> list[bool]:
+            return [section.is_pinned for section in screen.session.state.open]
+
+        await pilot.press("escape", "j")
+        for key, pins, message in (
+            ("p", [True], ""),
+            ("x", [True], "this section is pinned: unpin it first"),
+            ("p", [False], ""),
+            ("x", [], ""),
+            ("u", [False], "took back 1 section"),
+            ("u", [True], "took back 1 section"),
+            ("u", [], "took back 1 section"),
+            ("u", [], "there is nothing to take back"),
+            ("U", [True], "did again 1 section"),
+            ("U", [False], "did again 1 section"),
+            ("U", [], "did again 1 section"),
+            ("U", [], "nothing was taken back that could be done again"),
+        ):
+            await pilot.press(key)
+            await wait_until(pilot, lambda: shown() == pins and message in screen.status_line.status.message)  # noqa: B023

@@ -196,7 +196,7 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(store: 
         await wait_until(pilot, lambda: main.session.state.transcript.exchanges[-1].answer.startswith("Again:"))
         await wait_until(pilot, lambda: not main.is_asking)
         await pilot.press("escape", "u")
-        await wait_until(pilot, lambda: not main.session.state.batches)
+        await wait_until(pilot, lambda: not main.session.state.deeds)
         main.chat_log.action_edit()
         await pilot.pause()
         main.question_box.fill("Third?")

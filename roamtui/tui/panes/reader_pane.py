@@ -17,12 +17,12 @@ from roamtui.document.node import Span
 from roamtui.tui.actions import Scope
 from roamtui.tui.commands import (
     NO_SEARCH,
-    NOT_OPEN,
     AskAboutWanted,
     CommandWanted,
     CopyWanted,
     NothingDone,
     close_section,
+    explain_not_closed,
     open_section,
     toggle_pin,
 )
@@ -230,7 +230,9 @@ class ReaderPane(Vertical):
     def action_close(self) -> None:
         """Close the section."""
         if self.section_id is not None:
-            self.post_message(CommandWanted(close_section(self.section_id), otherwise=NOT_OPEN))
+            self.post_message(
+                CommandWanted(close_section(self.section_id), otherwise=explain_not_closed(self.section_id))
+            )
 
     def action_pin(self) -> None:
         """Pin the section, or let go of it."""

@@ -16,19 +16,21 @@ from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import Scope
 from roamtui.tui.commands import (
     NO_SEARCH,
-    NOT_OPEN,
     NOTHING_OPEN,
     AskAboutWanted,
     CommandWanted,
     MakeCommand,
     NothingDone,
+    Otherwise,
     close_agent_sections,
     close_section,
+    explain_not_closed,
     fold_subtree,
     open_section,
+    redo_deed,
     toggle_fold,
     toggle_pin,
-    undo_batch,
+    undo_deed,
     unfold,
     unfold_ancestors,
     unfold_subtree,
@@ -345,7 +347,7 @@ class TreePane(Vertical):
         else:
             self._go_to_hit(-1)
 
-    def _send(self, make: MakeCommand, *, otherwise: str = "") -> None:
+    def _send(self, make: MakeCommand, *, otherwise: Otherwise = "") -> None:
         self.post_message(CommandWanted(make, otherwise=otherwise))
 
     def _move(self, move: Callable[[int], None], distance: int) -> None:
@@ -410,7 +412,8 @@ class TreePane(Vertical):
     def action_close(self) -> None:
         """Close the section."""
         if self.outline.cursor_id:
-            self._send(close_section(self.outline.cursor_id), otherwise=NOT_OPEN)
+            section_id = self.outline.cursor_id
+            self._send(close_section(section_id), otherwise=explain_not_closed(section_id))
 
     def action_pin(self) -> None:
         """Pin the section, or let go of it."""
@@ -437,8 +440,12 @@ class TreePane(Vertical):
         self._send(close_agent_sections, otherwise="the model has nothing open that could be closed")
 
     def action_undo(self) -> None:
-        """Take back the model's last batch."""
-        self._send(undo_batch, otherwise="the model opened nothing that could be taken back")
+        """Take back what was last opened, closed or pinned."""
+        self._send(undo_deed, otherwise="there is nothing to take back")
+
+    def action_redo(self) -> None:
+        """Do again what was taken back."""
+        self._send(redo_deed, otherwise="nothing was taken back that could be done again")
 
     def action_next_open(self) -> None:
         """Go to the next open section."""

@@ -29,6 +29,7 @@ from roamtui.tui.commands import (
     DocumentWanted,
     MakeCommand,
     NothingDone,
+    Otherwise,
 )
 from roamtui.tui.context import AppContext, FirstContext
 from roamtui.tui.keys import Keys, bind
@@ -233,13 +234,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         event.stop()
         self.status_line.change(message=event.reason)
 
-    def send(self, make: MakeCommand, *, otherwise: str = "") -> None:
+    def send(self, make: MakeCommand, *, otherwise: Otherwise = "") -> None:
         """Dispatch a command in its turn, and tell `otherwise` where there is nothing to do."""
         self._work(self._send(make, otherwise), "commands")
 
-    async def _send(self, make: MakeCommand, otherwise: str) -> None:
+    async def _send(self, make: MakeCommand, otherwise: Otherwise) -> None:
         if not await self._asking.conversing.dispatch(make) and otherwise:
-            self.status_line.change(message=otherwise)
+            reason = otherwise if isinstance(otherwise, str) else otherwise(self.session.state)
+            self.status_line.change(message=reason)
 
     @on(CommandWanted)
     def _dispatch(self, event: CommandWanted) -> None:
