@@ -393,10 +393,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             return
         lines.measure(y, height)
         self._fit_size()
+        found = lines.line_at(y)  # before what stands above is laid out: that moves the lines below it
         top = self._keep_below(max(0, y - margin))
         self._blank_lines = max(0, top + height - len(lines))
         self._fit_size()
-        found = lines.line_at(y)
         self._is_jumping = True
         self.scroll_to(y=top, animate=False, force=True)
         self._settle(is_upward=True)

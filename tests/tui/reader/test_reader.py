@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from textual import on
@@ -307,6 +308,17 @@ async def test_details_fold_by_key_and_click_and_open_for_what_is_found_in_them(
         quote = _HTML.index("its tides")
         reader.show_section(library, find_id(library, "Page"), highlight=Span(doc="", start=quote, end=quote + 9))
         assert _marked(reader, Overlay.QUOTE) == ["its tides"]
+
+
+async def test_a_quote_is_read_in_its_section_whatever_the_lines_above_turn_out_to_take() -> None:
+    text = (Path(__file__).parents[3] / "examples" / "handbook.md").read_text("utf-8")
+    library, quote = make_library(text), "Petrol machines, loose batteries and anything with wheels"
+    exceptions, start = find_id(library, "Exceptions"), text.index(quote)
+    async with _run(library, "Glossary") as (_, reader, pilot):
+        reader.show_section(library, exceptions, highlight=Span(doc="", start=start, end=start + len(quote)))
+        await pilot.pause()
+        assert "".join(_marked(reader, Overlay.QUOTE)).startswith("Petrol machines")
+        assert reader.section_id == exceptions
 
 
 async def test_wide_tables_of_html_are_scrolled_to_and_so_is_a_link_in_them() -> None:
