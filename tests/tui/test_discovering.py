@@ -57,11 +57,13 @@ async def test_help_is_filtered_as_typed() -> None:
 
 async def test_what_the_marks_mean_is_a_key_away() -> None:
     app = make_app()
-    async with app.run_test(size=(120, 35)) as pilot:
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: "m marks" in screen_text(app))
-        await pilot.press("m")
+    async with app.run_test(size=(80, 20)) as pilot:
+        await pilot.press("escape", "m")
         await wait_until(pilot, lambda: isinstance(app.screen, MarksScreen) and "pinned: it stays" in screen_text(app))
+        assert "esc closes" in screen_text(app)
+        await pilot.press("end")
+        await wait_until(pilot, lambda: "the quote stands in the text" in screen_text(app))
+        assert "esc closes" in screen_text(app)
         await pilot.press("escape")
         await wait_until(pilot, lambda: app.screen is app.main)
 

@@ -1,4 +1,4 @@
-"""Every key, by where it works, with the signs of the outline."""
+"""Every key, by where it works, with the signs of outline and answers."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ _MARKS = (
     ("⋯ ", "$muted", "a file or page that is read when you unfold or open it"),
     ("✗ ", "$warning", "it could not be read; the reader says why, and unfolding it tries again"),
 )
+_ANSWER_MARKS = (
+    ("✓ ", "$success", "the quote stands in the text of that section"),
+    ("! ", "$warning", "it stands in another section"),
+    ("✗ ", "$error", "it does not stand in the text"),
+    ("· ", "$muted", "the section is named, and nothing of it quoted"),
+)
 _KEYS_WIDTH = 23
 _KEYS_WIDTH_NARROW = 13
 _IDS_WIDTH = max(len(action.id) for action in ACTIONS) + 1
@@ -36,7 +42,7 @@ _WORDS_WIDTH_MIN = 30
 
 
 class KeyList(ContentView):
-    """Lists actions with their keys, and what the signs of the outline mean."""
+    """Lists actions with their keys, and what the signs of outline and answers mean."""
 
     def __init__(self, keys: Keys, here: Scope) -> None:
         """List `keys`, those of `here` first."""
@@ -83,11 +89,13 @@ class KeyList(ContentView):
 
 
 def lay_out_marks(width: int) -> list[Content]:
-    """Return what the signs of the outline mean, a line or more for each."""
-    lines = [Content.styled("Signs of the outline", "bold $primary")]
-    for sign, style, meaning in _MARKS:
-        lines += _lay_out_narrow(Content.styled(f"  {sign}", style), Content(meaning), width)
-    return lines
+    """Return what the signs of outline and answers mean, a line or more for each."""
+    lines: list[Content] = []
+    for title, marks in (("Signs of the outline", _MARKS), ("Signs under an answer", _ANSWER_MARKS)):
+        lines += [Content(), Content.styled(title, "bold $primary")]
+        for sign, style, meaning in marks:
+            lines += _lay_out_narrow(Content.styled(f"  {sign}", style), Content(meaning), width)
+    return lines[1:]
 
 
 def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
@@ -100,7 +108,7 @@ def _lay_out_narrow(keys: Content, words: Content, width: int) -> list[Content]:
 
 
 class Legend(ContentView):
-    """Lists what the signs of the outline mean."""
+    """Lists what the signs of outline and answers mean."""
 
     @override
     def lay_out(self, width: int) -> Content:
@@ -108,14 +116,21 @@ class Legend(ContentView):
 
 
 class MarksScreen(Overlay[None]):
-    """Shows what the signs of the outline mean."""
+    """Shows what the signs of outline and answers mean."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("m,enter,q", "leave", "Close")]
+    DEFAULT_CSS = """
+    MarksScreen {
+        & VerticalScroll { height: auto; max-height: 100%; margin-bottom: 1; scrollbar-size-vertical: 1; }
+        & .foot { dock: bottom; }
+    }
+    """
 
     @override
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Legend()
+            with VerticalScroll():
+                yield Legend()
             yield Static(Content("esc closes"), classes="foot")
 
 

@@ -190,6 +190,7 @@ class PickerScreen(ListOverlay[str | None]):
         background: $background 30%;
         & OptionList { height: auto; max-height: 16; margin-top: 1; }
         & .foot { margin-top: 1; }
+        &.-short OptionList { max-height: 30vh; }
     }
     """
 
@@ -212,6 +213,7 @@ class PickerScreen(ListOverlay[str | None]):
             preview: Called with each name that the person looks at.
         """
         super().__init__()
+        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (33, "-tall")]
         self._heading = title
         self._choices = choices
         self._current = current

@@ -1,0 +1,141 @@
+"""A first ten minutes in a real terminal, by the README's words: each step says on the screen what came of it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import pytest
+
+from tests.terminal.test_tmux import HANDBOOK, PROGRAM, OpenTerminal, Terminal, open_terminal
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")]
+__all__ = ["open_terminal"]
+
+README = HANDBOOK.parents[1].joinpath("README.md").read_text("utf-8")
+FEES = HANDBOOK.parent / "pages" / "fees.md"
+
+
+def _take(pattern: str) -> str:
+    """Return what the README says where the pattern has its group."""
+    found = re.search(pattern, README)
+    assert found, f"the README says nothing like {pattern}"
+    return found[1]
+
+
+QUESTION = _take(r'\$ roamtui ask examples/handbook\.md "([^"]+)"')
+WARNING = _take(r'But see, under Exceptions: "([^"]+)"')
+FOLLOW_UP = _take(r"Other questions to try on `examples/handbook\.md`:\n\n- (.+)")
+
+
+def _join(screen: str) -> str:
+    """Return what the panes beside the outline say, on one line without frames."""
+    return " ".join(
+        re.sub(r"[│▕▇▅▄▃▂▁▆]", " ", "\n".join(re.split("▕", line)[-1] for line in screen.split("\n"))).split()
+    )
+
+
+def _press(terminal: Terminal, key: str, *words: str) -> str:
+    """Press a key and return the screen once it says all the words."""
+    terminal.type(key)
+    return _see(terminal, *words)
+
+
+def _see(terminal: Terminal, *words: str) -> str:
+    return terminal.wait_for(lambda screen: all(word in _join(screen) or word in screen for word in words))
+
+
+def _close(terminal: Terminal, title: str) -> str:
+    """Close what stands above the screen, by its title."""
+    terminal.type("Escape")
+    return terminal.wait_for(lambda screen: title not in screen)
+
+
+def _ask(terminal: Terminal, question: str, *words: str) -> str:
+    terminal.type("-l", question)
+    _see(terminal, f"❯ {question}"[:40])
+    return _press(terminal, "Enter", "quotes found in the text", *words)
+
+
+def _start(open_terminal: OpenTerminal, arguments: str, width: int, height: int) -> Terminal:
+    terminal = open_terminal(f"{PROGRAM} {arguments}", width=width, height=height)
+    _see(terminal, "Ask this document")
+    return terminal
+
+
+def _quit(terminal: Terminal) -> None:
+    terminal.type("C-q")
+    terminal.wait_for_end()
+
+
+def test_a_question_its_sections_and_its_sentence(open_terminal: OpenTerminal) -> None:
+    terminal = _start(open_terminal, str(HANDBOOK), 120, 35)
+    screen = _see(terminal, "enter asks your question", "esc goes to the outline", "f1 shows every key", "f2 model")
+    assert "▸ About the library" in screen
+    assert "offline (no language model) ◇ nothing open" in " ".join(screen.split())
+    screen = _ask(terminal, QUESTION, f'"{WARNING}" [2].', "Passages 2/2 quotes found in the text")
+    assert "▾ ◆ Returns locker ❝⌕" in screen  # what the model opened stands open, and what it cites is marked
+    assert re.search(r"◆ \d open", screen)
+
+    _press(terminal, "Escape", "space fold", "m marks")
+    _press(terminal, "m", "the model opened it", "an answer cites it", "the quote stands in the text")
+    _close(terminal, "Signs of")
+    _press(terminal, "Tab", "enter show", "r ask again", "y copy answer")
+    terminal.type("j", "j")
+    screen = _press(terminal, "Enter", "▌3 Reader", "Returns locker › Exceptions", WARNING)
+    assert "Exceptions ¶" in screen
+    terminal.type("3")
+    _press(terminal, "NPage", "▌3 Reader Membership", "▸ Membership ¶")  # on past the section's end
+    _press(terminal, "]", "Membership › Tiers and prices", "Tiers and prices ¶")
+    _press(terminal, "[", "▌3 Reader Membership", "▾ Membership ¶")
+
+    terminal.type("2")
+    screen = _ask(terminal, FOLLOW_UP, "Bicycles", "under Grace period")
+    assert "◆ Grace period" in screen
+    assert "◆ Returns locker" in screen  # what the first question opened stays open
+    _press(terminal, "C-f", "Find sections")
+    terminal.type("chainsaw")
+    _see(terminal, "Find sections · 2 found", "Chainsaws Safety › Petrol plant rules")
+    _close(terminal, "Find sections")
+    _press(terminal, "F2", "● offline · in use", "openai/gpt-4.1-mini · OPENAI_API_KEY is not set", "another model…")
+    _close(terminal, "● offline")
+
+    _press(terminal, "C-o", "Open a document", "Files here")
+    terminal.type("-l", str(FEES))
+    _press(terminal, "Enter", "1 The Tallow Street Tool Library Handbook 2 Fees and deposits", "5 sections")
+    _press(terminal, "C-t", "129 sections", "3/3 quotes found in the text")
+    _quit(terminal)
+
+
+def test_what_was_asked_is_resumed(open_terminal: OpenTerminal) -> None:
+    terminal = _start(open_terminal, str(HANDBOOK), 120, 35)
+    _ask(terminal, QUESTION)
+    _quit(terminal)
+    again = _start(open_terminal, str(HANDBOOK), 120, 35)
+    _see(again, "1 earlier conversation: f4", "◇ nothing open")
+    _press(again, "F4", "Conversations · this document · 1", f"{QUESTION}", "1 question", "offline")
+    screen = _press(again, "Enter", "2/2 quotes found in the text", "◆ Returns locker ❝")
+    assert "nothing open" not in screen
+    _quit(again)
+    going_on = _start(open_terminal, f"{HANDBOOK} --continue", 120, 35)
+    _see(going_on, f"❯ {QUESTION}", "2/2 quotes found in the text", "◆ Returns locker ❝")
+    _quit(going_on)
+
+
+def test_the_same_in_a_small_window(open_terminal: OpenTerminal) -> None:
+    terminal = _start(open_terminal, str(HANDBOOK), 60, 20)
+    _ask(terminal, QUESTION, "Returns locker · line 59 ✓")
+    _press(terminal, "Escape", "▌1 Outline", "◆ Returns locker ❝")
+    _press(terminal, "Tab", "▌2 Conversation")
+    terminal.type("j", "j")
+    _press(terminal, "Enter", "▌3 Reader", "Petrol machines", "Exceptions")
+    _press(terminal, "]", "Item classes")
+    _press(terminal, "F2", "● offline · in use", "enter chooses, esc closes")
+    _close(terminal, "● offline")
+    _press(terminal, "C-o", "Open a document", "esc close")
+    terminal.type("-l", str(FEES))
+    _press(terminal, "Enter", "Fees and deposits", "enter asks your question")
+    _press(terminal, "C-t", "▌3 Reader")
+    _press(terminal, "F4", "Conversations · this document · 1", "● now")
+    _close(terminal, "Conversations ·")
+    _quit(terminal)
