@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
@@ -81,27 +82,44 @@ def test_hostile_files_are_text(data_dir: Path) -> None:
         _check(_make_page(path.read_text("utf-8", "replace")[:100_000] + "\n\nEnd.\n")[0])
 
 
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Chromium]:
+    program = find_chromium()
+    if program is None:
+        pytest.skip("Chromium is not installed")
+    started = Chromium(program, tmp_path / "browser")
+    started.call("Page.enable")
+    started.call("Page.addScriptToEvaluateOnNewDocument", source="window.alert = () => { window.alerted = true; };")
+    yield started
+    started.close()
+
+
+def _run(browser: Chromium, script: str) -> object:
+    return browser.call("Runtime.evaluate", expression=script)["result"]["value"]
+
+
+def _open(browser: Chromium, page: str, path: Path) -> None:
+    path.write_text(page, "utf-8")
+    browser.call("Page.navigate", url=path.as_uri())
+    browser.wait_for(lambda message: message.get("method") == "Page.loadEventFired")
+    assert _run(browser, "performance.getEntriesByType('resource').length") == 0
+    assert _run(browser, "window.alerted === undefined")
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
-def test_it_plays_in_a_browser_without_a_request(tmp_path: Path) -> None:
-    path = tmp_path / "page.html"
-    path.write_text(_make_page(_HOSTILE, "The lamp is lit at nine.")[0], "utf-8")
-    browser = Chromium(find_chromium() or "", tmp_path / "browser")
+def test_it_plays_in_a_browser(browser: Chromium, tmp_path: Path) -> None:
+    _open(browser, _make_page(_HOSTILE, "The lamp is lit at nine.")[0], tmp_path / "page.html")
+    hidden = "document.querySelectorAll('.later').length"
+    opened = "document.querySelectorAll('nav li.on').length"
+    assert _run(browser, hidden) == 0
+    assert _run(browser, "document.getElementById('step').click(); " + hidden) != 0
+    assert _run(browser, opened) == 0
+    assert _run(browser, "const place = document.getElementById('place'); place.value = 12; place.oninput(); " + opened)
+    assert _run(browser, "place.value = place.max; place.oninput(); " + hidden) == 0
 
-    def run(script: str) -> object:
-        return browser.call("Runtime.evaluate", expression=script)["result"]["value"]
 
-    try:
-        browser.call("Page.enable")
-        browser.call("Page.navigate", url=path.as_uri())
-        browser.wait_for(lambda message: message.get("method") == "Page.loadEventFired")
-        assert run("performance.getEntriesByType('resource').length") == 0
-        hidden = "document.querySelectorAll('.later').length"
-        opened = "document.querySelectorAll('nav li.on').length"
-        assert run(hidden) == 0
-        assert run("document.getElementById('step').click(); " + hidden) != 0
-        assert run(opened) == 0
-        assert run("const place = document.getElementById('place'); place.value = 12; place.oninput(); " + opened) != 0
-        assert run("place.value = place.max; place.oninput(); " + hidden) == 0
-    finally:
-        browser.close()
+@pytest.mark.slow
+def test_hostile_files_are_shown_without_a_request(browser: Chromium, data_dir: Path, tmp_path: Path) -> None:
+    for number, path in enumerate(sorted((data_dir / "adversarial" / "files").glob("*.md"))[::3]):
+        text = path.read_text("utf-8", "replace")[:100_000] + "\n\nEnd.\n"
+        _open(browser, _make_page(text)[0], tmp_path / f"{number}.html")

@@ -380,3 +380,25 @@ async def test_whatever_was_done_to_a_section_is_taken_back_and_done_again() -> 
         ):
             await pilot.press(key)
             await wait_until(pilot, lambda: shown() == pins and message in screen.status_line.status.message)  # noqa: B023
+
+
+async def test_the_outline_says_what_the_model_has_read() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        model = app.app_context.agent.model
+        assert isinstance(model, ScriptedModel)
+        steam = find_id(app, "Steam")
+        model.add_replies(expand(steam), ScriptedReply(text=f'"Steam is let in" [{steam}].'))
+        await ask(pilot, "What of steam?")
+        outline = app.main.tree_pane.outline
+        outline.move_to(steam)
+        assert "◆ Steam" in screen_text(app)
+        outline.focus()
+        await pilot.press("x")
+        await wait_until(pilot, lambda: app.main.session.state.open_ids == ())
+        await pilot.pause()
+        assert "· Steam ✓" in screen_text(app)
+        outline.move_to(find_id(app, "Ovens"))
+        await pilot.press("C")
+        await pilot.pause()
+        assert "% read)" in screen_text(app)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from roamtui.conversation.commands import Origin
+from roamtui.conversation.events import ExpandStatus, SectionsExpanded
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.state import ConversationState
 from roamtui.document.node import NodeKind
@@ -56,13 +57,31 @@ class LineLooks:
     @cached_property
     def _inside(self) -> Counter[Key]:
         """How many open sections each line stands for."""
-        return self._count_hidden(self._open)
+        return self._count_hidden(dict.fromkeys(self._open, 1))
+
+    @cached_property
+    def _read(self) -> Counter[Key]:
+        """Tokens that the model got of each section in this conversation, at any time."""
+        tokens: Counter[Key] = Counter()
+        for exchange in self._state.transcript.exchanges:
+            for event in exchange.events:
+                if isinstance(event, SectionsExpanded):
+                    for result in event.results:
+                        key = self._lines.tree.find(result.section_id) if result.section_id else None
+                        if key is not None and result.status is ExpandStatus.OPENED:
+                            tokens[key] += result.tokens
+        return tokens
+
+    @cached_property
+    def _read_inside(self) -> Counter[Key]:
+        """Tokens that the model got of what each line stands for."""
+        return self._count_hidden(self._read)
 
     @cached_property
     def _found_inside(self) -> Counter[Key]:
         """How many found sections each line stands for."""
         keys = map(self._lines.tree.find, self.marked.found)
-        return self._count_hidden(key for key in keys if key is not None)
+        return self._count_hidden({key: 1 for key in keys if key is not None})
 
     @cached_property
     def _open_order(self) -> list[Key]:
@@ -91,7 +110,9 @@ class LineLooks:
             is_pinned=section is not None and section.is_pinned,
             is_cited=section is not None and section.last_cited > 0,
             is_reading=section_id == self._state.reading,
+            is_read=section is None and key in self._read,
             open_inside=self._inside[key],
+            read_inside=min(1.0, self._read_inside[key] / tokens) if tokens else 0.0,
             page=f"p. {page}" if page is not None else "",
             size=format_tokens(tokens) if tokens else "",
             is_new=section_id in self.marked.batch,
@@ -114,15 +135,15 @@ class LineLooks:
             place = bisect_left(self._open_order, rank, key=tree.rank) - 1
         return tree.id_of(self._open_order[place % len(self._open_order)])
 
-    def _count_hidden(self, keys: Iterable[Key]) -> Counter[Key]:
-        """Return how many of these nodes have no line of their own, by their nearest visible ancestor."""
+    def _count_hidden(self, amounts: Mapping[Key, int]) -> Counter[Key]:
+        """Return the sum over these nodes that have no line of their own, by their nearest visible ancestor."""
         tree, find_line = self._lines.tree, self._lines.find_line
         counts: Counter[Key] = Counter()
-        for key in keys:
+        for key, amount in amounts.items():
             if find_line(key) is None:
                 visible = next((above for above in tree.ancestors(key) if find_line(above) is not None), None)
                 if visible is not None:
-                    counts[visible] += 1
+                    counts[visible] += amount
         return counts
 
 
@@ -146,6 +167,10 @@ class LineLook:
     is_reading: bool = False
     open_inside: int = 0
     """Open sections that this line stands for, since no line of their own is visible."""
+    is_read: bool = False
+    """Whether the model had its text before, and it is not open now."""
+    read_inside: float = 0.0
+    """Share of its tokens that the model got of what this line stands for."""
     page: str = ""
     """Where it begins in a paged document."""
     size: str = ""

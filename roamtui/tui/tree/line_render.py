@@ -39,6 +39,7 @@ class Sign(StrEnum):
     CLOSING = "…"
     PINNED = "⚑"
     CITED = "❝"
+    READ = "✓"
     READING = "¶"
     FOUND = "⌕"
     ELLIPSIS = "…"
@@ -154,6 +155,7 @@ def _mark_text(look: LineLook) -> str:
     marks = (
         (look.is_pinned, Sign.PINNED),
         (look.is_cited, Sign.CITED),
+        (look.is_read, Sign.READ),
         (look.is_reading, Sign.READING),
     )
     drawn = "".join(glyph for is_set, glyph in marks if is_set)
@@ -163,7 +165,11 @@ def _mark_text(look: LineLook) -> str:
 
 
 def _count_text(look: LineLook) -> str:
-    return f" ({look.open_inside} open)" if look.open_inside else ""
+    """Return what a folded line hides: open sections, and how much of its text the model has read."""
+    parts = [f"{look.open_inside} open"] if look.open_inside else []
+    if look.read_inside:
+        parts.append(f"{max(1, round(100 * look.read_inside))}% read")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _draw_title(title: str, look: LineLook, palette: Palette) -> list[tuple[str, Style]]:
