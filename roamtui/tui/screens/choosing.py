@@ -91,8 +91,8 @@ class Choosing:
         known = {choice.name for choice in choices}
         if options.make_model is not None:
             reports = [report for report in inspect_providers(os.environ) if report.name not in known]
+            choices.append(Choice(_OTHER, "by name, at an address, with a key"))  # in view also in a small window
             choices += [Choice(report.name, report.reason) for report in reports if not report.is_usable]
-            choices.append(Choice(_OTHER, "by name, at an address, with a key"))
         screen = PickerScreen("Model", choices, current, foot=_HINT)
 
         async def add_found() -> None:

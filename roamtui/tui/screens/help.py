@@ -22,7 +22,7 @@ _MARKS = (
     ("◇ ", "$success", "you opened it for the conversation"),
     ("⚑ ", "$warning", "pinned: it stays open"),
     ("❝ ", "$warning", "an answer cites it"),
-    ("✓ ", "$warning", "the model read it before; it is not open now"),
+    ("◦ ", "$warning", "the model read it before; it is not open now"),
     ("¶ ", "$warning", "you are reading it"),
     ("⌕ ", "$warning", "the last search found it, or so many sections inside it"),
     ("▸ ▾", "$muted", "folded, unfolded: what the outline shows, and no more"),

@@ -39,7 +39,7 @@ class Sign(StrEnum):
     CLOSING = "…"
     PINNED = "⚑"
     CITED = "❝"
-    READ = "✓"
+    READ = "◦"
     READING = "¶"
     FOUND = "⌕"
     ELLIPSIS = "…"

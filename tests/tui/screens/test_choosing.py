@@ -87,7 +87,7 @@ async def test_without_offers_the_list_says_which_keys_are_missing() -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("f2")
         await wait_until(pilot, lambda: "OPENAI_API_KEY is not set" in screen_text(app))
-        await pilot.press("j", "j", "enter")
+        await pilot.press("j", "j", "j", "enter")
         await wait_until(pilot, lambda: isinstance(app.screen, ModelForm))
         assert app.focused is app.screen.query_one("#model-key")
         await pilot.press("escape")
