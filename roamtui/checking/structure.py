@@ -40,6 +40,8 @@ _VERSION = re.compile(r"\W*v?\d+\.\d+(?:\.\w+)*\W*|.*\b(?:19|20)\d\d\b.*|.*\bv?\
 def find_long(facts: Facts) -> Iterator[Finding]:
     """Yield sections whose own text is too long for one heading, tables and code apart."""
     for document in facts.library.documents:
+        if document.page_starts:
+            continue  # as in `find_empty`
         kinds, starts = document.columns.kinds, document.columns.starts
         tokens = document.tokens_before[-1]
         if NodeKind.TEXT in kinds and tokens > LONG_TOKENS and _is_prose(str(document.text)):
@@ -78,7 +80,7 @@ def find_skipped(facts: Facts) -> Iterator[Finding]:
         parent = columns.parents[place.row]
         level, above = columns.levels[place.row], columns.levels[parent] if parent >= 0 else 0
         key = (id(place.document), parent)
-        is_skipped = columns.kinds[parent] is NodeKind.SECTION and level > above + 1
+        is_skipped = columns.kinds[parent] is NodeKind.SECTION and level > above + 1 and not place.document.page_starts
         if parent >= 0 and is_skipped and key not in told and _is_written(place, level):
             told.add(key)
             yield Finding(place, f"{_quote(place.title)} is of level {level}, the heading above it of level {above}")
@@ -119,7 +121,8 @@ def find_numbers(facts: Facts) -> Iterator[Finding]:
     for place in facts.sections:
         title = plain_line(place.title)
         is_void = _NOTHING.search(facts.library.own_text(place.section_id, length_max=60))
-        if _NUMBER.fullmatch(title) and not _VERSION.fullmatch(title) and not is_void:
+        is_name = not _NUMBER.fullmatch(title) or _VERSION.fullmatch(title)
+        if not is_name and not is_void and not place.document.page_starts:
             groups[id(place.document), place.document.columns.parents[place.row]].append(place)
     for places in groups.values():
         more = f" and {len(places) - 1} more beside it are" if len(places) > 1 else " is"
