@@ -106,7 +106,7 @@ def _make_handler(site: FakeSite) -> type[BaseHTTPRequestHandler]:
             self.send_header("content-length", "0" if is_known else str(len(body)))
             self.end_headers()
             if not is_known:
+                site.count_body(len(body))  # before the other end has it, and looks
                 self.wfile.write(body)
-                site.count_body(len(body))
 
     return Handler

@@ -11,7 +11,7 @@ from tests.tui.driving import app_of, make_app, wait_until
     ("key", "told"),
     [
         ("x", "this section is not open"),
-        ("u", "the model opened nothing that could be taken back"),
+        ("u", "there is nothing to take back"),
         ("z", "the model has nothing open that could be closed"),
         ("full_stop", "nothing is open yet"),
         ("right_curly_bracket", "nothing is open yet"),
