@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from roamtui.conversation.log import DAMAGE
+from roamtui.conversation.log_files import LOG_SUFFIX, PRIVATE_FILE
 from roamtui.conversation.state import make_title
 
 _VERSION = 1
@@ -23,8 +24,6 @@ _TABLE = (
     "model TEXT, created_at TEXT, updated_at TEXT, questions INTEGER, words TEXT) STRICT"
 )
 _BUSY_SECONDS = 5.0
-_PRIVATE_FILE = 0o600
-_SUFFIX = ".jsonl"
 
 _Result = TypeVar("_Result")
 
@@ -88,7 +87,7 @@ class Index:
 
     def _open(self, place: str) -> sqlite3.Connection:
         if place != ":memory:":
-            os.close(os.open(place, os.O_CREAT | os.O_RDWR, _PRIVATE_FILE))
+            os.close(os.open(place, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))
         connection = sqlite3.connect(place, timeout=_BUSY_SECONDS)
         try:
             connection.row_factory = sqlite3.Row
@@ -109,16 +108,16 @@ class Index:
         found: dict[str, tuple[int, int]] = {}
         with os.scandir(self._folder) as entries:
             for entry in entries:
-                if entry.name.endswith(_SUFFIX):
+                if entry.name.endswith(LOG_SUFFIX):
                     status = entry.stat()
                     if status.st_size:
-                        found[entry.name.removesuffix(_SUFFIX)] = (status.st_size, status.st_mtime_ns)
+                        found[entry.name.removesuffix(LOG_SUFFIX)] = (status.st_size, status.st_mtime_ns)
         for conversation_id in known.keys() - found.keys():
             connection.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
         for conversation_id, state in found.items():
             if known.get(conversation_id) != state:
                 try:
-                    content = (self._folder / f"{conversation_id}{_SUFFIX}").read_bytes()
+                    content = (self._folder / f"{conversation_id}{LOG_SUFFIX}").read_bytes()
                 except FileNotFoundError:
                     continue
                 row = (conversation_id, *state, *_summarise(content))

@@ -7,10 +7,10 @@ nothing that a newer one cannot do without, so every field that came later has a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
@@ -28,7 +28,8 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.transcript import Stopped, Usage
 
-_KINDS = {name_event(kind): kind for kind in get_args(ConversationEvent)}
+_Event = TypeVar("_Event")
+_KINDS: dict[str, type[ConversationEvent]] = {name_event(kind): kind for kind in get_args(ConversationEvent)}
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError)
 """What decoding a damaged text raises."""
@@ -61,43 +62,46 @@ class Log:
                 skipped.append(event)
             elif isinstance(event, TranscriptRebuilt):
                 skipped.clear()
-        newer = sum(event.is_newer for event in skipped)
-        parts = []
-        if damaged := len(skipped) - newer:
-            parts.append(f"{damaged:,} {'entry' if damaged == 1 else 'entries'} of it could not be read")
-        if newer:
-            parts.append(f"{newer:,} {'entry is' if newer == 1 else 'entries are'} of a newer roamtui")
-        if not parts:
-            return ""
-        told = f"This conversation is not whole: {', '.join(parts)}."
-        return f"{told} You can go on; what was passed over stays in its file."
+        return describe_damage("This conversation is", skipped)
+
+
+def describe_damage(lead: str, skipped: Sequence[EntrySkipped]) -> str:
+    """Return what a person should know of entries that could not be read, a sentence; empty for none."""
+    newer = sum(event.is_newer for event in skipped)
+    parts = []
+    if damaged := len(skipped) - newer:
+        parts.append(f"{damaged:,} {'entry' if damaged == 1 else 'entries'} of it could not be read")
+    if newer:
+        parts.append(f"{newer:,} {'entry is' if newer == 1 else 'entries are'} of a newer roamtui")
+    told = f"{lead} not whole: {', '.join(parts)}."
+    return f"{told} You can go on; what was passed over stays in its file." if parts else ""
+
+
+def encode_entry(name: str, event: object, at: datetime) -> bytes:
+    """Return the line of an event that happened by a time."""
+    fields = {"event": name, "at": at.isoformat(timespec="milliseconds"), **msgspec.to_builtins(event)}
+    return json.dumps(fields).encode("ascii") + b"\n"
 
 
 def encode_entries(events: Iterable[ConversationEvent], at: datetime) -> bytes:
     """Return the lines of events that happened by a time."""
-    moment = at.isoformat(timespec="milliseconds")
-    return b"".join(
-        json.dumps({"event": _NAMES[type(event)], "at": moment, **msgspec.to_builtins(event)}).encode("ascii") + b"\n"
-        for event in events
-    )
+    return b"".join(encode_entry(_NAMES[type(event)], event, at) for event in events)
 
 
 def decode_entries(content: bytes) -> list[ConversationEvent]:
     """Return the events of a file; in the place of each that cannot be read stands one that says so."""
-    events = [_decode(line) for line in content.split(b"\n") if line]
+    events = [decode_entry(line, _KINDS) for line in content.split(b"\n") if line]
     return [*_mend(events)] if any(isinstance(event, EntrySkipped) for event in events) else events
 
 
-def _decode(line: bytes) -> ConversationEvent:
+def decode_entry(line: bytes, kinds: Mapping[str, type[_Event]]) -> _Event | EntrySkipped:
+    """Return the event of a line, of a kind by its name; of what cannot be read, that it was skipped."""
     try:
         fields: dict[str, Any] = json.loads(line)
-        kind = _KINDS.get(fields["event"])
-        if kind is None:
-            return EntrySkipped(is_newer=True)
-        event: ConversationEvent = msgspec.convert(fields, kind)
+        kind = kinds.get(fields["event"])
+        return EntrySkipped(is_newer=True) if kind is None else msgspec.convert(fields, kind)
     except DAMAGE:
         return EntrySkipped()
-    return event
 
 
 def _mend(events: Iterable[ConversationEvent]) -> Iterator[ConversationEvent]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
@@ -17,19 +15,23 @@ from roamtui.conversation.fold import apply, fold
 from roamtui.conversation.importing import forget_in_copies, import_database
 from roamtui.conversation.index import ConversationSummary, Index
 from roamtui.conversation.log import Log, decode_entries, encode_entries, now
+from roamtui.conversation.log_files import (
+    LOG_SUFFIX,
+    PRIVATE_FILE,
+    append,
+    explain,
+    open_log,
+    overwrite,
+    prepare_folder,
+)
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import ContinuedElsewhereError, StoreError
-from roamtui.private_folders import make_private_folder, write_private_file
+from roamtui.private_folders import write_private_file
 
-SUFFIX = ".jsonl"
 _CLOCK = ".newest"
 """An empty file; its time is that of the newest change, so that the order of changes does not go by the clock."""
-_BUSY_SECONDS = 5.0
-_RETRY_SECONDS = 0.01
-_PRIVATE_FILE = 0o600
-_ZEROS = bytes(1 << 16)
 _NO_SUCH = 'There is no conversation "{}". `roamtui conversations` lists them.'
 _NOTHING = Library(source="", root=parse_document(""))
 
@@ -55,10 +57,10 @@ class Store:
         self._reports: list[str] = []
         self._is_closed = False
         try:
-            self._prepare()
+            prepare_folder(self._folder)
             self._reports += import_database(folder, self._import)
         except OSError as error:
-            self.problem = f"Conversations cannot be kept in {folder}: {_explain(error)}."
+            self.problem = f"Conversations cannot be kept in {folder}: {explain(error)}."
             if not is_patient:
                 raise StoreError(self.problem) from None
 
@@ -82,7 +84,7 @@ class Store:
         except FileNotFoundError:
             raise StoreError(_NO_SUCH.format(conversation_id)) from None
         except OSError as error:
-            raise StoreError(f"The conversation {conversation_id} cannot be read: {_explain(error)}.") from None
+            raise StoreError(f"The conversation {conversation_id} cannot be read: {explain(error)}.") from None
         events = decode_entries(content)
         ids = [event.conversation_id for event in events if isinstance(event, ConversationBegun | ConversationForked)]
         if ids[-1:] != [conversation_id]:  # it was copied by hand, or its beginning cannot be read
@@ -109,10 +111,10 @@ class Store:
             count = len(log.events)
             if log.saved and not self._find(log.conversation_id).exists():  # it was deleted, and is written whole again
                 log.saved = log.size = 0
-            with self._open(log.conversation_id) as file:
+            with open_log(self._find(log.conversation_id)) as file:
                 size = _check_size(file, log)
                 entries = encode_entries(log.events[log.saved : count], now())
-                log.size = _append(file, size, entries)
+                log.size = append(file, size, entries)
                 self._order(file)
             log.saved = count
 
@@ -144,9 +146,9 @@ class Store:
         path = self._find(conversation_id)
         if not path.exists():
             raise StoreError(_NO_SUCH.format(conversation_id))
-        with self._lock, self._saving(), self._open(conversation_id) as file:
+        with self._lock, self._saving(), open_log(path) as file:
             before = os.fstat(file)
-            _append(file, before.st_size, encode_entries((ConversationRenamed(title=title),), now()))
+            append(file, before.st_size, encode_entries((ConversationRenamed(title=title),), now()))
             os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def delete(self, conversation_id: str) -> None:
@@ -159,7 +161,7 @@ class Store:
         """
         with self._lock, self._saving():
             try:
-                _overwrite(self._find(conversation_id))
+                overwrite(self._find(conversation_id))
             except FileNotFoundError:
                 raise StoreError(_NO_SUCH.format(conversation_id)) from None
             Index(self._folder).list()
@@ -173,23 +175,17 @@ class Store:
         path = self._find(log.conversation_id)
         if not path.exists():
             write_private_file(path, encode_entries(log.events, at))
-            with self._open(log.conversation_id) as file:
+            with open_log(path) as file:
                 self._order(file, changed_at_ns)
 
     def _find(self, conversation_id: str) -> Path:
         name = conversation_id if conversation_id.isalnum() else "-"
-        return self._folder / f"{name}{SUFFIX}"
-
-    def _prepare(self) -> None:
-        make_private_folder(self._folder)
-        if stat.S_IMODE(self._folder.stat().st_mode) & 0o077:
-            with suppress(OSError):
-                self._folder.chmod(0o700)
+        return self._folder / f"{name}{LOG_SUFFIX}"
 
     @contextmanager
     def _saving(self) -> Iterator[None]:
         with self._explained(self.problem or "The conversation is not saved: {reason} ({folder})."):
-            self._prepare()
+            prepare_folder(self._folder)
             yield
         self.problem = ""
 
@@ -205,32 +201,12 @@ class Store:
         try:
             yield
         except OSError as error:
-            raise StoreError(failure.format(folder=self._folder, reason=_explain(error))) from None
-
-    @contextmanager
-    def _open(self, conversation_id: str) -> Iterator[int]:
-        """Open the log of a conversation for this program alone."""
-        path = self._find(conversation_id)
-        is_new = not path.exists()
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, _PRIVATE_FILE)
-        try:
-            os.fchmod(file, _PRIVATE_FILE)
-            _lock(file)
-            yield file
-        except BaseException:
-            if is_new and not os.fstat(file).st_size:
-                with suppress(OSError):
-                    path.unlink()
-            raise
-        finally:
-            os.close(file)
-        if is_new:
-            _flush(self._folder)
+            raise StoreError(failure.format(folder=self._folder, reason=explain(error))) from None
 
     def _order(self, file: int, moment: int | None = None) -> None:
         """Have the time of a log be after those of all others, whatever the clock says."""
         clock = self._folder / _CLOCK
-        descriptor = os.open(clock, os.O_WRONLY | os.O_CREAT, _PRIVATE_FILE)
+        descriptor = os.open(clock, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE)
         try:
             is_new = moment is None
             moment = moment or time.time_ns()
@@ -254,70 +230,3 @@ def _check_size(file: int, log: Log) -> int:
         if not added or not all(isinstance(event, ConversationRenamed) for event in added):
             raise ContinuedElsewhereError(log.conversation_id)
     return size
-
-
-def _append(file: int, size: int, entries: bytes) -> int:
-    """Write entries at the end, and return the size of the file; a torn entry before them stays a line of its own."""
-    if size and os.pread(file, 1, size - 1) != b"\n":
-        entries = b"\n" + entries
-    try:
-        done = 0
-        while done < len(entries):
-            done += os.write(file, entries[done:])
-        os.fsync(file)
-    except BaseException:
-        with suppress(OSError):
-            os.ftruncate(file, size)
-        raise
-    return size + len(entries)
-
-
-def _lock(file: int) -> None:
-    """Keep other programs from writing a log.
-
-    Raises:
-        OSError: Another one keeps it for too long.
-    """
-    try:
-        import fcntl  # noqa: PLC0415 - not on every system
-    except ImportError:
-        return
-    ends = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > ends:
-                raise OSError(errno.EBUSY, "another program keeps it locked") from None
-            time.sleep(_RETRY_SECONDS)
-        else:
-            return
-
-
-def _overwrite(path: Path) -> None:
-    """Delete a file, its bytes first."""
-    file = os.open(path, os.O_WRONLY)
-    try:
-        _lock(file)
-        left = os.fstat(file).st_size
-        while left > 0:
-            left -= os.write(file, _ZEROS[:left])
-        os.fsync(file)
-        path.unlink()
-    finally:
-        os.close(file)
-    _flush(path.parent)
-
-
-def _flush(folder: Path) -> None:
-    """Have the names of a folder on disk, where the system can."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _explain(error: OSError) -> str:
-    return error.strerror or str(error)

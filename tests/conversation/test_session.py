@@ -42,7 +42,7 @@ def library() -> Library:
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("roamtui.conversation.store._BUSY_SECONDS", 0.02)
+    monkeypatch.setattr("roamtui.conversation.log_files._BUSY_SECONDS", 0.02)
     return tmp_path / "conversations"
 
 

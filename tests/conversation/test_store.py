@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation import store as store_module
 from roamtui.conversation.events import (
     ConversationForked,
     EntrySkipped,
@@ -32,7 +31,7 @@ from tests.conversation.conversations import Recorder, begin, check_messages, lo
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(store_module, "_BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("roamtui.conversation.log_files._BUSY_SECONDS", 0.05)
     return tmp_path / "data" / "conversations"
 
 
