@@ -56,12 +56,13 @@ def complete_answer(state: ConversationState, progress: Progress, searcher: Sear
             return Outcome(answer="", stopped=stopped, usage=usage, error=_NO_ANSWER_AT_LIMIT)
         error = _NO_ANSWERS.get(progress.reply.reason, _NO_ANSWER)
         return Outcome(answer="", stopped=Stopped.ERROR, usage=usage, error=error)
-    citations = check_citations(answer, state)
-    if is_not_found(answer):
-        answer, stopped = f"{answer}\n\n{_list_places(state, searcher)}".rstrip(), Stopped.NOT_FOUND
+    said, citations = "", check_citations(answer, state)
     if progress.reply.reason in _CUT_NOTES:
         answer = f"{answer}\n\n{_CUT_NOTES[progress.reply.reason]}"
-    return Outcome(answer=answer, stopped=stopped, usage=usage, citations=citations)
+    if is_not_found(answer):
+        said, stopped = answer, Stopped.NOT_FOUND
+        answer = f"{answer}\n\n{_list_places(state, searcher)}".rstrip()
+    return Outcome(answer=answer, stopped=stopped, usage=usage, citations=citations, said=said)
 
 
 def is_not_found(answer: str) -> bool:

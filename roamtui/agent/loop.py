@@ -181,7 +181,7 @@ class Agent:
             else:
                 self._calibration.learn(asked, request, progress.reply.usage)
                 return
-            for change in await self.session.make_room(self._brief()):
+            for change in await self.session.make_room(replace(self._brief(), was_refused=True)):
                 yield change
             request = self._make_request(allow_calls=allow_calls)
 
@@ -210,6 +210,7 @@ class Agent:
             system=SYSTEM,
             outline=WHOLE_NOTE if is_whole else self._make_outline(self.options.outline_budget(state.library, window)),
             model=self.model.name,
+            window_tokens=self.model.window_tokens,
             room_tokens=self.options.preface_room(window),
             history_tokens=self.options.history_room(window),
             within=within,

@@ -17,7 +17,6 @@ from roamtui.conversation.commands import (
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
-    Deed,
     DeedDone,
     DeedUndone,
     NodesFolded,
@@ -26,7 +25,7 @@ from roamtui.conversation.events import (
     SectionsMarked,
 )
 from roamtui.conversation.fold import apply_all
-from roamtui.conversation.open_section import OpenSection
+from roamtui.conversation.open_section import Deed, OpenSection
 from roamtui.conversation.state import ConversationState
 
 Events = tuple[ConversationEvent, ...]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.open_section import OpenSection
+from roamtui.conversation.open_section import Deed, OpenSection
 from roamtui.conversation.transcript import Citation, Step, Stopped, Usage
 from roamtui.document.node import Span
 from roamtui.document.plain import shorten
@@ -206,31 +206,6 @@ class ReadingChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
-    """What somebody changed of what is open at one stroke, so that it can be taken back."""
-
-    before: tuple[OpenSection, ...] = ()
-    """The sections that it changed, as they were, those that it opened left out."""
-    after: tuple[OpenSection, ...] = ()
-    """The same as they became, those that it closed left out."""
-    unfolded_ids: tuple[str, ...] = ()
-    folded_ids: tuple[str, ...] = ()
-    asked: int = -1
-    """How many questions there were, where it was done between them: until the next, what it closed is only to be
-    opened again for its text to be told as it was. -1 during a question."""
-
-    @property
-    def section_ids(self) -> tuple[str, ...]:
-        """All sections that it changed."""
-        return tuple(dict.fromkeys(section.section_id for section in (*self.before, *self.after)))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing came of it."""
-        return not (self.before or self.after or self.unfolded_ids or self.folded_ids)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeedDone:
     """The person or the agent opened, closed or pinned something: it can be taken back."""
 
@@ -246,15 +221,6 @@ class DeedUndone:
     restored: tuple[OpenSection, ...] = ()
     """Sections that are open again, or pinned or marked otherwise, as they are now."""
     is_redo: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchUndone:
-    """The agent's last batch was taken back: in files of older versions alone."""
-
-    section_ids: tuple[str, ...]
-    is_last: bool = True
-    """False where all batches were, with what the agent has opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,6 +272,8 @@ class QuestionAsked:
     within: str | None = None
     """The section that it is about, None for the whole document."""
     model: str = ""
+    window_tokens: int | None = None
+    """Size of the model's context window, None where unknown."""
     preface: str = ""
     """What the model is told before it: texts the person opened, what they read, what search found."""
     excerpts: tuple[Span, ...] = ()
@@ -323,6 +291,8 @@ class TranscriptRebuilt:
     """Exchanges before this index are sent as question and answer from now on."""
     history_from: int = 0
     """Exchanges before this index are not sent at all."""
+    was_refused: bool = False
+    """Whether the model found the request before it too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -443,6 +413,8 @@ class QuestionAnswered:
     """Open sections that hold what is cited."""
     is_cut: bool = False
     """Whether it was stopped in the middle of calls, so that some of their text may not be in the transcript."""
+    said: str = ""
+    """What the model itself said, where the answer has more."""
 
     @property
     def is_unproven(self) -> bool:
@@ -501,7 +473,6 @@ ConversationEvent = (
     | NodesUnfolded
     | NodesFolded
     | ReadingChanged
-    | BatchUndone
     | DeedDone
     | DeedUndone
     | LoadingProgressed
@@ -514,7 +485,6 @@ ConversationEvent = (
 )
 
 RECORDS = (
-    BatchUndone,
     ConversationBegun,
     ConversationForked,
     ConversationRenamed,

@@ -9,12 +9,10 @@ from typing import assert_never
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
     PASSING,
-    BatchUndone,
     ConversationBegun,
     ConversationEvent,
     ConversationForked,
     ConversationRenamed,
-    Deed,
     DeedDone,
     DeedUndone,
     Delivery,
@@ -40,11 +38,14 @@ from roamtui.conversation.events import (
     TranscriptRebuilt,
     keep_event,
 )
-from roamtui.conversation.open_section import OpenSection, mark, unmark
+from roamtui.conversation.open_section import Deed, OpenSection, mark, unmark
 from roamtui.conversation.state import ConversationState, Exchange, KeepOptions, Transcript, make_title
 from roamtui.conversation.transcript import Step, Stopped, ToolUse
 from roamtui.document.library import Library
 
+_HELD = 64
+"""Exchanges that are applied to at most, so that a thousand times as many events take a thousand times as long: each
+that ends or changes one makes all of them anew. Only going back and another document concern earlier ones."""
 DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
 
 
@@ -58,7 +59,21 @@ def fold(
         events: In the order in which they happened.
         options: How much may stay open from now on.
     """
-    return apply_all(ConversationState(id="", library=library, options=options or KeepOptions()), events)
+    state = ConversationState(id="", library=library, options=options or KeepOptions())
+    ended: list[Exchange] = []
+    for event in events:
+        if len(state.transcript.exchanges) == _HELD and isinstance(event, QuestionAsked):
+            ended += state.transcript.exchanges[:-1]
+            state = _hold(state, state.transcript.exchanges[-1:])
+        elif isinstance(event, QuestionsTakenBack | SectionsFoundAgain):
+            state = _hold(state, (*ended, *state.transcript.exchanges))
+            ended.clear()
+        state = apply(state, event)
+    return _hold(state, (*ended, *state.transcript.exchanges))
+
+
+def _hold(state: ConversationState, exchanges: tuple[Exchange, ...]) -> ConversationState:
+    return replace(state, transcript=replace(state.transcript, exchanges=exchanges))
 
 
 def apply_all(state: ConversationState, events: Iterable[ConversationEvent]) -> ConversationState:
@@ -128,8 +143,6 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(state, unfolded=state.unfolded - set(ids))
         case ReadingChanged(section_id=section_id):
             return replace(state, reading=section_id)
-        case BatchUndone(is_last=is_last):
-            return replace(state, deeds=state.deeds[:-1] if is_last else ())
         case DeedDone() | DeedUndone():
             return _note_deed(state, event)
         case NodesLoaded(moved=moved):

@@ -42,3 +42,28 @@ def mark(section: OpenSection, origin: Origin) -> OpenSection:
 def unmark(section: OpenSection) -> OpenSection:
     """Return a section that stays open after the question."""
     return replace(section, is_closing=False, closing_by=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """What somebody changed of what is open at one stroke, so that it can be taken back."""
+
+    before: tuple[OpenSection, ...] = ()
+    """The sections that it changed, as they were, those that it opened left out."""
+    after: tuple[OpenSection, ...] = ()
+    """The same as they became, those that it closed left out."""
+    unfolded_ids: tuple[str, ...] = ()
+    folded_ids: tuple[str, ...] = ()
+    asked: int = -1
+    """How many questions there were, where it was done between them: until the next, what it closed is only to be
+    opened again for its text to be told as it was. -1 during a question."""
+
+    @property
+    def section_ids(self) -> tuple[str, ...]:
+        """All sections that it changed."""
+        return tuple(dict.fromkeys(section.section_id for section in (*self.before, *self.after)))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing came of it."""
+        return not (self.before or self.after or self.unfolded_ids or self.folded_ids)

@@ -49,6 +49,8 @@ class Outcome:
     """Requests that it took."""
     is_cut: bool = False
     """Whether it ended in the middle of calls."""
+    said: str = ""
+    """What the model itself said, where the answer has more."""
 
 
 def begin_question(state: ConversationState, question: str, briefing: Briefing) -> Update:
@@ -71,6 +73,7 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
         question=question,
         within=briefing.within,
         model=briefing.model,
+        window_tokens=briefing.window_tokens,
         excerpts=briefing.excerpts,
     )
     begun = apply(state, asked)
@@ -97,6 +100,7 @@ def finish_question(state: ConversationState, outcome: Outcome) -> Update:
         error=outcome.error,
         cited_ids=tuple(section_id for section_id in opened.open_ids if _is_cited(opened, section_id, cited)),
         is_cut=outcome.is_cut,
+        said=outcome.said,
     )
     ended = apply(opened, ending)
     closed = close_marked(ended)

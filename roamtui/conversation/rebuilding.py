@@ -43,6 +43,8 @@ class Briefing:
     """The outline as it stands now; frozen in the transcript until the next rebuild."""
     model: str
     """Name of the model that will answer; another one than before means a rebuild."""
+    window_tokens: int | None = None
+    """Size of its context window, None where unknown."""
     room_tokens: int | None = None
     """Tokens of section text that may be delivered before the question."""
     history_tokens: int | None = None
@@ -57,6 +59,8 @@ class Briefing:
     """What of the library these words show."""
     searched: tuple[SectionsSearched, ...] = ()
     """What tells a person of it."""
+    was_refused: bool = False
+    """Whether room is made because the model found a request too long."""
     preferences: str = ""
     """What the person wrote down of how they want to be answered; frozen in the transcript like the outline."""
 
@@ -117,6 +121,7 @@ def _write(
         model=briefing.model,
         rebuilt_at=rebuilt_at,
         history_from=history_from,
+        was_refused=briefing.was_refused,
     )
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 
-from roamtui.conversation.events import ConversationBegun, ConversationEvent, Deed, QuestionAnswered
-from roamtui.conversation.open_section import OpenSection
+from roamtui.conversation.events import ConversationBegun, ConversationEvent, QuestionAnswered
+from roamtui.conversation.open_section import Deed, OpenSection
 from roamtui.conversation.transcript import QUESTION_START, Citation, Message, Role, Step, Stopped, Usage
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
@@ -197,7 +197,7 @@ class ConversationState:
     @property
     def question_number(self) -> int:
         """Number of the question under way, or of the last one; 0 before the first."""
-        return len(self.transcript.exchanges)
+        return self.transcript.exchanges[-1].number if self.transcript.exchanges else 0
 
     @property
     def open_ids(self) -> tuple[str, ...]:

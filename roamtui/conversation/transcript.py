@@ -94,6 +94,29 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one or more requests."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    """Part of the input that the provider read from its cache."""
+    cost_usd: float | None = None
+    source: str = "estimate"
+    """`provider` or `estimate`."""
+
+    def __add__(self, other: Usage) -> Usage:
+        costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            cost_usd=sum(costs) if costs else None,
+            source="provider" if "provider" in (self.source, other.source) else "estimate",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One reply of the model that called tools, with what the tools answered."""
 
@@ -102,6 +125,8 @@ class Step:
     thinking: str = ""
     reminder: str = ""
     """What the model was told after a reply without calls that was no answer yet."""
+    usage: Usage = Usage()
+    """Of the reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,26 +157,3 @@ class Citation:
     def is_verified(self) -> bool:
         """Whether the quote stands in the section that was named."""
         return self.state in (QuoteState.EXACT, QuoteState.NORMALISED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """Tokens of one or more requests."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    """Part of the input that the provider read from its cache."""
-    cost_usd: float | None = None
-    source: str = "estimate"
-    """`provider` or `estimate`."""
-
-    def __add__(self, other: Usage) -> Usage:
-        costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
-        return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            cost_usd=sum(costs) if costs else None,
-            source="provider" if "provider" in (self.source, other.source) else "estimate",
-        )

@@ -17,8 +17,7 @@ from roamtui.conversation.commands import (
     UndoDeed,
 )
 from roamtui.conversation.deeds import note_deed
-from roamtui.conversation.events import BatchUndone
-from roamtui.conversation.fold import apply, apply_all
+from roamtui.conversation.fold import apply_all
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.state import ConversationState
 from tests.conversation.conversations import ask, begin, do, find, finish, make_library, make_state, read_all, step
@@ -96,8 +95,3 @@ def test_what_is_done_anew_ends_what_could_be_done_again() -> None:
     state = do(state, UndoDeed())
     state = _do(state, ExpandSections(section_ids=(_IDS["Beta"],), origin=Origin.PERSON))
     assert do(state, UndoDeed(is_redo=True)) == state
-
-
-def test_files_of_older_versions_took_back_batches() -> None:
-    state = ask(make_state(), "Alpha")
-    assert apply(state, BatchUndone(section_ids=(_IDS["Alpha"],))).deeds == ()

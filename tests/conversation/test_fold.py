@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamtui.conversation import fold as fold_module
 from roamtui.conversation.commands import (
     CloseAgentSections,
     CollapseSections,
@@ -108,4 +110,6 @@ def test_what_happened_gives_the_state(deeds: list[tuple[str, tuple[str, ...]]],
         state, events = _DEEDS[name](before, ids)
         assert apply_all(replace(before, library=state.library), events) == state
         happened += events
-    assert fold(state.library, happened, options) == state
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fold_module, "_HELD", 2)
+        assert fold(state.library, happened, options) == state
