@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.document.build import SourceLoader
 from roamtui.document.document import hash_text
-from roamtui.document.folder import FileLoader
 from roamtui.document.library import Library
 from roamtui.libraries import open_library, open_pages, open_partly, read_changed, read_with_pages
 from tests.fakes.site import FakeSite
@@ -25,14 +25,14 @@ def folder(tmp_path: Path) -> Path:
 def read_keys(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the keys of the files that are read from now on."""
     keys: list[str] = []
-    load = FileLoader.load
+    load = SourceLoader.load
 
-    def note(self: FileLoader, library: Library, node_id: str) -> object:
+    def note(self: SourceLoader, library: Library, node_id: str) -> object:
         document = load(self, library, node_id)
         keys.append(document.key)
         return document
 
-    monkeypatch.setattr(FileLoader, "load", note)
+    monkeypatch.setattr(SourceLoader, "load", note)
     return keys
 
 

@@ -5,22 +5,24 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.loader import LoadedBatch, Report
+from roamtui.document.loader import LoadedBatch, Report, find_address, make_failure
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import may_be_special, parse_raw
+from roamtui.document.parse import parse_raw
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.convert.converted import PageReport
 from roamtui.sources.read import RawText, is_listed, is_path, read_source
 
 if TYPE_CHECKING:
-    from roamtui.document.folder import FileLoader
     from roamtui.document.web_loader import PageLoader
+    from roamtui.sources.listing import Listing
 
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 
@@ -46,28 +48,7 @@ _NO_WEB = WebOptions()
 
 def build_library(raw: RawText) -> Library:
     """Return the library of a single document."""
-    if raw.is_markdown and not raw.is_converted and may_be_special(raw.text, raw.name):
-        from roamtui.document.page import parse_page  # noqa: PLC0415 - few documents need it
-
-        return Library(source=raw.source, root=parse_page(raw))
     return Library(source=raw.source, root=parse_raw(raw))
-
-
-def _open_paths(
-    names: Sequence[str], kept_dir: Path | None, report: PageReport | None
-) -> tuple[Library, FileLoader | None]:
-    """Return the library of a document, and of a folder, a zip archive or several of all these a listing of files."""
-    if len(names) == 1 and not (is_path(names[0]) and is_listed(Path(names[0]))):
-        return build_library(read_source(names[0], kept_dir=kept_dir, report=report)), None
-    from roamtui.document.folder import FileLoader, build_folder  # noqa: PLC0415
-    from roamtui.sources.several import list_source, list_sources  # noqa: PLC0415 - a single document needs none of it
-
-    for name in names:
-        if not is_path(name):
-            raise UsageError(f"{name} is opened by itself, not together with other sources.")
-    paths = [Path(name) for name in names]
-    listing = list_sources(paths, kept_dir=kept_dir) if len(paths) > 1 else list_source(paths[0], kept_dir=kept_dir)
-    return build_folder(listing), FileLoader(listing)
 
 
 def open_named(
@@ -76,7 +57,8 @@ def open_named(
     """Return the library of what a person named: paths, or one address or ``-``.
 
     Returns:
-        The library, and what loads its files and the pages of its links; None where it has neither.
+        The library, of files their listing alone, and what loads those and the pages of links; None where it has
+        neither.
 
     Raises:
         SourceError: It cannot be read.
@@ -84,16 +66,43 @@ def open_named(
     """
     if len(names) == 1 and is_address(names[0]):
         return _open_address(names[0], web)
+    is_single = len(names) == 1 and not (is_path(names[0]) and is_listed(Path(names[0])))
+    listing = None
     try:
-        library, files = _open_paths(names, kept_dir, report)
+        if is_single:
+            library = build_library(read_source(names[0], kept_dir=kept_dir, report=report))
+        else:
+            listing = _list_files(names, kept_dir)
+            library = _build_listing(listing)
     except SourceError as error:
         address = suggest_address(names[0]) if len(names) == 1 else None
         if address is None:
             raise
         raise SourceError(f"{error} If you mean a site, write {address}.") from None
-    if files is None and NodeKind.LINK not in library.root.columns.kinds:
+    if listing is None and NodeKind.LINK not in library.root.columns.kinds:
         return library, None
-    return library, SourceLoader(files, lambda: _make_pages(web, frozenset()))
+    return library, SourceLoader(listing, lambda: _make_pages(web, frozenset()))
+
+
+def _list_files(names: Sequence[str], kept_dir: Path | None) -> Listing:
+    """Return the files of a folder, a zip archive or several of all these."""
+    from roamtui.sources.several import list_source, list_sources  # noqa: PLC0415 - a single document needs none of it
+
+    for name in names:
+        if not is_path(name):
+            raise UsageError(f"{name} is opened by itself, not together with other sources.")
+    paths = [Path(name) for name in names]
+    return list_sources(paths, kept_dir=kept_dir) if len(paths) > 1 else list_source(paths[0], kept_dir=kept_dir)
+
+
+def _build_listing(listing: Listing) -> Library:
+    """Return a library of folders and files, none of which is read."""
+    rows = [
+        Row(NodeKind.FOLDER if entry.is_folder else NodeKind.FILE, len(entry.path), entry.path[-1], 0)
+        for entry in listing.entries
+    ]
+    root = Document(key="", title=listing.name, text="", columns=build_columns(rows, 0), notes=listing.notes)
+    return Library(source=listing.source, root=root)
 
 
 def is_address(name: str) -> bool:
@@ -143,30 +152,46 @@ def read_origins(addresses: Sequence[str], option: str) -> frozenset[str]:
 
 
 class SourceLoader:
-    """Reads files itself, and has a loader of pages made when the first link is opened."""
+    """Reads the files of a listing, and has a loader of pages made when the first link is opened."""
 
-    def __init__(self, files: FileLoader | None, make_pages: Callable[[], PageLoader]) -> None:
-        self._files = files
+    def __init__(self, listing: Listing | None, make_pages: Callable[[], PageLoader]) -> None:
+        self._listing = listing
         self._make_pages = make_pages
-        self._pages: PageLoader | None = None
+
+    @cached_property
+    def _pages(self) -> PageLoader:
+        return self._make_pages()
 
     @property
     def bytes_total(self) -> int:
         """Size of all files."""
-        return self._files.bytes_total if self._files is not None else 0
+        return self._listing.bytes_total if self._listing is not None else 0
 
     def load(self, library: Library, node_id: str) -> Document:
-        """Return the document that belongs below a node; see `Loader`."""
-        if self._files is not None and not _is_link(library, node_id):
-            return self._files.load(library, node_id)
-        return self._find_pages().load(library, node_id)
+        """Return the document that belongs below a node, with all counted that would cost time later; see `Loader`."""
+        if self._listing is None or find_address(library, node_id):
+            return self._pages.load_batch(library, (node_id,), frozenset()).documents[node_id]
+        listing, row = library.locate(node_id)
+        key = "/".join(listing.columns.path(row))
+        try:
+            raw = self._listing.read(key)
+        except SourceError as error:
+            return make_failure(key, str(error), is_page=False)
+        except KeyError:
+            problem = f"{key} was not there when the folder was listed. Read it again."
+            return make_failure(key, problem, is_page=False)
+        said = raw.notes[1:] if raw.is_converted else raw.notes  # that it was converted is not news in a folder
+        notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in said)
+        document = parse_raw(replace(raw, notes=notes), key=key)
+        document.count_ahead()
+        return document
 
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:
         """Return the documents that belong below several nodes, in the order asked; see `Loader`."""
-        links = tuple(node_id for node_id in node_ids if _is_link(library, node_id))
-        batch = self._find_pages().load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
+        links = tuple(node_id for node_id in node_ids if find_address(library, node_id))
+        batch = self._pages.load_batch(library, links, approved, report) if links else LoadedBatch(documents={})
         documents = dict(batch.documents)
         for node_id in node_ids:
             if node_id not in documents:
@@ -179,14 +204,5 @@ class SourceLoader:
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
     ) -> Mapping[str, tuple[str, ...]]:
         """Return the origins that a person must approve first, each with its nodes; see `Loader`."""
-        links = tuple(node_id for node_id in node_ids if _is_link(library, node_id))
-        return self._find_pages().find_unapproved(library, links, approved) if links else {}
-
-    def _find_pages(self) -> PageLoader:
-        if self._pages is None:
-            self._pages = self._make_pages()
-        return self._pages
-
-
-def _is_link(library: Library, node_id: str) -> bool:
-    return library.heading(node_id).kind is NodeKind.LINK
+        links = tuple(node_id for node_id in node_ids if find_address(library, node_id))
+        return self._pages.find_unapproved(library, links, approved) if links else {}

@@ -188,6 +188,10 @@ class Document:
         """Digest of the text, to tell whether a document has changed."""
         return hash_text(self.text)
 
+    def count_ahead(self) -> None:
+        """Make what is made on demand, in a thread rather than while a person waits."""
+        _ = self.rows_by_id, self.tokens_before, self.content_hash
+
 
 def hash_text(text: DocumentText) -> str:
     """Return a digest of `text` that is the same on every machine, as 32 hex digits."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import accumulate, islice
-from types import MappingProxyType
 
 from roamtui.document.document import Document, hash_path, hash_text
 from roamtui.document.lines import line_number_at
@@ -36,11 +35,11 @@ class Library:
     source: str
     """What the person named: a path, an address or ``-``."""
     root: Document
-    grafts: Mapping[str, Document] = field(default_factory=lambda: MappingProxyType({}))
+    grafts: Mapping[str, Document] = field(default_factory=dict)
     """Documents below the node with the given id."""
-    aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    aliases: Mapping[str, str] = field(default_factory=dict)
     """Links to a page that stands below another node already, each with the id of that node."""
-    summaries: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    summaries: Mapping[str, str] = field(default_factory=dict)
     """What a model wrote of documents and sections, by the digest of the text that it is of."""
 
     @property
@@ -59,18 +58,31 @@ class Library:
         return (self.root, *self.grafts.values())
 
     @cached_property
-    def _places(self) -> Places:
-        return Places(root=self.root, grafts=self.grafts)
+    def _owners(self) -> dict[str, Document]:
+        """The document of each id."""
+        owners: dict[str, Document] = {}
+        for document in reversed(self.documents):
+            owners.update(dict.fromkeys(document.ids, document))
+        return owners
+
+    @cached_property
+    def _documents_by_key(self) -> dict[str, Document]:
+        return {document.key: document for document in reversed(self.documents)}
+
+    @cached_property
+    def _hosts(self) -> dict[int, str]:
+        """The node above each grafted document, by the document's identity."""
+        return {id(graft): node_id for node_id, graft in self.grafts.items()}
 
     def __contains__(self, section_id: object) -> bool:
-        return section_id in self._places.owners
+        return section_id in self._owners
 
     def __len__(self) -> int:
         return sum(len(document.columns) for document in self.documents)
 
     def locate(self, section_id: str) -> tuple[Document, int]:
         """Return the document and the row of a node."""
-        document = self._places.owners.get(section_id)
+        document = self._owners.get(section_id)
         if document is None:
             raise UnknownSectionError(section_id)
         return document, document.rows_by_id[section_id]
@@ -79,7 +91,10 @@ class Library:
         """Return what names the node with this id."""
         document, row = self.locate(section_id)
         columns = document.columns
-        has_more = columns.ends[row] - row > 1 or (bool(self.grafts) and bool(self._count_grafted(section_id)))
+        has_more = columns.ends[row] - row > 1
+        if not has_more and self.grafts:
+            graft = self.grafts.get(section_id)
+            has_more = graft is not None and len(graft.columns) > 0
         return Heading(section_id, columns.kinds[row], columns.titles[row], has_more)
 
     def headings_below(self, section_id: str, limit: int) -> tuple[tuple[Heading, ...], int]:
@@ -94,10 +109,6 @@ class Library:
         named = [(ids[i], kinds[i], titles[i], ends[i] - i > 1) for i in rows[:limit]]
         count = len(rows) if len(rows) <= limit else len(document.list_children(row))
         return tuple(map(_make_heading, named)), count
-
-    def _count_grafted(self, section_id: str) -> int:
-        graft = self.grafts.get(section_id)
-        return len(graft.columns) if graft is not None else 0
 
     def is_loaded(self, section_id: str) -> bool:
         """Return whether what stands below a node is known; what could not be read may be tried again."""
@@ -146,7 +157,7 @@ class Library:
         parent_row = document.columns.parents[row]
         if parent_row >= 0:
             return document.ids[parent_row]
-        return self._places.hosts.get(id(document))
+        return self._hosts.get(id(document))
 
     def ancestors(self, section_id: str) -> tuple[str, ...]:
         """Return the ids from the top down to the parent of a node."""
@@ -157,7 +168,7 @@ class Library:
             parents = document.columns.parents
             while (row := parents[row]) >= 0:
                 ids.append(document.ids[row])
-            host = self._places.hosts.get(id(document))
+            host = self._hosts.get(id(document))
             if host is not None:
                 ids.append(host)
         return tuple(reversed(ids))
@@ -179,12 +190,24 @@ class Library:
         return None if row is None else self.root.ids[row]
 
     def walk(self, section_id: str | None = None) -> Iterator[str]:
-        """Yield the ids of all loaded nodes in order, or of one node and those below it."""
+        """Return the ids of all loaded nodes in order, or of one node and those below it."""
         if section_id is None:
-            yield from self._places.walk(self.root, 0, len(self.root.columns))
-            return
+            return self._walk(self.root, 0, len(self.root.columns))
         document, row = self.locate(section_id)
-        yield from self._places.walk(document, row, document.columns.ends[row])
+        return self._walk(document, row, document.columns.ends[row])
+
+    def _walk(self, document: Document, start: int, end: int) -> Iterator[str]:
+        pending: list[tuple[int, Document]] = []
+        ids = document.ids
+        for row in range(start, end):
+            while pending and pending[-1][0] <= row:
+                graft = pending.pop()[1]
+                yield from self._walk(graft, 0, len(graft.columns))
+            yield ids[row]
+            if self.grafts and ids[row] in self.grafts:
+                pending.append((document.columns.ends[row], self.grafts[ids[row]]))
+        for _, graft in reversed(pending):
+            yield from self._walk(graft, 0, len(graft.columns))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -225,7 +248,7 @@ class Library:
         end = columns.ends[row]
         kind = columns.kinds[row]
         tokens = document.tokens_before
-        nodes_below, tokens_below = self._places.count_below(document, row) if self.grafts else (0, 0)
+        nodes_below, tokens_below = self._count_below(document, row) if self.grafts else (0, 0)
         path = columns.path(row)
         first, last, own_last = self._find_lines(section_id, document, row)
         return Node(
@@ -261,145 +284,7 @@ class Library:
         first, own_last = self.lines_of(self.own_span(section_id))
         return first, self.lines_of(self.span(section_id))[1], own_last
 
-    def own_span(self, section_id: str) -> Span:
-        """Return where the own text of a node stands; of a file, all before its first section below the title."""
-        document, row = self.locate(section_id)
-        if document.columns.kinds[row] is NodeKind.FILE:
-            return self.shown_own_span(section_id)
-        return _slice(document, row, row + 1)
-
-    def span(self, section_id: str) -> Span:
-        """Return where the subtree of a node stands in its own document; of a file, all of it."""
-        document, row = self.locate(section_id)
-        if document.columns.kinds[row] is NodeKind.FILE:
-            return self.shown_span(section_id)
-        return _slice(document, row, document.columns.ends[row])
-
-    def shown_own_span(self, section_id: str) -> Span:
-        """Return where the own text stands that is read at a node: its own, of a link that of its page."""
-        file = self.file(section_id)
-        if file is not None:
-            return Span(doc=file.key, start=0, end=file.columns.starts[file.head_rows])
-        document, row = self.locate(section_id)
-        return _slice(document, row, row + 1)
-
-    def shown_span(self, section_id: str) -> Span:
-        """Return where all stands that is read at a node: its subtree, of a link its page."""
-        file = self.file(section_id)
-        if file is not None:
-            return Span(doc=file.key, start=0, end=len(file.text))
-        document, row = self.locate(section_id)
-        return _slice(document, row, document.columns.ends[row])
-
-    def text_at(self, span: Span, *, length_max: int | None = None) -> str:
-        """Return the text of a span, exactly as in the source; of a longer one its first `length_max` characters."""
-        end = span.end if length_max is None else min(span.end, span.start + length_max)
-        return self.document(span.doc).text[span.start : end]
-
-    def own_text(self, section_id: str, *, length_max: int | None = None) -> str:
-        """Return the text from a heading to the next heading of any level, or the first characters of it."""
-        return self.text_at(self.own_span(section_id), length_max=length_max)
-
-    def text(self, section_id: str, *, length_max: int | None = None) -> str:
-        """Return the text from a heading to the next one of the same or a higher level, or the first characters."""
-        return self.text_at(self.span(section_id), length_max=length_max)
-
-    def document(self, key: str) -> Document:
-        """Return the loaded document with this key."""
-        return self._places.documents_by_key[key]
-
-    def lines_of(self, span: Span) -> tuple[int, int]:
-        """Return the 1-based first and last line of a span, both inclusive."""
-        starts = self.document(span.doc).line_starts
-        return line_number_at(starts, span.start), line_number_at(starts, max(span.start, span.end - 1))
-
-    def page_of(self, span: Span) -> int | None:
-        """Return the 1-based page that a span begins on, None in a document without pages."""
-        return self.document(span.doc).page_at(span.start)
-
-    def last_page_of(self, span: Span) -> int | None:
-        """Return the 1-based page that a span ends on, None in a document without pages."""
-        return self.document(span.doc).page_at(max(span.start, span.end - 1))
-
-    def section_at(self, doc: str, offset: int) -> str | None:
-        """Return the id of the node whose own text holds the character at `offset`, None outside all."""
-        document = self.document(doc)
-        starts = document.columns.starts
-        low, high = 0, len(document.columns)
-        while low < high:
-            middle = (low + high) // 2
-            if starts[middle] <= offset:
-                low = middle + 1
-            else:
-                high = middle
-        return document.ids[low - 1] if low else None
-
-    def summary(self, section_id: str) -> str:
-        """Return what a model wrote of a file, or of a section with all below it; empty where nothing was."""
-        if not self.summaries:
-            return ""
-        file = self.file(section_id)
-        if file is not None:
-            return self.summaries.get(file.content_hash, "")
-        document, row = self.locate(section_id)
-        return document.find_summary(row, self.summaries)
-
-    def graft(self, section_id: str, document: Document) -> Library:
-        """Return a library in which `document` stands below the node `section_id`.
-
-        Where ids collide, the later file by key is salted, so that ids do not depend on the order of loading.
-        """
-        return self.graft_all({section_id: document})
-
-    def graft_all(self, documents: Mapping[str, Document]) -> Library:
-        """Return a library in which each of `documents` stands below the node whose id it has here; see `graft`."""
-        for section_id in documents:
-            self.locate(section_id)
-        found = find_aliases(self.grafts, documents)
-        aliases = MappingProxyType({**self.aliases, **found}) if found else self.aliases
-        documents = {node_id: document for node_id, document in documents.items() if node_id not in found}
-        grafts = MappingProxyType({**self.grafts, **documents})
-        is_new = documents.keys().isdisjoint(self.grafts)
-        places = self._places.add(documents, grafts) if is_new else None
-        if places is None:
-            return replace(self, grafts=MappingProxyType(salt_documents(self.root, grafts)), aliases=aliases)
-        grown = replace(self, grafts=grafts, aliases=aliases)
-        vars(grown)["_places"] = places
-        return grown
-
-
-def _slice(document: Document, row: int, end_row: int) -> Span:
-    starts = document.columns.starts
-    return Span(doc=document.key, start=starts[row], end=starts[end_row])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Places:
-    """The documents of one library by what they are looked for by. Made on demand."""
-
-    root: Document
-    grafts: Mapping[str, Document]
-    """Documents below the node with the given id."""
-
-    @cached_property
-    def owners(self) -> dict[str, Document]:
-        """The document of each id."""
-        owners: dict[str, Document] = {}
-        for document in reversed((self.root, *self.grafts.values())):
-            owners.update(dict.fromkeys(document.ids, document))
-        return owners
-
-    @cached_property
-    def documents_by_key(self) -> dict[str, Document]:
-        """Each document by its key."""
-        return {document.key: document for document in reversed((self.root, *self.grafts.values()))}
-
-    @cached_property
-    def hosts(self) -> dict[int, str]:
-        """The node above each grafted document, by the document's identity."""
-        return {id(graft): node_id for node_id, graft in self.grafts.items()}
-
-    def count_below(self, document: Document, row: int) -> tuple[int, int]:
+    def _count_below(self, document: Document, row: int) -> tuple[int, int]:
         """Return the nodes and tokens of all documents that stand somewhere below a row."""
         if document.key not in self._counts:
             return 0, 0
@@ -422,34 +307,100 @@ class Places:
             totals[node_id] = len(document.columns) + nodes[-1], document.tokens_before[-1] + tokens[-1]
         return counts
 
-    def walk(self, document: Document, start: int, end: int) -> Iterator[str]:
-        """Yield the ids of the rows `start` to `end` of a document and of all that stands below them, in order."""
-        pending: list[tuple[int, Document]] = []
-        ids = document.ids
-        for row in range(start, end):
-            while pending and pending[-1][0] <= row:
-                graft = pending.pop()[1]
-                yield from self.walk(graft, 0, len(graft.columns))
-            yield ids[row]
-            if self.grafts and ids[row] in self.grafts:
-                pending.append((document.columns.ends[row], self.grafts[ids[row]]))
-        for _, graft in reversed(pending):
-            yield from self.walk(graft, 0, len(graft.columns))
+    def own_span(self, section_id: str) -> Span:
+        """Return where the own text of a node stands; of a file, all before its first section below the title."""
+        return self._find_span(section_id, is_own=True)
 
-    def add(self, new: Mapping[str, Document], grafts: Mapping[str, Document]) -> Places | None:
-        """Return the places with further documents, None where one of their ids is taken."""
-        ids = [section_id for document in new.values() for section_id in document.ids]
-        if len(set(ids)) < len(ids) or not self.owners.keys().isdisjoint(ids):
-            return None
-        places = Places(root=self.root, grafts=grafts)
-        owners = self.owners.copy()
-        for document in new.values():
-            owners.update(dict.fromkeys(document.ids, document))
-        vars(places)["owners"] = owners
-        return places
+    def span(self, section_id: str) -> Span:
+        """Return where the subtree of a node stands in its own document; of a file, all of it."""
+        return self._find_span(section_id)
+
+    def shown_own_span(self, section_id: str) -> Span:
+        """Return where the own text stands that is read at a node: its own, of a link that of its page."""
+        return self._find_span(section_id, is_own=True, follows_link=True)
+
+    def shown_span(self, section_id: str) -> Span:
+        """Return where all stands that is read at a node: its subtree, of a link its page."""
+        return self._find_span(section_id, follows_link=True)
+
+    def _find_span(self, section_id: str, *, is_own: bool = False, follows_link: bool = False) -> Span:
+        document, row = self.locate(section_id)
+        columns = document.columns
+        file = self.file(section_id) if follows_link or columns.kinds[row] is NodeKind.FILE else None
+        if file is not None:
+            return Span(doc=file.key, start=0, end=file.columns.starts[file.head_rows] if is_own else len(file.text))
+        end_row = row + 1 if is_own else columns.ends[row]
+        return Span(doc=document.key, start=columns.starts[row], end=columns.starts[end_row])
+
+    def text_at(self, span: Span, *, length_max: int | None = None) -> str:
+        """Return the text of a span, exactly as in the source; of a longer one its first `length_max` characters."""
+        end = span.end if length_max is None else min(span.end, span.start + length_max)
+        return self.document(span.doc).text[span.start : end]
+
+    def own_text(self, section_id: str, *, length_max: int | None = None) -> str:
+        """Return the text from a heading to the next heading of any level, or the first characters of it."""
+        return self.text_at(self.own_span(section_id), length_max=length_max)
+
+    def text(self, section_id: str, *, length_max: int | None = None) -> str:
+        """Return the text from a heading to the next one of the same or a higher level, or the first characters."""
+        return self.text_at(self.span(section_id), length_max=length_max)
+
+    def document(self, key: str) -> Document:
+        """Return the loaded document with this key."""
+        return self._documents_by_key[key]
+
+    def lines_of(self, span: Span) -> tuple[int, int]:
+        """Return the 1-based first and last line of a span, both inclusive."""
+        starts = self.document(span.doc).line_starts
+        return line_number_at(starts, span.start), line_number_at(starts, max(span.start, span.end - 1))
+
+    def page_of(self, span: Span) -> int | None:
+        """Return the 1-based page that a span begins on, None in a document without pages."""
+        return self.document(span.doc).page_at(span.start)
+
+    def last_page_of(self, span: Span) -> int | None:
+        """Return the 1-based page that a span ends on, None in a document without pages."""
+        return self.document(span.doc).page_at(max(span.start, span.end - 1))
+
+    def section_at(self, doc: str, offset: int) -> str | None:
+        """Return the id of the node whose own text holds the character at `offset`, None outside all."""
+        document = self.document(doc)
+        row = bisect_right(document.columns.starts, offset, 0, len(document.columns)) - 1
+        return document.ids[row] if row >= 0 else None
+
+    def summary(self, section_id: str) -> str:
+        """Return what a model wrote of a file, or of a section with all below it; empty where nothing was."""
+        if not self.summaries:
+            return ""
+        file = self.file(section_id)
+        if file is not None:
+            return self.summaries.get(file.content_hash, "")
+        document, row = self.locate(section_id)
+        return document.find_summary(row, self.summaries)
+
+    def graft(self, section_id: str, document: Document) -> Library:
+        """Return a library in which `document` stands below the node `section_id`.
+
+        Where ids collide, the later file by key is salted, so that ids do not depend on the order of loading.
+        """
+        return self.graft_all({section_id: document})
+
+    def graft_all(self, documents: Mapping[str, Document]) -> Library:
+        """Return a library in which each of `documents` stands below the node whose id it has here; see `graft`."""
+        for section_id in documents:
+            self.locate(section_id)
+        found = _find_aliases(self.grafts, documents)
+        documents = {node_id: document for node_id, document in documents.items() if node_id not in found}
+        grown = replace(self, grafts={**self.grafts, **documents}, aliases={**self.aliases, **found})
+        owners = {section_id: document for document in documents.values() for section_id in document.ids}
+        is_unique = len(owners) == sum(len(document.ids) for document in documents.values())
+        if not is_unique or not documents.keys().isdisjoint(self.grafts) or not owners.keys().isdisjoint(self._owners):
+            return replace(grown, grafts=_salt_documents(self.root, grown.grafts))
+        vars(grown)["_owners"] = self._owners | owners
+        return grown
 
 
-def salt_documents(root: Document, grafts: Mapping[str, Document]) -> dict[str, Document]:
+def _salt_documents(root: Document, grafts: Mapping[str, Document]) -> dict[str, Document]:
     """Return the same documents, those salted whose ids an earlier one by key has."""
     taken = set(root.ids)
     salted = dict(grafts)
@@ -462,7 +413,7 @@ def salt_documents(root: Document, grafts: Mapping[str, Document]) -> dict[str, 
     return salted
 
 
-def find_aliases(grafts: Mapping[str, Document], new: Mapping[str, Document]) -> dict[str, str]:
+def _find_aliases(grafts: Mapping[str, Document], new: Mapping[str, Document]) -> dict[str, str]:
     """Return the nodes whose new document stands below another node already, or is new there too, with that node."""
     hosts = {graft.key: node_id for node_id, graft in reversed([*grafts.items()]) if not graft.problem}
     aliases = {}

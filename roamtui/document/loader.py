@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from roamtui.document.columns import build_columns
@@ -26,7 +25,7 @@ class LoadedBatch:
 
     documents: Mapping[str, Document]
     """By node, in the order asked."""
-    refused: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    refused: Mapping[str, str] = field(default_factory=dict)
     """Nodes whose page leads on to an origin that nobody approved, each with that origin."""
 
 

@@ -1,47 +1,33 @@
-"""A text into the document that it is: a list of links, many pages in one file, or ordinary Markdown."""
+"""Documents that are more than ordinary Markdown: a list of links, or many pages in one file."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
-from roamtui.document.headings import Heading, scan_headings
+from roamtui.document.headings import scan_headings
 from roamtui.document.lines import normalise_line_ends
 from roamtui.document.llms_txt import add_links, is_link_list
 from roamtui.document.node import NodeKind
 from roamtui.document.page_boundaries import Boundary, blank_front_matter, find_boundaries
-from roamtui.document.parse import may_be_special, measure_front_matter, parse_raw, restore_offsets
+from roamtui.document.parse import measure_front_matter, restore_offsets
 from roamtui.sources.web.address import resolve_link
-
-if TYPE_CHECKING:
-    from roamtui.sources.read import RawText
 
 _LEVEL_MAX = 6
 
 
-def parse_page(raw: RawText, *, key: str = "", url: str | None = None, has_links: bool = True) -> Document:
-    """Return a text as a document, with link nodes or pages where it is a list of links or made of pages.
-
-    Args:
-        raw: The text; its name, or the last part of that, is the file's name or the end of an address.
-        key: Key of the document within its source; empty for a single document.
-        url: Address it was fetched from; relative links are resolved against it.
-        has_links: Whether the links of a list of links become nodes.
-    """
-    document = parse_raw(raw, key=key, url=url)
-    file_name = raw.name.rpartition("/")[2]
-    if not raw.is_markdown or raw.is_converted or not (url or may_be_special(raw.text, file_name)):
-        return document
-    normal = normalise_line_ends(raw.text)
+def parse_special(document: Document, file_name: str, *, has_links: bool) -> Document:
+    """Return a document of ordinary Markdown as what it is: with pages, with a node for each link, or as it stands."""
+    text = str(document.text)
+    normal = normalise_line_ends(text)
     boundaries = find_boundaries(normal, file_name)
     if boundaries:
         return _divide(document, normal, boundaries)
-    if has_links and is_link_list(normal, file_name, is_fetched=url is not None):
-        return replace(document, columns=add_links(document.columns, raw.text, url))
+    if has_links and is_link_list(normal, file_name, is_fetched=document.url is not None):
+        return replace(document, columns=add_links(document.columns, text, document.url))
     return document
 
 
@@ -51,8 +37,8 @@ class _Page:
     title: str
     level: int
     """Of the heading that is its title, 0 where it has none."""
-    headings: tuple[Heading, ...]
-    """Those below its title; `line` is the offset in the text."""
+    headings: tuple[Row, ...]
+    """Those below its title."""
 
 
 def _divide(document: Document, normal: str, boundaries: Sequence[Boundary]) -> Document:
@@ -69,8 +55,7 @@ def _divide(document: Document, normal: str, boundaries: Sequence[Boundary]) -> 
         rows.append(Row(NodeKind.SECTION, level, page.title, page.boundary.start, url))
         deeper = max(0, level + 1 - min((heading.level for heading in page.headings), default=_LEVEL_MAX + 1))
         rows.extend(
-            Row(NodeKind.SECTION, min(_LEVEL_MAX, heading.level + deeper), heading.title, heading.line, url)
-            for heading in page.headings
+            replace(heading, level=min(_LEVEL_MAX, heading.level + deeper), url=url) for heading in page.headings
         )
     if len(normal) != len(document.text):
         starts = restore_offsets(str(document.text), normal, array("Q", (row.start for row in rows)))
@@ -80,9 +65,7 @@ def _divide(document: Document, normal: str, boundaries: Sequence[Boundary]) -> 
 
 def _list_opening_rows(normal: str, end: int) -> list[Row]:
     opening = normal[:end]
-    rows = [
-        Row(NodeKind.SECTION, one.level, one.title, one.line) for one in _scan(opening, measure_front_matter(opening))
-    ]
+    rows = _scan(opening, measure_front_matter(opening))
     if end and not (rows and rows[0].start == 0):
         rows.insert(0, Row(NodeKind.PREAMBLE, 0, "", 0))
     return rows
@@ -94,7 +77,7 @@ def _read_page(normal: str, boundary: Boundary, end: int) -> _Page:
     named = _scan(f"# {boundary.title}", 0) if boundary.title else []
     title = named[0].title if named else ""
     level = boundary.level
-    if headings and not normal[boundary.body_start : headings[0].line].strip():
+    if headings and not normal[boundary.body_start : headings[0].start].strip():
         first = headings[0]
         if not level or first.title.casefold() == title.casefold():
             level = level or first.level
@@ -105,10 +88,10 @@ def _read_page(normal: str, boundary: Boundary, end: int) -> _Page:
     return _Page(boundary=boundary, title=title, level=level, headings=tuple(headings))
 
 
-def _scan(text: str, start: int, shift: int = 0) -> list[Heading]:
-    """Return the headings of a text, with their offsets in place of lines."""
+def _scan(text: str, start: int, shift: int = 0) -> list[Row]:
+    """Return the headings of a text."""
     columns = scan_headings(text, start)
     return [
-        Heading(level, title, offset + shift)
+        Row(NodeKind.SECTION, level, title, offset + shift)
         for level, title, offset in zip(columns.levels, columns.titles, columns.offsets, strict=True)
     ]

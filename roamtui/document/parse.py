@@ -77,12 +77,26 @@ def parse_document(
     return Document(key=key, title=title, text=keep_text(text), columns=columns, url=url, notes=notes)
 
 
-def parse_raw(raw: RawText, *, key: str = "", url: str | None = None) -> Document:
-    """Return what a source gave as a document, with the pages and the title of the file that it was made of."""
+def parse_raw(raw: RawText, *, key: str = "", url: str | None = None, has_links: bool = True) -> Document:
+    """Return what a source gave as a document: ordinary text, a list of links, or many pages in one file.
+
+    Args:
+        raw: The text; its name, or the last part of that, is the file's name or the end of an address.
+        key: Key of the document within its source; empty for a single document.
+        url: Address it was fetched from; relative links are resolved against it.
+        has_links: Whether the links of a list of links become nodes.
+    """
     document = parse_document(
         raw.text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown
     )
-    return replace(document, page_starts=raw.page_starts) if raw.page_starts else document
+    if raw.page_starts:
+        document = replace(document, page_starts=raw.page_starts)
+    name = raw.name.rpartition("/")[2]
+    if not raw.is_markdown or raw.is_converted or not (url or _may_be_special(raw.text, name)):
+        return document
+    from roamtui.document.page import parse_special  # noqa: PLC0415 - few documents need it
+
+    return parse_special(document, name, has_links=has_links)
 
 
 def _build_sections(text: str, normal: str, headings: HeadingColumns) -> Columns:
@@ -123,7 +137,7 @@ def _find_title(columns: Columns) -> str:
     return titles[0] if len(titles) == 1 else ""
 
 
-def may_be_special(text: str, name: str) -> bool:
+def _may_be_special(text: str, name: str) -> bool:
     """Return whether a text is worth a closer look; almost no ordinary document is."""
     if "llms" in name.lower():
         return True

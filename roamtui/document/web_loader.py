@@ -6,12 +6,10 @@ import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from roamtui.document.document import Document
-from roamtui.document.folder import count_ahead
 from roamtui.document.library import Library
 from roamtui.document.llms_txt import name_address
 from roamtui.document.loader import LoadedBatch, Report, explain_refusal, find_address, make_failure
@@ -66,10 +64,6 @@ class PageLoader:
                 found[origin] = (*found.get(origin, ()), node_id)
         return found
 
-    def load(self, library: Library, node_id: str) -> Document:
-        """Return the page of one link; see `Loader`."""
-        return self.load_batch(library, (node_id,), frozenset()).documents[node_id]
-
     def load_batch(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str], report: Report | None = None
     ) -> LoadedBatch:
@@ -86,7 +80,7 @@ class PageLoader:
         pages = dict(zip(depths, run_parallel(read, depths, _FETCHED_AT_ONCE), strict=True))
         documents = {node_id: pages[url] for node_id, url in urls.items()}
         refused = {node_id: job.refused[url] for node_id, url in urls.items() if url in job.refused}
-        return LoadedBatch(documents=documents, refused=MappingProxyType(refused))
+        return LoadedBatch(documents=documents, refused=refused)
 
 
 def _find_depth(library: Library, node_id: str) -> int:
@@ -119,7 +113,7 @@ class _Job:
             document = make_failure(url, explain_refusal(url, error.origin))
         except SourceError as error:
             document = make_failure(url, str(error))
-        count_ahead(document)
+        document.count_ahead()
         self._tell(pages=1)
         return document
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from roamtui.document.document import Document
 from roamtui.document.llms_txt import name_address
-from roamtui.document.page import parse_page
+from roamtui.document.parse import parse_raw
 from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.formats import Format, find_format
@@ -110,7 +110,7 @@ def parse_fetched(page: FetchedPage, *, key: str = "", has_links: bool = True) -
         page_starts=found.page_starts,
         is_converted=kind is PageKind.FILE,
     )
-    document = parse_page(raw, key=key, url=page.final_url, has_links=has_links)
+    document = parse_raw(raw, key=key, url=page.final_url, has_links=has_links)
     title = found.title if found.title and document.title == raw.name else document.title
     return replace(document, title=title, is_html=kind is PageKind.HTML)
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 
 from roamtui.agent.answer import count_verified
 from roamtui.agent.loop import Agent
@@ -21,7 +20,7 @@ from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import parse_raw
+from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError, RoamtuiError, SourceError
 from roamtui.evaluation.golds import GoldIds, find_gold_ids, find_rank
 from roamtui.evaluation.questions import EvalQuestion, Turn
@@ -296,13 +295,8 @@ def build_folder_library(folder: Path) -> Library:
     documents = [_read_document(path, key=path.relative_to(folder).as_posix()) for path in paths]
     rows = [Row(NodeKind.FILE, 1, document.key, 0) for document in documents]
     root = Document(key="", title=folder.name, text="", columns=build_columns(rows, 0))
-    taken = set(root.ids)
-    grafts = {}
-    for row, document in enumerate(documents):
-        salted = _salt(document, taken)
-        taken.update(salted.ids)
-        grafts[root.ids[row]] = salted
-    return Library(source=str(folder), root=root, grafts=MappingProxyType(grafts))
+    library = Library(source=str(folder), root=root)
+    return library.graft_all(dict(zip(root.ids, documents, strict=True)))
 
 
 def build_document_library(folder: Path, doc: str) -> Library:
@@ -318,13 +312,5 @@ def build_document_library(folder: Path, doc: str) -> Library:
 
 
 def _read_document(path: Path, *, key: str) -> Document:
-    return parse_raw(read_file(path), key=key)
-
-
-def _salt(document: Document, taken: set[str]) -> Document:
-    """Return a document none of whose ids is taken."""
-    salted, attempt = document, 0
-    while not taken.isdisjoint(salted.ids):
-        attempt += 1
-        salted = replace(document, salt=str(attempt))
-    return salted
+    raw = read_file(path)
+    return parse_document(raw.text, key=key, name=raw.title or raw.name, is_markdown=raw.is_markdown)

@@ -10,8 +10,7 @@ from markdown_it import MarkdownIt
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.node import Node, NodeKind
-from roamtui.document.page import parse_page
-from roamtui.document.parse import parse_document
+from roamtui.document.parse import parse_document, parse_raw
 from roamtui.sources.read import RawText
 from tests.document.invariants import assert_is_lossless, assert_is_nested, list_nodes, read_sections
 from tests.real_documents import list_documents, read_document
@@ -22,7 +21,7 @@ _SHAPE = "# A\n\n> Q\n\n## Docs\n\n- [A](https://x.example/a)\n- [B](https://x.e
 
 
 def parse(text: str, *, name: str = "llms.txt", url: str | None = BASE) -> Document:
-    return parse_page(RawText(text=text, source="test", name=name), url=url)
+    return parse_raw(RawText(text=text, source="test", name=name), url=url)
 
 
 def list_links(document: Document) -> list[Node]:

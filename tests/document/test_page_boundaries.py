@@ -7,8 +7,7 @@ import re
 import pytest
 
 from roamtui.document.document import Document
-from roamtui.document.page import parse_page
-from roamtui.document.parse import may_be_special, parse_document
+from roamtui.document.parse import parse_document, parse_raw
 from roamtui.sources.read import RawText
 from tests.document.invariants import assert_is_lossless, assert_is_nested, list_nodes, read_sections
 from tests.real_documents import list_documents, read_document
@@ -34,7 +33,7 @@ _PAGES = {
 
 
 def parse(text: str, *, name: str = NAME, url: str | None = "https://s.example/llms-full.txt") -> Document:
-    return parse_page(RawText(text=text, source="test", name=name), url=url)
+    return parse_raw(RawText(text=text, source="test", name=name), url=url)
 
 
 def repeat(page: str, count: int = 3) -> str:
@@ -113,7 +112,5 @@ def test_a_real_file_has_the_pages_that_its_boundaries_say(name: str, pages: int
 def test_no_ordinary_document_is_taken_for_many_pages() -> None:
     for name in _ORDINARY:
         text = read_document(name)
-        if not may_be_special(text, name.rpartition("/")[2]):
-            continue
         found = [title for _, title, _ in read_sections(parse(text, name=name, url=None))]
         assert found == [title for _, title, _ in read_sections(parse_document(text))], name

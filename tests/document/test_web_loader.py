@@ -13,7 +13,7 @@ from roamtui.document.build import WebOptions, open_named
 from roamtui.document.library import Library
 from roamtui.document.loader import LoadedBatch
 from roamtui.document.node import NodeKind
-from roamtui.document.page import parse_page
+from roamtui.document.parse import parse_raw
 from roamtui.document.web_loader import PageLoader
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.read import RawText
@@ -43,7 +43,7 @@ def make_library(site: FakeSite, *paths: str) -> Library:
     """Return an llms.txt of links to these paths, titled by them."""
     text = "# Site\n\n## Docs\n\n" + "".join(f"- [{path}]({path}): note\n" for path in paths)
     raw = RawText(text=text, source=site.url("/llms.txt"), name="llms.txt")
-    return Library(source=raw.source, root=parse_page(raw, url=site.url("/llms.txt")))
+    return Library(source=raw.source, root=parse_raw(raw, url=site.url("/llms.txt")))
 
 
 def find_all(library: Library, *titles: str) -> tuple[str, ...]:
@@ -164,7 +164,7 @@ def test_what_cannot_be_read_says_why_and_is_tried_again(page: SitePage, words: 
 def test_several_links_to_one_page_share_it() -> None:
     with FakeSite({"/p.md": MARKDOWN.format("P")}) as site:
         text = "- [One](/p.md#a)\n- [Two](/p.md)\n- [Other](/llms.txt)\n"
-        root = parse_page(RawText(text=text, source="s", name="llms.txt"), url=site.url("/llms.txt"))
+        root = parse_raw(RawText(text=text, source="s", name="llms.txt"), url=site.url("/llms.txt"))
         library = Library(source="s", root=root)
         one, two, other = root.ids
         with open_loader(site) as loader:

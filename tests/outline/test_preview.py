@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.document.library import Library
-from roamtui.document.page import parse_page
+from roamtui.document.parse import parse_raw
 from roamtui.outline.preview import find_note
 from roamtui.outline.render import render_outline
 from roamtui.sources.read import RawText
@@ -13,7 +13,7 @@ from roamtui.sources.read import RawText
 
 def make_library(text: str) -> Library:
     raw = RawText(text=text, source="llms.txt", name="llms.txt")
-    return Library(source="llms.txt", root=parse_page(raw, url="https://s.example/llms.txt"))
+    return Library(source="llms.txt", root=parse_raw(raw, url="https://s.example/llms.txt"))
 
 
 @pytest.mark.parametrize(
