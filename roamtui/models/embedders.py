@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import threading
-from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from roamtui.errors import ModelError, UsageError
 from roamtui.models.background import BackgroundModels
 from roamtui.models.choose import check_address
 from roamtui.models.options import ModelOptions
-from roamtui.models.worker.jobs import EmbedJob, Fault
+from roamtui.models.worker.jobs import Job, Vectors
 from roamtui.search.base import Embedder, EmbedKind
 
 if TYPE_CHECKING:  # numpy is an extra
@@ -136,37 +135,21 @@ class LitellmEmbedder:
         api_base: str | None = None,
         options: ModelOptions | None = None,
     ) -> None:
-        self._name = name
         self._background = background
-        self._api_base = api_base
-        self._options = options or ModelOptions()
+        self._job = Job(operation="embed", model=name, api_base=api_base, options=options or ModelOptions())
 
     @property
     def name(self) -> str:
         """What its vectors are known by."""
-        return self._name
+        return self._job.model
 
     def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> NDArray[np.float32]:  # noqa: ARG002 - litellm has none
         """Return one row for each text; a passing fault is answered by asking again."""
         import numpy as np  # noqa: PLC0415 - an extra
 
-        rows = self._background.run(self._embed(tuple(texts)))
-        return np.array(rows, dtype=np.float32)
-
-    async def _embed(self, texts: tuple[str, ...]) -> list[array[float]]:
-        job = EmbedJob(model=self._name, api_base=self._api_base, options=self._options, texts=texts)
-        retries = 0
-        while True:
-            found = await self._background.worker.embed(job)
-            if not isinstance(found, Fault):
-                return found
-            wait = self._options.plan_retry(found.wait_seconds, retries) if found.is_passing else None
-            if wait is None:
-                raise ModelError(_name_flags(found.message), retryable=found.is_retryable)
-            await asyncio.sleep(wait)
-            retries += 1
-
-
-def _name_flags(message: str) -> str:
-    """Return a sentence about a model with the flags of an embedder."""
-    return message.replace("--model", "--embedder").replace("--api-base", "embedder_api_base")
+        try:
+            vectors = self._background.run(self._background.worker.ask(replace(self._job, texts=tuple(texts)), Vectors))
+        except ModelError as error:
+            message = str(error).replace("--model", "--embedder").replace("--api-base", "embedder_api_base")
+            raise ModelError(message, retryable=error.retryable) from None
+        return np.array(vectors.decode(), dtype=np.float32)

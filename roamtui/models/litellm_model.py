@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
+from dataclasses import replace
 
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, Retrying
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
 from roamtui.models.prompt_tools import read_in_words, refuses_tools, translate_request
-from roamtui.models.worker.jobs import Description, Fault, Job
+from roamtui.models.worker.jobs import Description, Job, Vectors
 from roamtui.models.worker.process import WorkerProcess
 
 
@@ -27,8 +27,8 @@ class LitellmModel:
         worker: WorkerProcess | None = None,
     ) -> None:
         self._name = name
-        self._api_base = api_base
         self._options = options or ModelOptions()
+        self._job = Job(operation="complete", model=name, api_base=api_base, options=self._options)
         self._worker = worker or WorkerProcess(environ)
         self._owns_worker = worker is None
         self._description: Description | None = None
@@ -75,9 +75,8 @@ class LitellmModel:
         Raises:
             ModelError: Its name leads nowhere, or there is no process to ask.
         """
-        found = await self._worker.describe(self._build_job(Request(messages=())))
-        if isinstance(found, Fault):
-            raise _build_error(found)
+        job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
+        found = await self._worker.ask(job, Description)
         self._description, self._window_tokens = found, found.window_tokens
         return found
 
@@ -114,38 +113,12 @@ class LitellmModel:
                 yield event
 
     async def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
-        retries = 0
-        while True:
-            fault = None
-            has_begun = False
-            async with aclosing(self._worker.stream_job(self._build_job(request))) as events:
-                async for event in events:
-                    if isinstance(event, Fault):
-                        fault = event
-                        break
-                    has_begun = True
-                    yield event
-            if fault is None:
-                return
-            wait = None if has_begun else self._plan_retry(fault, retries)
-            if wait is None:
-                raise _build_error(fault)
-            yield Retrying(fault.reason, wait)
-            await asyncio.sleep(wait)
-            retries += 1
+        async with aclosing(self._worker.run(replace(self._job, request=request))) as events:
+            async for event in events:
+                assert not isinstance(event, Description | Vectors)
+                yield event
 
     async def close(self) -> None:
         """End the process, unless it is shared; it may be asked again later."""
         if self._owns_worker:
             await self._worker.close()
-
-    def _build_job(self, request: Request) -> Job:
-        return Job(model=self._name, api_base=self._api_base, options=self._options, request=request)
-
-    def _plan_retry(self, fault: Fault, retries: int) -> float | None:
-        """Return how long to wait before sending the request again, None where that is no use."""
-        return self._options.plan_retry(fault.wait_seconds, retries) if fault.is_passing else None
-
-
-def _build_error(fault: Fault) -> ModelError:
-    return ModelError(fault.message, retryable=fault.is_retryable, overflow=fault.is_overflow)

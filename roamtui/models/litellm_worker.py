@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import json
 import os
 import socket
 import threading
@@ -27,14 +28,12 @@ from roamtui.models.worker.errors import (
     explain_unknown_model,
 )
 from roamtui.models.worker.jobs import (
-    EmbedJob,
     Frame,
     Job,
     JobEvent,
     Vectors,
     encode_event,
     encode_frame,
-    read_frame,
 )
 from roamtui.models.worker.targets import UnknownProviderError, describe_target, find_target
 
@@ -115,26 +114,24 @@ class LitellmWorker:
 
     def _obey(self, frame: Frame) -> None:
         number = frame["id"]
-        if frame["op"] == "cancel":
+        if frame["job"] is None:
             if task := self._tasks.get(number):
                 task.cancel()
             return
-        kind: type[Job | EmbedJob] = EmbedJob if frame["op"] == "embed" else Job
-        job = msgspec.convert(frame["job"], kind)
-        task = asyncio.create_task(self._work(number, frame["op"], job))
+        task = asyncio.create_task(self._work(number, msgspec.convert(frame["job"], Job)))
         self._tasks[number] = task
         task.add_done_callback(lambda _: self._tasks.pop(number))
 
-    async def _work(self, number: int, operation: str, job: Job | EmbedJob) -> None:
+    async def _work(self, number: int, job: Job) -> None:
         connect_seconds.set(job.options.connect_seconds)
         try:
-            async with aclosing(self._do(operation, job)) as events:
+            async with aclosing(self._do(job)) as events:
                 async for event in events:
                     self._send(number, encode_event(event))
         except asyncio.CancelledError:
             self._send(number, {"event": "cancelled"})
 
-    async def _do(self, operation: str, job: Job | EmbedJob) -> AsyncGenerator[JobEvent, None]:
+    async def _do(self, job: Job) -> AsyncGenerator[JobEvent, None]:
         assert self._loading is not None
         try:
             litellm = await asyncio.shield(self._loading)
@@ -144,15 +141,15 @@ class LitellmWorker:
         try:
             target = find_target(litellm, job.model, job.api_base, self._environ)
         except UnknownProviderError:
-            yield explain_unknown_model(job.model, is_embedder=isinstance(job, EmbedJob))
+            yield explain_unknown_model(job.model, is_embedder=job.operation == "embed")
             return
-        if operation == "describe":
+        if job.operation == "describe":
             yield describe_target(target, job.options)
         elif not target.can_be_asked:
             yield explain_missing_keys(target)
         else:
             try:
-                if isinstance(job, EmbedJob):
+                if job.operation == "embed":
                     yield Vectors.of(await compute_vectors(litellm, job, target))
                     return
                 async with aclosing(stream_completion(litellm, job, target)) as events:
@@ -171,8 +168,8 @@ class LitellmWorker:
 def _read_all(pipe: BinaryIO, deliver: Callable[[Frame], None]) -> None:
     """Deliver frames until the pipe ends, then end the process at once, even if it hangs in an import."""
     try:
-        while (frame := read_frame(pipe)) is not None and frame["op"] != "quit":
-            deliver(frame)
+        for line in pipe:
+            deliver(json.loads(line))
     finally:
         os._exit(0)
 

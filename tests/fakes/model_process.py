@@ -7,42 +7,30 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 import sys
-from typing import Any
-
-
-def read_frame() -> dict[str, Any]:
-    """Return the next frame; end the process where there is none."""
-    head = sys.stdin.buffer.read(4)
-    if len(head) < 4:
-        os._exit(0)
-    frame: dict[str, Any] = json.loads(sys.stdin.buffer.read(struct.unpack(">I", head)[0]))
-    return frame
 
 
 def send(number: int, event: str, **data: object) -> None:
     """Write a frame."""
-    body = json.dumps({"id": number, "event": event, "data": data}).encode()
-    sys.stdout.buffer.write(struct.pack(">I", len(body)) + body)
-    sys.stdout.buffer.flush()
+    sys.stdout.write(json.dumps({"id": number, "event": event, "data": data}) + "\n")
+    sys.stdout.flush()
 
 
 def main(behaviour: str) -> None:
     """Answer each job with its last message, unless told to fail."""
     if behaviour == "absent":
         sys.exit(1)
-    while True:
-        frame = read_frame()
-        number = frame["id"]
-        if frame["op"] == "cancel":
+    for line in sys.stdin:
+        frame = json.loads(line)
+        number, job = frame["id"], frame["job"]
+        if job is None:
             if behaviour != "deaf":
                 send(number, "cancelled")
             continue
-        if frame["op"] == "describe":
+        if job["operation"] == "describe":
             send(number, "described", provider="fake", window_tokens=9_000, can_call_tools=True, missing_keys=[])
             continue
-        text = frame["job"]["request"]["messages"][-1]["text"]
+        text = job["request"]["messages"][-1]["text"]
         if behaviour == "crash":
             os._exit(1)
         send(number, "text", text=text)

@@ -20,7 +20,7 @@ from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, TextDelta, ThinkingDelta, ToolSpec, UsageReported
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
 from roamtui.models.worker.errors import EmptyReplyError, SilentModelError, UnfinishedReplyError
-from roamtui.models.worker.jobs import EmbedJob, Job
+from roamtui.models.worker.jobs import Job
 from roamtui.models.worker.targets import Target
 
 _OUTPUT_TOKENS_MAX = 8_192
@@ -374,7 +374,7 @@ def _build_usage(usage: Any, *, is_counted: bool) -> Usage:  # noqa: ANN401
     )
 
 
-async def compute_vectors(litellm: Any, job: EmbedJob, target: Target) -> list[list[float]]:  # noqa: ANN401
+async def compute_vectors(litellm: Any, job: Job, target: Target) -> list[list[float]]:  # noqa: ANN401
     """Return a vector for each text, in order."""
     arguments: dict[str, Any] = {
         "model": _name_for_embedding(target),

@@ -1,17 +1,16 @@
 """What the program asks of the model process and what comes back, as frames on a pipe.
 
-A frame is four bytes of length, most significant first, then one JSON object.
+A frame is a line that holds one JSON object.
 """
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, Literal
 
 import msgspec
 
@@ -27,67 +26,27 @@ from roamtui.models.base import (
 )
 from roamtui.models.options import ModelOptions
 
-_LENGTH_BYTES = 4
-FRAME_BYTES_MAX = 1 << 28
-"""A length beyond this is no length: something else has written to the pipe."""
-
 Frame = dict[str, Any]
-
-
-class BrokenFrameError(Exception):
-    """What came through the pipe is no frame."""
+_EMPTY = Request(messages=())
 
 
 def encode_frame(frame: Mapping[str, object]) -> bytes:
     """Return the bytes of a frame; lone surrogates pass, escaped."""
-    data = json.dumps(frame, separators=(",", ":")).encode("ascii")
-    return len(data).to_bytes(_LENGTH_BYTES, "big") + data
-
-
-async def receive_frame(reader: asyncio.StreamReader) -> Frame | None:
-    """Return the next frame, None at the end of the pipe."""
-    try:
-        length = _decode_length(await reader.readexactly(_LENGTH_BYTES))
-        return _decode_frame(await reader.readexactly(length))
-    except (asyncio.IncompleteReadError, ConnectionError):
-        return None
-
-
-def read_frame(pipe: BinaryIO) -> Frame | None:
-    """Return the next frame of a blocking pipe, None at its end."""
-    head = pipe.read(_LENGTH_BYTES)
-    if len(head) < _LENGTH_BYTES:
-        return None
-    length = _decode_length(head)
-    data = pipe.read(length)
-    return _decode_frame(data) if len(data) == length else None
-
-
-def _decode_length(head: bytes) -> int:
-    length = int.from_bytes(head, "big")
-    if length > FRAME_BYTES_MAX:
-        raise BrokenFrameError(f"a frame of {length} bytes")
-    return length
-
-
-def _decode_frame(data: bytes) -> Frame:
-    try:
-        frame = json.loads(data)
-    except ValueError as error:
-        raise BrokenFrameError("no JSON") from error
-    if not isinstance(frame, dict):
-        raise BrokenFrameError("no JSON object")
-    return frame
+    return json.dumps(frame, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One request to one model of one provider."""
+    """What is asked of one model of one provider."""
 
+    operation: Literal["describe", "complete", "embed"]
     model: str
     api_base: str | None
     options: ModelOptions
-    request: Request
+    request: Request = _EMPTY
+    """What is to be completed."""
+    texts: tuple[str, ...] = ()
+    """What is to be embedded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,16 +87,6 @@ class Description:
     """Price of one token sent, None where unknown."""
     output_usd: float | None = None
     """Price of one token of a reply, None where unknown."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbedJob:
-    """One batch of texts for one embedder of one provider."""
-
-    model: str
-    api_base: str | None
-    options: ModelOptions
-    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

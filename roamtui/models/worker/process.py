@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
-from array import array
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing, suppress
 from itertools import count
-from typing import Self
+from typing import Self, TypeVar
 
 import msgspec
 
-from roamtui.models.base import ModelEvent
+from roamtui.errors import ModelError
+from roamtui.models.base import ModelEvent, Retrying
 from roamtui.models.worker.jobs import (
-    BrokenFrameError,
     Description,
-    EmbedJob,
     Fault,
     Frame,
     Job,
@@ -26,35 +25,18 @@ from roamtui.models.worker.jobs import (
     Vectors,
     decode_event,
     encode_frame,
-    receive_frame,
 )
 
 WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
 """What Python is told. -P keeps the working directory off the import path: it may be a stranger's folder."""
 _END_SECONDS = 1.0
+_FRAME_BYTES_MAX = 1 << 28
+"""A longer line is no frame: something else has written to the pipe."""
+_Reply = TypeVar("_Reply", Description, Vectors)
 _LAST_EVENTS = frozenset({"stopped", "fault", "described", "embedded", "cancelled"})
 _CRASHED = Fault(
     reason="The model's process ended unexpectedly", advice="ask again", is_retryable=True, is_passing=True
 )
-
-
-class Exchange:
-    """What comes back for one job."""
-
-    def __init__(self) -> None:
-        self._frames: asyncio.Queue[Frame | None] = asyncio.Queue()
-        self.is_over = False
-        """Whether the last frame was received."""
-
-    def deliver(self, frame: Frame | None) -> None:
-        """Add a frame, None for the end of the process."""
-        self._frames.put_nowait(frame)
-
-    async def receive(self) -> Frame | None:
-        """Return the next frame, None where the process ended before the last one."""
-        frame = await self._frames.get()
-        self.is_over = frame is None or frame["event"] in _LAST_EVENTS
-        return frame
 
 
 class WorkerLink:
@@ -62,7 +44,8 @@ class WorkerLink:
 
     def __init__(self, process: Process) -> None:
         self._process = process
-        self._exchanges: dict[int, Exchange] = {}
+        self._waiting: dict[int, asyncio.Queue[Frame | None]] = {}
+        """What came back for each job, None for the end of the process."""
         self._numbers = count(1)
         self._reading = asyncio.create_task(self._read())
         self.is_ended = False
@@ -78,6 +61,7 @@ class WorkerLink:
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
+            limit=_FRAME_BYTES_MAX,
             env=environ,
             start_new_session=True,
         )
@@ -88,25 +72,28 @@ class WorkerLink:
         """The process's id."""
         return self._process.pid
 
-    @asynccontextmanager
-    async def exchange(self, operation: str, job: Job | EmbedJob) -> AsyncIterator[Exchange]:
-        """Send a job and give what comes back; leaving before the last frame cancels it.
+    async def run(self, job: Job) -> AsyncGenerator[JobEvent, None]:
+        """Send a job and yield what comes of it; leaving before the last event cancels it.
 
         A process that does not confirm the cancellation in time is ended.
         """
         number = next(self._numbers)
-        exchange = self._exchanges[number] = Exchange()
+        frames = self._waiting[number] = asyncio.Queue()
+        is_over = False
         try:
-            await self._send({"op": operation, "id": number, "job": msgspec.to_builtins(job)})
+            await self._send({"id": number, "job": msgspec.to_builtins(job)})
             if self.is_ended:
-                exchange.deliver(None)
-            yield exchange
+                frames.put_nowait(None)
+            while not is_over:
+                frame = await frames.get()
+                is_over = _is_last(frame)
+                yield _CRASHED if frame is None else decode_event(frame)
         finally:
             try:
-                if not exchange.is_over and not self.is_ended:
-                    await self._cancel(number, exchange, job.options.cancel_seconds)
+                if not is_over and not self.is_ended:
+                    await self._cancel(number, frames, job.options.cancel_seconds)
             finally:
-                del self._exchanges[number]
+                del self._waiting[number]
 
     async def close(self) -> None:
         """End the process, gently at first."""
@@ -125,16 +112,14 @@ class WorkerLink:
             self._process.stdin.write(encode_frame(frame))
             await self._process.stdin.drain()
 
-    async def _cancel(self, number: int, exchange: Exchange, seconds: float) -> None:
+    async def _cancel(self, number: int, frames: asyncio.Queue[Frame | None], seconds: float) -> None:
         is_confirmed = False
         try:
-            async with asyncio.timeout(seconds):
-                await self._send({"op": "cancel", "id": number})
-                while not exchange.is_over:
-                    await exchange.receive()
-            is_confirmed = True
-        except TimeoutError:
-            pass
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._send({"id": number, "job": None})
+                    while not is_confirmed:
+                        is_confirmed = _is_last(await frames.get())
         finally:
             if not is_confirmed:
                 self._kill()
@@ -142,10 +127,11 @@ class WorkerLink:
     async def _read(self) -> None:
         assert self._process.stdout is not None
         try:
-            while (frame := await receive_frame(self._process.stdout)) is not None:
-                if exchange := self._exchanges.get(frame["id"]):
-                    exchange.deliver(frame)
-        except BrokenFrameError:
+            while line := await self._process.stdout.readline():
+                frame = json.loads(line)
+                if frames := self._waiting.get(frame["id"]):
+                    frames.put_nowait(frame)
+        except (ConnectionError, ValueError, KeyError, TypeError):  # something else has written to the pipe
             self._kill()
         finally:
             self._end()
@@ -161,8 +147,12 @@ class WorkerLink:
         if not self.is_ended:
             self.is_ended = True
             self._process.stdin.close()
-            for exchange in self._exchanges.values():
-                exchange.deliver(None)
+            for frames in self._waiting.values():
+                frames.put_nowait(None)
+
+
+def _is_last(frame: Frame | None) -> bool:
+    return frame is None or frame["event"] in _LAST_EVENTS
 
 
 class WorkerProcess:
@@ -179,41 +169,52 @@ class WorkerProcess:
         """The running process's id, None where none runs."""
         return None if self._link is None or self._link.is_ended else self._link.pid
 
-    async def stream_job(self, job: Job) -> AsyncGenerator[ModelEvent | Fault, None]:
-        """Yield what comes of `job`; the last event is `ModelStopped` or a `Fault`.
+    async def run(self, job: Job) -> AsyncGenerator[ModelEvent | Description | Vectors, None]:
+        """Yield what comes of a job. Closing the iterator early, or cancelling the task that reads it, cancels the job.
 
-        Closing the iterator early, or cancelling the task that reads it, cancels the job.
+        A passing fault is answered by sending the job again, as long as nothing has come of it.
+
+        Raises:
+            ModelError: There is no reply, or no more of it.
         """
-        async with aclosing(self._run("complete", job)) as events:
-            async for event in events:
-                assert not isinstance(event, Description | Vectors)
-                yield event
+        for retries in count():
+            fault, has_begun = None, False
+            async with aclosing(self._run_once(job)) as events:
+                async for event in events:
+                    if isinstance(event, Fault):
+                        fault = event
+                    else:
+                        has_begun = True
+                        yield event
+            if fault is None:
+                return
+            wait = job.options.plan_retry(fault.wait_seconds, retries) if fault.is_passing and not has_begun else None
+            if wait is None:
+                raise ModelError(fault.message, retryable=fault.is_retryable, overflow=fault.is_overflow)
+            yield Retrying(fault.reason, wait)
+            await asyncio.sleep(wait)
 
-    async def describe(self, job: Job) -> Description | Fault:
-        """Return what is known of the job's model; its provider is not asked."""
-        async with aclosing(self._run("describe", job)) as events:
-            event = await anext(events)
-        assert isinstance(event, Description | Fault)
-        return event
+    async def ask(self, job: Job, kind: type[_Reply]) -> _Reply:
+        """Return what comes of a job in the end, which is of a kind.
 
-    async def embed(self, job: EmbedJob) -> list[array[float]] | Fault:
-        """Return a vector for each text of a job."""
-        async with aclosing(self._run("embed", job)) as events:
-            event = await anext(events)
-        assert isinstance(event, Vectors | Fault)
-        return event if isinstance(event, Fault) else event.decode()
+        Raises:
+            ModelError: Nothing does.
+        """
+        async with aclosing(self.run(job)) as events:
+            *_, last = [event async for event in events]
+        assert isinstance(last, kind)
+        return last
 
-    async def _run(self, operation: str, job: Job | EmbedJob) -> AsyncGenerator[JobEvent, None]:
+    async def _run_once(self, job: Job) -> AsyncGenerator[JobEvent, None]:
         try:
             link = await self._connect()
         except OSError as error:
             reason = f"The model's process could not be started ({error.strerror or error})"
             yield Fault(reason=reason, advice="free some memory and ask again", is_retryable=True)
             return
-        async with link.exchange(operation, job) as exchange:
-            while not exchange.is_over:
-                frame = await exchange.receive()
-                yield _CRASHED if frame is None else decode_event(frame)
+        async with aclosing(link.run(job)) as events:
+            async for event in events:
+                yield event
 
     async def close(self) -> None:
         """End the process; a later job starts another."""

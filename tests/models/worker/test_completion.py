@@ -21,7 +21,9 @@ Piece = tuple[int, str | None, str | None, str | None]
 
 def build(target: Target, request: Request | None = None, output_tokens: int | None = None) -> dict[str, object]:
     options = ModelOptions(output_tokens=output_tokens)
-    job = Job(model=target.model, api_base=None, options=options, request=request or make_request())
+    job = Job(
+        operation="complete", model=target.model, api_base=None, options=options, request=request or make_request()
+    )
     return build_arguments(job, target)
 
 

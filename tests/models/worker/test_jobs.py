@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import io
 import json
 
 import msgspec
@@ -24,7 +22,6 @@ from roamtui.models.base import (
 )
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker.jobs import (
-    BrokenFrameError,
     Fault,
     Job,
     JobEvent,
@@ -32,8 +29,6 @@ from roamtui.models.worker.jobs import (
     decode_event,
     encode_event,
     encode_frame,
-    read_frame,
-    receive_frame,
 )
 
 json_values = st.recursive(
@@ -45,39 +40,11 @@ frames = st.dictionaries(st.text(), json_values)
 CALL = ToolCall(id="call_1", name="expand_sections", arguments='{"section_ids": [')
 
 
-async def receive_all(data: bytes) -> list[object]:
-    reader = asyncio.StreamReader()
-    reader.feed_data(data)
-    reader.feed_eof()
-    received: list[object] = []
-    while (frame := await receive_frame(reader)) is not None:
-        received.append(frame)
-    return received
-
-
 @settings(max_examples=settings().max_examples // 4)
 @given(st.lists(frames, max_size=4))
-def test_frames_come_back_from_either_kind_of_pipe(sent: list[dict[str, object]]) -> None:
-    data = b"".join(encode_frame(frame) for frame in sent)
-    pipe = io.BytesIO(data)
-    assert [read_frame(pipe) for _ in sent] == sent
-    assert read_frame(pipe) is None
-    assert asyncio.run(receive_all(data)) == sent
-
-
-@pytest.mark.parametrize("length", [1, 3, 5, 9])
-def test_a_cut_frame_is_the_end(length: int) -> None:
-    data = encode_frame({"text": "half"})[:length]
-    assert read_frame(io.BytesIO(data)) is None
-    assert asyncio.run(receive_all(data)) == []
-
-
-@pytest.mark.parametrize("data", [b"INFO: no frame", b"\x00\x00\x00\x02{]", b"\x00\x00\x00\x02[]"])
-def test_what_is_no_frame_is_refused(data: bytes) -> None:
-    with pytest.raises(BrokenFrameError):
-        read_frame(io.BytesIO(data))
-    with pytest.raises(BrokenFrameError):
-        asyncio.run(receive_all(data))
+def test_each_frame_is_a_line(sent: list[dict[str, object]]) -> None:
+    lines = b"".join(map(encode_frame, sent)).splitlines(keepends=True)
+    assert [json.loads(line) for line in lines] == sent
 
 
 @pytest.mark.parametrize(
@@ -95,7 +62,7 @@ def test_what_is_no_frame_is_refused(data: bytes) -> None:
     ],
 )
 def test_events_come_back_as_they_were(event: JobEvent) -> None:
-    assert decode_event(json.loads(json.dumps(encode_event(event)))) == event
+    assert decode_event(json.loads(encode_frame(encode_event(event)))) == event
 
 
 def test_a_job_comes_back_as_it_was() -> None:
@@ -111,5 +78,5 @@ def test_a_job_comes_back_as_it_was() -> None:
         allow_calls=False,
     )
     options = ModelOptions(window_tokens=9_000, gap_seconds=2.5)
-    job = Job(model="openai/x", api_base="http://localhost", options=options, request=request)
-    assert msgspec.convert(json.loads(json.dumps(msgspec.to_builtins(job))), Job) == job
+    job = Job(operation="complete", model="openai/x", api_base="http://localhost", options=options, request=request)
+    assert msgspec.convert(json.loads(encode_frame(msgspec.to_builtins(job))), Job) == job
