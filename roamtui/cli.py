@@ -33,6 +33,7 @@ commands:
   eval QUESTIONS --docs DIR [--model M]   measure search and answers on your own questions
   check SOURCE [--format github]          what makes a document hard to roam
   conversations [list|show|export|delete] saved conversations
+  notes [SOURCE] [--delete]               what you kept of a document, as Markdown
   record SOURCE QUESTION... -o FILE       the app asking them, as a .svg that moves or a .cast
   recheck [ID|FILE.md|--all] [--json]     whether the quotes of answers still stand
   serve SOURCE [--port N]                 the app in a browser, on this machine alone

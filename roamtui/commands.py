@@ -292,6 +292,23 @@ class ConversationsCommand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotesCommand:
+    """Print what you kept of a document as Markdown; without SOURCE, of which documents you kept anything."""
+
+    source: str | None = option(None, "the document; one that is gone as it is listed", name="SOURCE", many="?")
+    web: WebArguments = part(WebArguments)
+    is_deleted: bool = option(False, "delete all that is kept of it, for good", name="--delete")
+
+    def run(self) -> int:
+        from roamtui.conversation.store import Store
+        from roamtui.headless.notes import run_notes
+
+        folder = Store(data_path()).notes_folder
+        run_notes(folder, self.source, lambda source: open_library((source,), self.web), is_deleted=self.is_deleted)
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordCommand:
     """Ask questions in the app and make a picture that moves of it, for a README or a talk. Nothing else is saved."""
 
@@ -554,6 +571,7 @@ COMMANDS: Mapping[str, type[Command]] = {
     "search": SearchCommand,
     "index": IndexCommand,
     "conversations": ConversationsCommand,
+    "notes": NotesCommand,
     "record": RecordCommand,
     "recheck": RecheckCommand,
     "cache": CacheCommand,

@@ -14,6 +14,7 @@ from roamtui.agent.binding import Mark, Quotation, read_answer
 from roamtui.agent.quotes import Match, find_quote
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.page_footers import blank_footers
 from roamtui.document.text import LongText
@@ -49,7 +50,7 @@ def check_citations(answer: str, state: ConversationState) -> tuple[Citation, ..
     for mark in parsed.marks:
         if (mark.section_id, mark.sentence) not in told:
             told.add((mark.section_id, mark.sentence))
-            found.append((mark.start, _describe(mark.section_id, None, QuoteState.NO_QUOTE, None, state)))
+            found.append((mark.start, cite(mark.section_id, None, QuoteState.NO_QUOTE, None, state.library)))
     return tuple(citation for _, citation in sorted(found, key=lambda pair: pair[0]))
 
 
@@ -62,10 +63,10 @@ def _choose(
         if match is not None:
             span, is_exact = match
             quote_state = QuoteState.EXACT if is_exact else QuoteState.NORMALISED
-            return index, _describe(marks[index].section_id, quote.text, quote_state, span, state)
+            return index, cite(marks[index].section_id, quote.text, quote_state, span, state.library)
     elsewhere = _look_up_anywhere(quote.text, state)
     quote_state = QuoteState.MISATTRIBUTED if elsewhere else QuoteState.UNVERIFIED
-    return candidates[0], _describe(marks[candidates[0]].section_id, quote.text, quote_state, elsewhere, state)
+    return candidates[0], cite(marks[candidates[0]].section_id, quote.text, quote_state, elsewhere, state.library)
 
 
 def _bind(quote: Quotation, state: ConversationState) -> Citation | None:
@@ -76,7 +77,7 @@ def _bind(quote: Quotation, state: ConversationState) -> Citation | None:
     if len(found) != 1:
         return None
     ((section_id, (span, is_exact)),) = found.items()
-    return _describe(section_id, quote.text, QuoteState.EXACT if is_exact else QuoteState.NORMALISED, span, state)
+    return cite(section_id, quote.text, QuoteState.EXACT if is_exact else QuoteState.NORMALISED, span, state.library)
 
 
 def _find_holder(span: Span, state: ConversationState) -> str:
@@ -142,10 +143,8 @@ def _find_as_read(quote: str, text: str | LongText, start: int, end: int) -> Mat
     return match if match is None else replace(match, is_exact=False)
 
 
-def _describe(
-    section_id: str, quote: str | None, quote_state: QuoteState, span: Span | None, state: ConversationState
-) -> Citation:
-    library = state.library
+def cite(section_id: str, quote: str | None, quote_state: QuoteState, span: Span | None, library: Library) -> Citation:
+    """Return the citation of a section, or of words where they were found, with its place in the library."""
     if section_id not in library:
         return Citation(section_id=section_id, quote=quote, state=quote_state)
     node = library.node(section_id)

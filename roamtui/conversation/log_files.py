@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -88,6 +88,27 @@ def overwrite(path: Path) -> None:
     finally:
         os.close(file)
     _flush(path.parent)
+
+
+def erase_lines(path: Path, is_wanted: Callable[[bytes], bool]) -> None:
+    """Overwrite lines with blanks; all others stay where they are, for programs that write after them.
+
+    Raises:
+        OSError: It is not there, or cannot be written.
+    """
+    file = os.open(path, os.O_RDWR)
+    try:
+        _lock(file)
+        lines = os.pread(file, os.fstat(file).st_size, 0).split(b"\n")
+        content = b"\n".join(b" " * len(line) if is_wanted(line) else line for line in lines)
+        done = 0
+        while done < len(content):
+            done += os.pwrite(file, content[done:], done)
+        os.fsync(file)
+        if not content.strip():
+            os.ftruncate(file, 0)
+    finally:
+        os.close(file)
 
 
 def _lock(file: int) -> None:

@@ -66,7 +66,7 @@ def match_document(state: ConversationState) -> Update:
     is_same = state.content_hash == library.content_hash and delivered <= unchanged
     if is_same and all(node_id in library for node_id in named):
         return state, ()
-    ids_by_hash = _hash_sections(library) if any(open_id not in library for open_id in state.open_ids) else {}
+    ids_by_hash = hash_sections(library) if any(open_id not in library for open_id in state.open_ids) else {}
     found: dict[str, OpenSection] = {}
     lost: list[str] = []
     for section in state.open:
@@ -96,7 +96,7 @@ def match_document(state: ConversationState) -> Update:
     return apply_all(state, events), tuple(events)
 
 
-def _hash_sections(library: Library) -> dict[str, str]:
+def hash_sections(library: Library) -> dict[str, str]:
     """Return the first section with each text; takes a while in a large library."""
     return {hash_own_text(library, section_id): section_id for section_id in reversed([*library.walk()])}
 
@@ -130,7 +130,7 @@ def note_document(state: ConversationState, events: Iterable[ConversationEvent])
     keys = dict.fromkeys(span.doc for delivery in deliveries for span in delivery.spans)
     hashes = {key: library.document(key).content_hash for key in keys}
     named = dict.fromkeys((*(one.section_id for one in deliveries), *_list_named(events)))
-    links = {one: tuple(_list_links_to(library, one)) for one in named if one in library and one not in state.links}
+    links = {one: tuple(list_links_to(library, one)) for one in named if one in library and one not in state.links}
     read = DocumentRead(
         source=identify_source(library),
         content_hash=library.content_hash,
@@ -158,7 +158,8 @@ def _list_named(events: Iterable[ConversationEvent]) -> Iterator[str]:
                 pass
 
 
-def _list_links_to(library: Library, node_id: str) -> Iterator[str]:
+def list_links_to(library: Library, node_id: str) -> Iterator[str]:
+    """Yield the links that lead to a node, those above it and itself, whose pages are there."""
     for one in (*library.ancestors(node_id), node_id):
         if find_address(library, one) and library.is_loaded(one):
             yield one

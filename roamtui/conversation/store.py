@@ -68,6 +68,11 @@ class Store:
         """Keep nothing any more."""
         self._is_closed = True
 
+    @property
+    def notes_folder(self) -> Path:
+        """Where a person's notes lie: beside the conversations."""
+        return self._folder.with_name("notes")
+
     def take_reports(self) -> tuple[str, ...]:
         """Return sentences about what became of conversations that nobody was told yet."""
         reports, self._reports = tuple(self._reports), []

@@ -1,0 +1,150 @@
+"""`Notes`: what a person kept of one document, in a log beside the conversations.
+
+Of the lines with one id the last counts: other words are one more line. Deleted, all of them are blanked.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from roamtui.conversation.events import EntrySkipped
+from roamtui.conversation.log import decode_entry, describe_damage, encode_entry, now
+from roamtui.conversation.log_files import LOG_SUFFIX, append, erase_lines, explain, open_log, prepare_folder
+from roamtui.conversation.resume import identify_source, list_links_to
+from roamtui.conversation.transcript import Citation
+from roamtui.conversation.update import hash_own_text
+from roamtui.document.library import Library
+from roamtui.document.plain import shorten
+from roamtui.errors import StoreError
+from roamtui.locations import name_index
+from roamtui.outline.labels import find_body
+
+_OPENING_LENGTH = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A section of a document that a person kept, or words from it."""
+
+    id: str
+    at: str
+    """When, ISO 8601, UTC."""
+    source: str
+    """The document, as conversations about it know it."""
+    citation: Citation
+    """The section and, where words were kept, these and their place, as they were then."""
+    content_hash: str = ""
+    """Of the section's own text then; empty where it was not read."""
+    opening: str = ""
+    """How that began below its heading: by this it is found under another name."""
+    links: tuple[str, ...] = ()
+    """Links whose pages hold it, each after those that lead to it."""
+    words: str = ""
+    """The person's own."""
+
+
+_KINDS = {"note_kept": Note}
+
+
+def make_note(library: Library, citation: Citation, words: str) -> Note:
+    """Return a new note of what is cited, with a person's words."""
+    section_id = citation.section_id
+    return Note(
+        id=secrets.token_hex(6),
+        at=now().isoformat(timespec="milliseconds"),
+        source=identify_source(library),
+        citation=citation,
+        content_hash=hash_place(library, section_id),
+        opening=shorten(find_body(library.own_text(section_id)).strip(), _OPENING_LENGTH).removesuffix("…"),
+        links=tuple(list_links_to(library, section_id)),
+        words=words,
+    )
+
+
+def hash_place(library: Library, section_id: str) -> str:
+    """Return the digest of a section's own text, empty where its file or page is not read."""
+    return hash_own_text(library, section_id) if library.is_loaded(section_id) else ""
+
+
+class Notes:
+    """The notes of one document. Safe to use from several threads and programs."""
+
+    def __init__(self, folder: Path, source: str) -> None:
+        """Keep notes in `folder`; `source` is what conversations know the document by."""
+        self._path = folder / f"{name_index(source)}{LOG_SUFFIX}"
+        self._lock = Lock()
+        self._unsaved: dict[str, Note] = {}
+        self.damage = ""
+        """What a person should know of lines that could not be read last time, a sentence."""
+
+    def read(self) -> tuple[Note, ...]:
+        """Return all notes, in the order in which they were first kept; those too that could not be written yet.
+
+        Raises:
+            StoreError: They cannot be read.
+        """
+        with self._lock, self._explained("Notes cannot be read"):
+            notes, skipped = _decode(self._path)
+        self.damage = describe_damage("What is kept of this document is", skipped)
+        return tuple((notes | self._unsaved).values())
+
+    def keep(self, *notes: Note) -> None:
+        """Write notes, new ones or ones with other words, with those that could not be written before.
+
+        Raises:
+            StoreError: They are not on disk; the next call tries it again.
+        """
+        with self._lock, self._explained("The note is not saved"):
+            self._unsaved |= {note.id: note for note in notes}
+            if self._unsaved:
+                prepare_folder(self._path.parent)
+                lines = [encode_entry("note_kept", note, now()) for note in self._unsaved.values()]
+                with open_log(self._path) as file:
+                    append(file, os.fstat(file).st_size, b"".join(lines))
+                self._unsaved = {}
+
+    def delete(self, ids: Collection[str]) -> None:
+        """Delete notes for good: nothing of them is left in any byte of the file.
+
+        Raises:
+            StoreError: They could not be deleted.
+        """
+        with self._lock, self._explained("The note is not deleted"):
+            self._unsaved = {key: note for key, note in self._unsaved.items() if key not in ids}
+            marks = [f'"{one}"'.encode() for one in ids]
+            if self._path.exists():
+                erase_lines(self._path, lambda line: any(mark in line for mark in marks))
+
+    @contextmanager
+    def _explained(self, failure: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(f"{failure}: {explain(error)} ({self._path.parent}).") from None
+
+
+def count_notes(folder: Path) -> dict[str, int]:
+    """Return how many notes there are of each document, by its source.
+
+    Raises:
+        OSError: They cannot be read.
+    """
+    counts: dict[str, int] = {}
+    for path in sorted(folder.glob(f"*{LOG_SUFFIX}")):
+        for note in _decode(path)[0].values():
+            counts[note.source] = counts.get(note.source, 0) + 1
+    return counts
+
+
+def _decode(path: Path) -> tuple[dict[str, Note], list[EntrySkipped]]:
+    """Return the notes of a file by their ids, and what of it could not be read."""
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    entries = [decode_entry(line, _KINDS) for line in lines if line.strip()]
+    notes = {entry.id: entry for entry in entries if isinstance(entry, Note)}
+    return notes, [entry for entry in entries if isinstance(entry, EntrySkipped)]

@@ -1,0 +1,31 @@
+"""`roamtui notes`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from roamtui.agent.placed_notes import cite_place
+from roamtui.conversation.notes import Notes, make_note
+from roamtui.conversation.store import Store
+from roamtui.libraries import open_library
+from roamtui.locations import data_path
+from tests.cli.conftest import RunCommand
+from tests.conversation.conversations import find
+
+
+def test_what_was_kept_is_printed_and_deleted_of_a_document_that_is_gone_too(run: RunCommand, garden: Path) -> None:
+    assert run("notes").out.startswith("No notes yet")
+    library = open_library((str(garden),))
+    folder = Store(data_path()).notes_folder
+    note = make_note(library, cite_place(find(library, "Tools"), None, library), "Sharpen them.")
+    Notes(folder, library.source).keep(note)
+    assert run("notes").out == f"{garden}  (1 note)\n"
+    printed = run("notes", garden)
+    assert (printed.code, "## Tools\n" in printed.out, "Sharpen them.\n" in printed.out) == (0, True, True)
+    garden.unlink()
+    gone = run("notes", garden)
+    assert (gone.code, "Sharpen them.\n" in gone.out, "as they were kept" in gone.err) == (0, True, True)
+    deleted = run("notes", garden, "--delete")
+    assert (deleted.code, run("notes", garden).code) == (0, 1)
+    assert all(b"Sharpen" not in file.read_bytes() for file in folder.iterdir())
+    assert run("notes", "--delete").code == 2

@@ -1,0 +1,112 @@
+"""Notes on disk: what was kept is there whatever becomes of the rest, and what was deleted is nowhere."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from roamtui.conversation.notes import Note, Notes, count_notes, make_note
+from roamtui.conversation.transcript import Citation, QuoteState
+from roamtui.errors import StoreError
+from tests.conversation.conversations import find, locked, make_library
+
+LIBRARY = make_library()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("roamtui.conversation.log_files._BUSY_SECONDS", 0.05)
+    return tmp_path / "data" / "notes"
+
+
+@pytest.fixture
+def notes(folder: Path) -> Notes:
+    return Notes(folder, "manual.md")
+
+
+def make(words: str = "", title: str = "Alpha") -> Note:
+    return make_note(LIBRARY, Citation(section_id=find(LIBRARY, title), quote=None, state=QuoteState.NO_QUOTE), words)
+
+
+def list_words(folder: Path) -> list[str]:
+    """Return what a program reads that has just begun."""
+    return [note.words for note in Notes(folder, "manual.md").read()]
+
+
+def file_of(folder: Path) -> Path:
+    [file] = folder.iterdir()
+    return file
+
+
+def test_what_was_kept_is_read_as_it_was_by_its_owner_alone(notes: Notes, folder: Path) -> None:
+    kept = [make("lone \ud800 \n[b]line[/b]"), make(title="Beta")]
+    before = os.umask(0)
+    try:
+        for note in kept:
+            notes.keep(note)
+    finally:
+        os.umask(before)
+    assert list(Notes(folder, "manual.md").read()) == kept
+    assert Notes(folder, "other.md").read() == ()
+    assert count_notes(folder) == {"manual.md": 2}
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder.parent, folder, file_of(folder))]
+    assert modes == [0o700, 0o700, 0o600]
+
+
+def test_other_words_take_the_place_of_those_before(notes: Notes, folder: Path) -> None:
+    first = make("one")
+    notes.keep(first)
+    notes.keep(make("two"))
+    notes.keep(replace(first, words="one again"))
+    assert list_words(folder) == ["one again", "two"]
+
+
+def test_a_deleted_note_is_in_no_byte_and_the_others_stay(notes: Notes, folder: Path) -> None:
+    gone, left = make("to-be-forgotten"), make("to-be-kept")
+    for note in (gone, left, replace(gone, words="to-be-forgotten-too")):
+        notes.keep(note)
+    with file_of(folder).open("ab") as file:  # a torn line of it
+        file.write(b'{"event": "note_kept", "at": "", "id": "%s", "words": "to-be-for' % gone.id.encode())
+    size = file_of(folder).stat().st_size
+    notes.delete([gone.id])
+    content = file_of(folder).read_bytes()
+    assert b"to-be-for" not in content
+    assert gone.id.encode() not in content
+    assert (len(content), list_words(folder), notes.damage) == (size, ["to-be-kept"], "")
+    notes.delete([left.id])
+    assert file_of(folder).read_bytes() == b""
+
+
+def test_lines_that_cannot_be_read_are_told_and_stay(notes: Notes, folder: Path) -> None:
+    notes.keep(make("before"))
+    strange = b'{"event": "note_drawn", "id": "x", "picture": "..."}\n{"event": "note_kept", "at": "202'
+    with file_of(folder).open("ab") as file:
+        file.write(strange)
+    notes.keep(make("after"))
+    assert [note.words for note in notes.read()] == ["before", "after"]
+    assert "1 entry of it could not be read, 1 entry is of a newer roamtui" in notes.damage
+    assert strange in file_of(folder).read_bytes()
+
+
+def test_two_programs_keep_side_by_side(notes: Notes, folder: Path) -> None:
+    other = Notes(folder, "manual.md")
+    mine, theirs = make("mine"), make("theirs")
+    notes.keep(mine)
+    other.keep(theirs)
+    other.delete([mine.id])
+    notes.keep(make("mine, later"))
+    assert list_words(folder) == ["theirs", "mine, later"]
+
+
+def test_what_cannot_be_written_is_told_and_comes_with_the_next_one(notes: Notes, folder: Path) -> None:
+    notes.keep(make("first"))
+    with locked(file_of(folder)), pytest.raises(StoreError, match="not saved: another program keeps it locked"):
+        notes.keep(make("second"))
+    assert [note.words for note in notes.read()] == ["first", "second"], "it is not lost"
+    assert list_words(folder) == ["first"]
+    notes.keep()
+    assert list_words(folder) == ["first", "second"]
