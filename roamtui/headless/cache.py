@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.headless.output import write_json, write_text
-from roamtui.sources.web.cache import PageCache
 from roamtui.sources.web.options import FetchOptions
 
 _DELETE_INDEXES = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
@@ -51,14 +50,12 @@ def run_cache(folders: CacheFolders, action: str, *, as_json: bool) -> int:
         as_json: Whether the answer is for a program.
     """
     bytes_max = FetchOptions().cache_bytes_max
-    cache = PageCache(folders.pages, bytes_max)
     is_cleared = action == "clear"
-    size = cache.clear() if is_cleared else cache.measure()
-    pages = _Kept("page*", folders.pages, size.pages, size.bytes_total)
+    pages = _measure("page*", folders.pages)
     converted = _measure("converted file*", folders.converted)
     indexes = _measure("file* of search indexes", folders.indexes)
     if is_cleared:
-        for path in _list_files(folders.converted):
+        for path in (*_list_files(folders.pages), *_list_files(folders.converted)):
             with suppress(OSError):
                 path.unlink()
     if as_json:

@@ -12,14 +12,13 @@ import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
-from time import time
 from typing import Any
 
 from roamtui.document.plain import plain_line, shorten
 from roamtui.models.secrets import redact_secrets
 from roamtui.models.worker.jobs import Fault
 from roamtui.models.worker.targets import Target
+from roamtui.sources.web.replies import read_retry_after
 
 _MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)\b(?: - |: )\s*)+")
@@ -108,23 +107,9 @@ def find_wait_seconds(chain: tuple[BaseException, ...]) -> float | None:
     for error in chain:
         response: Any = getattr(error, "response", None)
         for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
-            if headers is not None and (wait := _parse_wait(headers)) is not None:
-                return wait
+            if headers is not None and (text := headers.get("retry-after")):
+                return read_retry_after(text)
     return None
-
-
-def _parse_wait(headers: Mapping[str, str]) -> float | None:
-    value = headers.get("retry-after")
-    if not value:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except ValueError:
-        return None
 
 
 def is_connection_timeout(error: BaseException) -> bool:

@@ -12,8 +12,7 @@ import json
 import os
 import re
 import threading
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -29,8 +28,6 @@ _KEPT_SHARE = 0.9
 """How full the cache is left when something was dropped."""
 _COUNT_AGAIN_SHARE = 0.05
 """How much is written, as a share of the limit, before other programs' files are counted again."""
-_ABANDONED_SECONDS = 3600.0
-"""Age at which a temporary file belongs to a program that has ended."""
 _DIRECTIVE = re.compile(r"\s*([a-z-]{1,40})\s*(?:=\s*\"?([^\",]{0,40})\"?)?\s*")
 _SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
 
@@ -57,14 +54,6 @@ class CachedReply:
         return self.fetched_at <= now < self.fresh_until
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheSize:
-    """How much a cache holds."""
-
-    pages: int
-    bytes_total: int
-
-
 class PageCache:
     """Keeps answers in a folder. No method fails for a folder that cannot be used. Thread-safe."""
 
@@ -72,8 +61,8 @@ class PageCache:
         self._folder = folder
         self._bytes_max = bytes_max
         self._lock = threading.Lock()
-        self._bytes_known: int | None = None
-        self._bytes_written = 0
+        self._room = 0.0
+        """Bytes that may be written before it is counted what the folder holds; other programs write there too."""
 
     def load(self, url: str, accept: str) -> CachedReply | None:
         """Return the answer that is kept, None where there is none."""
@@ -88,102 +77,55 @@ class PageCache:
             with contextlib.suppress(OSError):
                 path.unlink()
             return None
-        self.touch(url, accept)
+        with contextlib.suppress(OSError):
+            os.utime(path)  # it was used
         return reply
 
-    def save(self, reply: CachedReply) -> bool:
-        """Keep an answer, and drop those that were not used for longest where room is short.
-
-        Returns:
-            Whether it is kept.
-        """
+    def save(self, reply: CachedReply) -> None:
+        """Keep an answer, and drop those that were not used for longest where room is short."""
         data = _encode(reply)
         if len(data) > self._bytes_max * _KEPT_SHARE:
-            return False
+            return
         path = self._path(reply.url, reply.accept)
         try:
             make_private_folder(self._folder)
             write_private_file(path, data, suffix=_TEMPORARY_SUFFIX)
         except OSError:
-            return False
+            return
         self._make_room(len(data))
-        return True
-
-    def touch(self, url: str, accept: str) -> None:
-        """Note that an answer was used."""
-        with contextlib.suppress(OSError):
-            os.utime(self._path(url, accept))
 
     def drop(self, url: str, accept: str) -> None:
         """Forget an answer."""
         with contextlib.suppress(OSError):
             self._path(url, accept).unlink()
 
-    def measure(self) -> CacheSize:
-        """Return how much is kept."""
-        sizes = [size for _, size, _ in self._list()]
-        return CacheSize(pages=len(sizes), bytes_total=sum(sizes))
-
-    def clear(self) -> CacheSize:
-        """Drop everything, and return how much that was."""
-        count, bytes_total = 0, 0
-        for _, size, path in self._list():
-            with contextlib.suppress(OSError):
-                path.unlink()
-                count, bytes_total = count + 1, bytes_total + size
-        self._drop_abandoned(0.0)
-        return CacheSize(pages=count, bytes_total=bytes_total)
-
     def _path(self, url: str, accept: str) -> Path:
         key = hashlib.sha256(f"{url}\n{accept}".encode()).hexdigest()
         return self._folder / f"{key}{_SUFFIX}"
 
-    def _list(self) -> list[tuple[float, int, Path]]:
-        """Return time of last use, size and path of every answer."""
-        return [
-            (found.st_mtime, found.st_size, self._folder / entry.name)
-            for entry, found in self._scan()
-            if entry.name.endswith(_SUFFIX)
-        ]
-
-    def _scan(self) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
-        try:
-            entries = list(os.scandir(self._folder))
-        except OSError:
-            return
-        for entry in entries:
-            with contextlib.suppress(OSError):
-                yield entry, entry.stat(follow_symlinks=False)
-
     def _make_room(self, added: int) -> None:
         with self._lock:
-            self._bytes_written += added
-            is_known = self._bytes_known is not None and self._bytes_known + self._bytes_written <= self._bytes_max
-            if not is_known or self._bytes_written >= self._bytes_max * _COUNT_AGAIN_SHARE:
-                self._bytes_written = 0
-                self._bytes_known = self._evict()
+            self._room -= added
+            if self._room < 0:
+                self._room = min(self._bytes_max - self._evict(), self._bytes_max * _COUNT_AGAIN_SHARE)
 
     def _evict(self) -> int:
-        """Drop the answers that were not used for longest until the rest fits, and return its size."""
-        self._drop_abandoned(_ABANDONED_SECONDS)
-        found = sorted(self._list(), key=lambda entry: entry[0])
+        """Drop the files that were not used for longest, if all do not fit, and return the size of the rest."""
+        found: list[tuple[float, int, str]] = []
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(self._folder):
+                with contextlib.suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    found.append((status.st_mtime, status.st_size, entry.path))
         bytes_total = sum(size for _, size, _ in found)
-        if bytes_total <= self._bytes_max:
-            return bytes_total
-        for _, size, path in found:
-            if bytes_total <= self._bytes_max * _KEPT_SHARE:
+        bytes_max = bytes_total if bytes_total <= self._bytes_max else self._bytes_max * _KEPT_SHARE
+        for _, size, path in sorted(found):
+            if bytes_total <= bytes_max:
                 break
             with contextlib.suppress(OSError):
-                path.unlink()
+                os.unlink(path)  # noqa: PTH108 - a string of the folder's own
             bytes_total -= size
         return bytes_total
-
-    def _drop_abandoned(self, seconds: float) -> None:
-        now = time.time()
-        for entry, found in self._scan():
-            if entry.name.endswith(_TEMPORARY_SUFFIX) and now - found.st_mtime >= seconds:
-                with contextlib.suppress(OSError):
-                    (self._folder / entry.name).unlink()
 
 
 def _digest(body: bytes) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,10 +11,10 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from roamtui.sources.web.address import is_same_site, origin_of, resolve_link
-from roamtui.sources.web.cache import CachedReply, PageCache, read_seconds
+from roamtui.sources.web.cache import CachedReply, PageCache
 from roamtui.sources.web.exchange import PAGE_STATUSES, Exchange, Reply, Request
 from roamtui.sources.web.failures import FetchError
-from roamtui.sources.web.replies import is_kept, make_entry
+from roamtui.sources.web.replies import is_kept, make_entry, read_retry_after
 
 if TYPE_CHECKING:
     from roamtui.sources.web.backend import TimeLimit
@@ -31,7 +30,6 @@ ROBOTS_ACCEPT = "text/plain, */*;q=0.1"
 ROBOTS_FRESH_SECONDS = 86_400.0
 """The file may be used for a day without asking again (RFC 9309)."""
 _AGENT = "roamtui"
-_FRACTION_DIGITS_MAX = 3
 
 
 class _Site:
@@ -70,7 +68,7 @@ class PoliteExchange:
                 reply = self._exchange.ask(request)
             if reply.status not in _BUSY or waits >= self._options.retries_max:
                 return reply
-            seconds = find_retry_seconds(reply, now=time.time())
+            seconds = read_retry_after(reply.headers.get("retry-after", ""))
             if seconds is None:
                 seconds = _FIRST_WAIT_SECONDS * 2**waits
             if seconds > min(self._options.retry_seconds_max, self._time_limit.remaining()):
@@ -116,11 +114,13 @@ class PoliteExchange:
         seconds = self._options.robots_seconds_max
         if site.is_robots_read or not site.robots_lock.acquire(timeout=seconds):
             return
+        from protego import Protego  # noqa: PLC0415 - few sources are sites of many pages
+
         try:
             if not site.is_robots_read:
                 with self._time_limit.within(seconds):
-                    delay = find_crawl_delay(self._read_robots(site, request))
-                if delay > 0:
+                    delay = Protego.parse(self._read_robots(site, request)).crawl_delay(_AGENT)
+                if delay is not None and delay > 0:
                     site.throttle.slow_down(min(delay, self._options.crawl_delay_seconds_max))
                 site.is_robots_read = True
         finally:
@@ -154,20 +154,6 @@ class PoliteExchange:
         if self._cache is not None and is_kept(reply):
             self._cache.save(replace(entry, fresh_until=now + ROBOTS_FRESH_SECONDS))
         return entry
-
-
-def find_retry_seconds(reply: Reply, *, now: float) -> float | None:
-    """Return how long a busy site wants to be left alone, None where it does not say."""
-    text = reply.headers.get("retry-after", "").strip()
-    seconds = read_seconds(text)
-    if seconds is not None or not text:
-        return seconds
-    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - only a busy site needs it
-
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 class ThrottledError(Exception):
@@ -233,33 +219,3 @@ class HostThrottle:
         with self._condition:
             self._is_closed = True
             self._condition.notify_all()
-
-
-def find_crawl_delay(text: str) -> float:
-    """Return the pause in seconds that robots.txt asks of this program, else of everyone; 0 for none."""
-    delays: dict[str, float] = {}
-    agents: list[str] = []
-    is_list_open = False
-    for line in text.splitlines():
-        name, mark, value = line.partition("#")[0].partition(":")
-        name, value = name.strip().lower(), value.strip().lower()
-        if not mark or not name:
-            continue
-        if name == "user-agent":
-            agents = [*agents, value] if is_list_open else [value]
-            is_list_open = True
-            continue
-        is_list_open = False
-        delay = _read_delay(value) if name == "crawl-delay" else None
-        if delay is not None:
-            delays |= dict.fromkeys(agents, delay)
-    return delays.get(_AGENT, delays.get("*", 0.0))
-
-
-def _read_delay(text: str) -> float | None:
-    whole, mark, fraction = text.partition(".")
-    seconds = read_seconds(whole or "0")
-    if seconds is None or (mark and not (fraction.isascii() and fraction.isdigit())):
-        return None
-    delay = seconds + (float(f"0.{fraction[:_FRACTION_DIGITS_MAX]}") if mark else 0.0)
-    return delay if math.isfinite(delay) else None

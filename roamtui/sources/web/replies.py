@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
@@ -79,6 +81,20 @@ def read_content_type(header: str) -> tuple[str, str | None]:
         media_type if _MEDIA_TYPE.fullmatch(media_type) else "",
         charset.group(1).lower() if charset else None,
     )
+
+
+def read_retry_after(text: str) -> float | None:
+    """Return how many seconds a busy site wants to be left alone, None where it does not say."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        from email.utils import parsedate_to_datetime  # noqa: PLC0415 - only a busy site needs it
+
+        try:
+            seconds = parsedate_to_datetime(text).timestamp() - time.time()
+        except (ValueError, OverflowError, OSError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 def _find_location(reply: Reply) -> str | None:

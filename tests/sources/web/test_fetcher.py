@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import socket
-import zlib
 
 import pytest
 
@@ -35,7 +34,7 @@ def test_a_page_comes_whole_with_what_the_site_says_of_it() -> None:
     assert request.headers == {
         "host": f"127.0.0.1:{server.port}",
         "accept": "text/markdown",
-        "accept-encoding": "gzip, deflate",
+        "accept-encoding": "gzip",
         "connection": "keep-alive",
         "user-agent": f"roamtui/{roamtui.__version__} (+https://pypi.org/project/roamtui/)",
     }
@@ -45,13 +44,11 @@ def test_a_page_comes_whole_with_what_the_site_says_of_it() -> None:
     ("encoding", "data"),
     [
         ("gzip", gzip.compress(PAGE)),
-        ("X-GZIP", gzip.compress(PAGE[:100]) + gzip.compress(PAGE[100:]) + b"\0\0padding"),
-        ("deflate", zlib.compress(PAGE)),
-        ("deflate", zlib.compress(PAGE, wbits=-15)),
+        ("X-GZIP", gzip.compress(PAGE) + b"\0\0padding"),
         ("identity", PAGE),
         ("gzip", b""),
     ],
-    ids=["gzip", "two gzip members and padding", "zlib", "raw deflate", "identity", "empty"],
+    ids=["gzip", "padded", "identity", "empty"],
 )
 def test_a_body_is_decompressed(encoding: str, data: bytes) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:

@@ -6,7 +6,6 @@ import gzip
 import itertools
 import threading
 import tracemalloc
-import zlib
 from collections.abc import Callable
 from contextlib import closing
 
@@ -36,23 +35,15 @@ def _chunk(data: bytes) -> bytes:
     return f"{len(data):x}\r\n".encode() + data + b"\r\n"
 
 
-def _bomb(wbits: int) -> bytes:
-    packer = zlib.compressobj(9, wbits=wbits)
-    return b"".join(packer.compress(bytes(1_000_000)) for _ in range(50)) + packer.flush()
-
-
+_BOMB = gzip.compress(bytes(50_000_000))
 _TOO_LARGE: dict[str, Handler] = {
     "says 10 GB": raw(_OK + b"Content-Length: 10000000000\r\n\r\n", b"x" * 1000),
     "never ends": stream(_OK + b"\r\n", itertools.repeat(b"x" * 65536)),
     "never ends in chunks": stream(_CHUNKED + b"\r\n", itertools.repeat(_chunk(b"x" * 65536))),
-    "a gzip bomb": answer(_bomb(31), headers=[("Content-Encoding", "gzip")]),
-    "a deflate bomb": answer(_bomb(15), headers=[("Content-Encoding", "deflate")]),
-    "a raw deflate bomb": answer(_bomb(-15), headers=[("Content-Encoding", "deflate")]),
-    "a bomb of many members": answer(gzip.compress(bytes(1000)) * 2000, headers=[("Content-Encoding", "gzip")]),
-    "a bomb of empty members": answer(gzip.compress(b"") * 5000, headers=[("Content-Encoding", "gzip")]),
+    "a gzip bomb": answer(_BOMB, headers=[("Content-Encoding", "gzip")]),
     "compressed endlessly into nothing": stream(
-        _CHUNKED + b"Content-Encoding: deflate\r\n\r\n",
-        itertools.chain([_chunk(b"\x78\x9c")], itertools.repeat(_chunk(b"\x00\x00\x00\xff\xff" * 5000))),
+        _CHUNKED + b"Content-Encoding: gzip\r\n\r\n",
+        itertools.chain([_chunk(gzip.compress(b"")[:10])], itertools.repeat(_chunk(b"\x00\x00\x00\xff\xff" * 5000))),
     ),
 }
 
@@ -67,14 +58,12 @@ def test_a_body_larger_than_allowed_is_not_taken_in(name: str) -> None:
     assert max(reports, default=0) <= _LIMIT + 65536
 
 
-@pytest.mark.parametrize(("encoding", "wbits"), [("gzip", 31), ("deflate", 15), ("deflate", -15)])
-def test_a_bomb_takes_no_memory(encoding: str, wbits: int) -> None:
-    bomb = _bomb(wbits)
-    reader = BodyReader(encoding, _LIMIT, "https://docs.example/")
+def test_a_bomb_takes_no_memory() -> None:
+    reader = BodyReader("gzip", _LIMIT, "https://docs.example/")
     tracemalloc.start()
     try:
         with pytest.raises(FetchError, match="is larger than"):
-            reader.add(bomb)
+            reader.add(_BOMB)
         assert tracemalloc.get_traced_memory()[1] < 10 * _LIMIT
     finally:
         tracemalloc.stop()
@@ -87,7 +76,7 @@ def test_a_body_exactly_as_long_as_allowed_is_taken_in() -> None:
             assert len(fetcher.fetch(server.origin, allow(server)).body) == _LIMIT
 
 
-@pytest.mark.parametrize("encoding", ["br", "zstd", "compress", "gzip, gzip", "gzip, br", "\x1b[31m", "x" * 500])
+@pytest.mark.parametrize("encoding", ["br", "zstd", "deflate", "gzip, gzip", "gzip, br", "\x1b[31m", "x" * 500])
 def test_an_encoding_that_was_not_asked_for_is_refused(encoding: str) -> None:
     with HostileServer() as server, open_fetcher() as fetcher:
         server.handlers["/"] = answer(headers=[("Content-Encoding", encoding)])
@@ -103,12 +92,11 @@ _BROKEN: dict[str, tuple[Handler, str]] = {
         answer(gzip.compress(b"words" * 100)[:-9], headers=[("Content-Encoding", "gzip")]),
         "came incomplete",
     ),
-    "deflate without an end": (
-        answer(zlib.compress(b"words" * 100)[:-5], headers=[("Content-Encoding", "deflate")]),
-        "came incomplete",
-    ),
     "gzip in name only": (answer(b"words", headers=[("Content-Encoding", "gzip")]), "came damaged"),
-    "deflate in name only": (answer(b"\xff" * 99, headers=[("Content-Encoding", "deflate")]), "came damaged"),
+    "gzip in two parts": (
+        answer(gzip.compress(b"words") * 2, headers=[("Content-Encoding", "gzip")]),
+        "came in several parts",
+    ),
     "gzip with a wrong sum": (
         answer(gzip.compress(b"words")[:-8] + bytes(8), headers=[("Content-Encoding", "gzip")]),
         "came damaged",

@@ -12,7 +12,6 @@ import pytest
 
 from roamtui.sources.web import politeness
 from roamtui.sources.web.fetcher import Fetcher, FetchError
-from roamtui.sources.web.politeness import find_crawl_delay
 from tests.fakes.hostile_server import Client, Handler, HostileServer, SeenRequest, answer, raw, redirect
 from tests.sources.web.fetching import allow, open_fetcher
 
@@ -118,27 +117,6 @@ def test_odd_robots_hold_up_no_page(name: str) -> None:
         server.handlers["/robots.txt"] = _ODD_ROBOTS[name]
         fetcher.fetch(f"{server.origin}/0", allow(server))
         assert len(_fetch_all(fetcher, server, 4)) == 4
-
-
-@pytest.mark.parametrize(
-    ("text", "delay"),
-    [
-        ("", 0),
-        ("User-agent: *\nCrawl-delay: 5", 5),
-        ("user-AGENT : * # all\r\ncrawl-DELAY : 0.5 # half\r\n", 0.5),
-        ("User-agent: *\nCrawl-delay: 5\n\nUser-agent: roamtui\nCrawl-delay: 1", 1),
-        ("User-agent: roamtui\nUser-agent: other\nCrawl-delay: 2\n\nUser-agent: *\nCrawl-delay: 9", 2),
-        ("User-agent: other\nCrawl-delay: 5", 0),
-        ("Crawl-delay: 5", 0),
-        ("User-agent: *\nCrawl-delay: inf", 0),
-        ("User-agent: *\nCrawl-delay: -3", 0),
-        ("User-agent: *\nCrawl-delay: ٣", 0),
-        ("User-agent: *\nCrawl-delay: 1e9", 0),
-        ("<html>not: found</html>", 0),
-    ],
-)
-def test_the_pause_that_robots_ask_for(text: str, delay: float) -> None:
-    assert find_crawl_delay(text) == delay
 
 
 @pytest.mark.parametrize("status", [429, 503])
