@@ -9,7 +9,6 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING, Any
@@ -17,36 +16,12 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from roamtui.document.scanning.blocks import parse_blocks
-from roamtui.document.scanning.scanner import FoundHeadings, HeadingScanner
+from roamtui.document.scanning.scanner import Headings, HeadingScanner
 
 if TYPE_CHECKING:
     from array import array
 
     from markdown_it import MarkdownIt
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading outside quotes and lists."""
-
-    level: int
-    """1 to 6."""
-    title: str
-    """Text and code of its inline tokens, joined."""
-    line: int
-    """0-based line where it begins."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadingColumns:
-    """The headings of a text, a column for each property."""
-
-    levels: bytes
-    titles: list[str]
-    offsets: array[int]
-    """Where each heading's first line begins."""
-    is_too_deep: bool
-    """As in `FoundHeadings`."""
 
 
 def count_lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
@@ -55,8 +30,8 @@ def count_lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
     return accumulate(map(text.count, repeat("\n"), chain((0,), offsets), offsets))
 
 
-def scan_headings(text: str, start: int = 0) -> HeadingColumns:
-    r"""Return the headings of a Markdown text as columns.
+def scan_headings(text: str, start: int = 0) -> Headings:
+    r"""Return the headings of a Markdown text.
 
     Args:
         text: Markdown with ``\n`` as its only line end.
@@ -64,10 +39,20 @@ def scan_headings(text: str, start: int = 0) -> HeadingColumns:
     """
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     found = HeadingScanner(source, start).scan()
-    references = LazyReferences(source, start, found.offsets)
-    titles = TitleReader({"references": references}).read_all(found, source)
-    levels = bytes(found.levels)
-    return HeadingColumns(levels=levels, titles=titles, offsets=found.offsets, is_too_deep=found.is_too_deep)
+    env = {"references": _LazyReferences(source, start, found.offsets)}
+    known: dict[str, str] = {}
+    for row in found.unread:
+        content = found.titles[row]
+        if not content:
+            found.titles[row] = read_blank_title(source, found.offsets[row], found.levels[row])
+        elif not _ACTIVE.search(content):
+            found.titles[row] = content.strip(" \t")
+        else:
+            if content not in known:
+                simple = _read_simple(content)
+                known[content] = parse_title(content, env) if simple is None else simple
+            found.titles[row] = known[content]
+    return found
 
 
 _NESTING_MAX = 100
@@ -78,52 +63,12 @@ _PARSED_MAX = 100_000
 _ACTIVE = re.compile(r"[\\`*_\[<&\n]")
 """What an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
 _CODE = re.compile(r"`([^`]+)`")
-_QUIET = re.compile(r"[^\\`*_\[<&\n]*(?:(?:(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|&(?![#A-Za-z]))[^\\`*_\[<&\n]*)*")
-"""Text in which nothing is marked: an underscore between letters or an ampersand before a space does nothing."""
 _LINK = re.compile(r"(?<![!\\])\[([^\\`*_\[\]<&\n]*)\]\((?:https?://|[/#.])[^\s()<>\[\]`]*(?: \"[^\"\\`\n]*\")?\)")
 """A link whose text holds no mark and whose address cannot be refused."""
-_SPACED_LINE_END = re.compile(r"[ \t]\n|\n[ \t]")
-_EMPHASIS = re.compile(
-    r"(?<![^ ])(\*\*?|__?)(?=[\0!-~])((?![\\`*_\[<&])[^\n]"
-    r"(?:[^\\`*_\[<&\n]*(?![\\`*_\[<&])[\0!-~])?)\1(?![^ ])"
-)
-"""Emphasis of unmarked text between spaces: its marks can only open and only close."""
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CONTAINER_MARKS = " \t>*+-0123456789.)"
 """What may stand before a definition on its line."""
 _LABEL_END = re.compile(r"\]:")
 _NO_WORD = re.compile(r"[\W_]+")
-
-
-class TitleReader:
-    """Reads titles of one document, each distinct content once."""
-
-    def __init__(self, env: dict[str, Any]) -> None:
-        self._env = env
-        self._known: dict[str, str] = {}
-
-    def read_all(self, found: FoundHeadings, text: str) -> list[str]:
-        """Return the title of each heading found in `text`."""
-        titles = found.contents.copy()
-        is_active = _ACTIVE.search
-        for row in found.unread:
-            content = titles[row]
-            if not content:
-                titles[row] = read_blank_title(text, found.offsets[row], found.levels[row])
-            elif is_active(content):
-                titles[row] = self._read_marked(content)
-            else:
-                titles[row] = content.strip(" \t")
-        return titles
-
-    def _read_marked(self, content: str) -> str:
-        title = self._known.get(content)
-        if title is None:
-            title = _read_simple(content)
-            if title is None:
-                title = parse_title(content, self._env)
-            self._known[content] = title
-        return title
 
 
 def parse_title(content: str, env: dict[str, Any]) -> str:
@@ -143,24 +88,17 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
 
 
 def _read_simple(content: str) -> str | None:
-    """Return a title whose marks are easy to tell, each whole by itself with nothing marked around it, else None.
-
-    A link leaves NUL at both ends of its text, which no content holds: an underscore beside it is not between letters.
-    """
-    if "``" in content or len(content) > _PARSED_MAX or _SPACED_LINE_END.search(content):
+    """Return a title in which nothing is marked but code and links, each whole by itself; None for any other."""
+    if "``" in content or "\n" in content or len(content) > _PARSED_MAX:
         return None
-    parts = _CODE.split(content.replace("\n", " "))
+    parts = _CODE.split(content)
     for index in range(0, len(parts), 2):
-        part = _LINK.sub("\0\\1\0", parts[index])
-        if len(parts) == 1 and "\\" not in part:
-            part = _EMPHASIS.sub(r"\2", part)
-        if not _QUIET.fullmatch(_ESCAPE.sub("!", part)):
+        parts[index] = _LINK.sub(r"\1", parts[index])
+        if _ACTIVE.search(parts[index]):
             return None
-        parts[index] = _ESCAPE.sub(r"\1", part).replace("\0", "")
     for index in range(1, len(parts), 2):
         code = parts[index]
-        if code[0] == " " == code[-1] and code.strip(" "):
-            parts[index] = code[1:-1]
+        parts[index] = code[1:-1] if code[0] == " " == code[-1] and code.strip(" ") else code
     return "".join(parts).strip(" \t")
 
 
@@ -183,7 +121,7 @@ def _make_parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"maxNesting": _NESTING_MAX}).enable("table")
 
 
-class LazyReferences(Mapping[str, Any]):
+class _LazyReferences(Mapping[str, Any]):
     """The definitions of a text by normalised label, as markdown-it-py's environment holds them.
 
     A heading outside quotes and lists begins a top-level block, so the definitions between two headings are found by

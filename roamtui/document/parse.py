@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Columns, Row, build_columns, nest_levels
 from roamtui.document.document import Document
-from roamtui.document.headings import HeadingColumns, count_lines, scan_headings
+from roamtui.document.headings import count_lines, scan_headings
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, shorten
+from roamtui.document.scanning.scanner import Headings
 from roamtui.document.text import keep_text
 
 if TYPE_CHECKING:
@@ -99,12 +100,12 @@ def parse_raw(raw: RawText, *, key: str = "", url: str | None = None, has_links:
     return parse_special(document, name, has_links=has_links)
 
 
-def _build_sections(text: str, normal: str, headings: HeadingColumns) -> Columns:
+def _build_sections(text: str, normal: str, headings: Headings) -> Columns:
     """Return a row for each heading of `text`, and one for what stands before the first."""
     starts = headings.offsets
     if text is not normal:
         starts = restore_offsets(text, normal, starts)
-    levels, titles = headings.levels, headings.titles
+    levels, titles = bytes(headings.levels), headings.titles
     kinds = (NodeKind.SECTION,) * len(levels)
     if starts[0] > 0:
         levels, titles, kinds = b"\0" + levels, ["", *titles], (NodeKind.PREAMBLE, *kinds)

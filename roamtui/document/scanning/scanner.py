@@ -21,32 +21,81 @@ text; else the last block is a fence or HTML block without an end, and its first
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
-from roamtui.document.scanning import lines
 from roamtui.document.scanning.blocks import TOO_DEEP, find_starts, list_headings, parse_blocks
-from roamtui.document.scanning.lines import (
-    CANDIDATE,
-    FENCE,
-    FIRST_CANDIDATE,
-    HASHES,
-    INDENT,
-    MORE_HASHES,
-    REST,
-    TITLE,
-    trim_heading,
-)
-
-if TYPE_CHECKING:
-    import re
 
 _SPAN_MAX = 1 << 20
 """Characters; spans that follow each other closely grow up to this, since each costs something by itself."""
+_KNOWN_LINE_MAX = 100
+"""Characters; what a longer line with a tag begins is not remembered."""
 _SENTINEL = "x\n"
 _ENDLESS = ("fence", "html_block")
+
+# Every pattern of a line begins with a line end, which `re` looks for much faster than for a class or an anchor.
+_LINE = (
+    r"(?:( {1,3})(?=[#`~<=\-])|(?=[#`~<=\-]))"
+    r"(?:(#{1,6})((?:[ \t][^\n]*)?)$|(`{3,}(?=[^`\n]*$)|~{3,})|(<)[A-Za-z/!?]|(?<!\n\n)(=+|-+)[ \t]*$)"
+)
+_UNMARKED = r"[^\s|#\\`*_\[<&]"
+_HEADING = rf"#(#{{0,5}})[ \t]+({_UNMARKED}(?:[^\n|#\\`*_\[<&]*{_UNMARKED})?)[ \t]*$"
+_WHOLE_FENCE = r"```[^`\n|]*\n[^`]*+(?<=\n)`{3,}[ \t]*$"
+_CANDIDATE = rf"(?:{_HEADING}|{_WHOLE_FENCE}|{_LINE})"
+_MORE_HASHES, _TITLE, _INDENT, _HASHES, _REST, _FENCE, _HTML, _UNDERLINE = range(1, 9)
+"""Groups of a candidate. The last one that took part tells its kind; without indent that group took no part."""
+
+_NEXT_CANDIDATE = re.compile(rf"\n{_CANDIDATE}", re.MULTILINE)
+"""A line that could be a heading or hide one: ATX, fence, HTML block, or what underlines a heading.
+
+What most of them are is decided by the pattern itself. With `_TITLE` it is a heading at column 0 that no other block
+can take, and that group is its title as it stands. With no group at all it is a fence at column 0, to the end of the
+line that closes it.
+"""
+_FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)
+"""The same for a line without a line end before it."""
+
+_DELIMITER_ROW = re.compile(r"\n[ \t]*[|:\-][|:\- \t]*$", re.MULTILINE)
+_LIST_MARKER = re.compile(r"^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
+_BLANK_LINE = re.compile(r"\n[ \t]*$", re.MULTILINE)
+_PLAIN = r"(?:[^\s#`~<=>|:+*_\-\[\d]|\*{1,2}[^\s*]|\d+(?![\d.)]))"
+"""How a line of prose may begin: with nothing that could be a mark of a block."""
+_PLAIN_AFTER_BLANK = re.compile(rf"\n\n(?={_PLAIN})")
+_PLAIN_START = re.compile(_PLAIN)
+_PROSE = re.compile(rf"(?:=[^\n|]*\n)?(?:{_PLAIN}[^\n|]*\n)*")
+_OUTDENTED = tuple(re.compile(rf"\n(?! {{{indent}}}| *\t|[ \t]*$)", re.MULTILINE) for indent in range(4))
+
+_TRIMMED = (
+    "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f"
+    "\u205f\u3000"
+)
+"""What markdown-it-py strips from the ends of inline source."""
+
+
+@dataclass(slots=True)
+class Headings:
+    """Headings outside quotes and lists, in order; columns grow while a text is read."""
+
+    levels: bytearray = field(default_factory=bytearray)
+    """1 to 6."""
+    offsets: array[int] = field(default_factory=lambda: array("Q"))
+    """Where the heading's first line begins."""
+    titles: list[str] = field(default_factory=list)
+    """Before they are read the inline source, trimmed as markdown-it-py does; empty where that leaves nothing."""
+    is_too_deep: bool = False
+    """Whether quotes or lists nest deeper than they are read."""
+    unread: list[int] = field(default_factory=list)
+    """Rows whose inline source may not be their title as it stands, in order."""
+
+    def add(self, level: int, offset: int, content: str) -> None:
+        """Append one heading whose content is to be read."""
+        self.unread.append(len(self.levels))
+        self.levels.append(level)
+        self.offsets.append(offset)
+        self.titles.append(content)
 
 
 class HeadingScanner:
@@ -54,21 +103,21 @@ class HeadingScanner:
 
     def __init__(self, text: str, start: int = 0) -> None:
         self._text = text
-        self._found = FoundHeadings()
+        self._found = Headings()
         self._at = self._base = start
         self._span_end = start
         self._span_min = 0
         self._no_table = -1
         self._closings: dict[re.Pattern[str], tuple[int, int]] = {}
 
-    def scan(self) -> FoundHeadings:
+    def scan(self) -> Headings:
         """Return the headings."""
         if self._at < len(self._text):
-            first = FIRST_CANDIDATE.match(self._text, self._at)
+            first = _FIRST_CANDIDATE.match(self._text, self._at)
             if not first or self._take_headings((first,)):
-                self._at = lines.next_line(self._text, first.end() if first else self._at)
+                self._at = _next_line(self._text, first.end() if first else self._at)
         while self._at < len(self._text):
-            if self._take_headings(CANDIDATE.finditer(self._text, self._at - 1)):
+            if self._take_headings(_NEXT_CANDIDATE.finditer(self._text, self._at - 1)):
                 break
         return self._found
 
@@ -81,13 +130,13 @@ class HeadingScanner:
         last = None
         for candidate in candidates:
             kind = candidate.lastindex
-            if kind == TITLE:
-                start, more = candidate.span(MORE_HASHES)
+            if kind == _TITLE:
+                start, more = candidate.span(_MORE_HASHES)
                 found.levels.append(more - start + 1)
                 found.offsets.append(start - 1)
-                found.contents.append(candidate[TITLE])
-            elif kind == REST and not candidate[INDENT] and "|" not in candidate[REST]:
-                found.add(len(candidate[HASHES]), candidate.start(HASHES), trim_heading(candidate[REST]))
+                found.titles.append(candidate[_TITLE])
+            elif kind == _REST and not candidate[_INDENT] and "|" not in candidate[_REST]:
+                found.add(len(candidate[_HASHES]), candidate.start(_HASHES), _trim_heading(candidate[_REST]))
             elif kind is not None:
                 if last:
                     self._base = last.end() + 1
@@ -99,36 +148,35 @@ class HeadingScanner:
         return True
 
     def _decide(self, candidate: re.Match[str]) -> None:
-        indent = len(candidate[INDENT] or "")
-        start = candidate.start(HASHES if candidate.lastindex == REST else candidate.lastindex or 0) - indent
-        if start != self._no_table and lines.could_head_table(self._text, start):
+        indent = len(candidate[_INDENT] or "")
+        start = candidate.start(_HASHES if candidate.lastindex == _REST else candidate.lastindex or 0) - indent
+        if start != self._no_table and _could_head_table(self._text, start):
             self._no_table = start
             self._parse_span(start)
             return
-        match candidate.lastindex:
-            case lines.FENCE:
-                self._decide_fence(candidate, start, indent)
-            case lines.HTML:
-                self._decide_html(start, indent)
-            case lines.UNDERLINE:
-                self._decide_underline(candidate, start)
-            case _:
-                self._decide_heading(candidate, start, indent)
+        if candidate.lastindex == _FENCE:
+            self._decide_fence(candidate, start, indent)
+        elif candidate.lastindex == _HTML:
+            self._decide_html(start, indent)
+        elif candidate.lastindex == _UNDERLINE:
+            self._decide_underline(candidate, start)
+        else:
+            self._decide_heading(candidate, start, indent)
 
     def _decide_heading(self, candidate: re.Match[str], start: int, indent: int) -> None:
         if self._is_outside_lists(start, indent):
-            self._found.add(len(candidate[HASHES]), start, trim_heading(candidate[REST]))
+            self._found.add(len(candidate[_HASHES]), start, _trim_heading(candidate[_REST]))
             self._at = self._base = candidate.end() + 1
         else:
             self._parse_span(start)
 
     def _decide_fence(self, candidate: re.Match[str], start: int, indent: int) -> None:
-        opened, marker = candidate.end(), candidate[FENCE]
+        opened, marker = candidate.end(), candidate[_FENCE]
         if not indent or start == self._base:
-            self._at = self._base = lines.find_fence_end(self._text, opened, marker) + 1
+            self._at = self._base = _find_fence_end(self._text, opened, marker) + 1
             return
-        end = self._find_end(lines.make_closing(marker), opened)
-        if end < len(self._text) and lines.is_indented(self._text, opened, end, indent):
+        end = self._find_end(_make_closing(marker), opened)
+        if end < len(self._text) and not _OUTDENTED[indent].search(self._text, opened, end):
             self._at = end + 1
         elif self._is_outside_lists(start, indent):
             self._at = self._base = end + 1
@@ -137,20 +185,24 @@ class HeadingScanner:
 
     def _decide_html(self, start: int, indent: int) -> None:
         text = self._text
-        after = lines.next_line(text, start)
-        opening = lines.match_html(text[start + indent : after].removesuffix("\n"))
+        after = _next_line(text, start)
+        opening = _match_html(text, start + indent)
         if opening is None:
             self._at = after
             return
         closing, may_interrupt = opening
         is_base = start == self._base
-        end = lines.next_line(text, self._find_end(closing, start)) if closing else lines.find_blank(text, start)
-        if not (may_interrupt or is_base or lines.is_blank_before(text, start)):
-            if lines.has_interruption(text, after - 1, end):
+        if closing:
+            end = _next_line(text, self._find_end(closing, start))
+        else:
+            blank = _BLANK_LINE.search(text, start)
+            end = blank.start() + 1 if blank else len(text)
+        if not (may_interrupt or is_base or _is_blank_before(text, start)):
+            if _has_interruption(text, after - 1, end):
                 self._parse_span(start)
             else:
                 self._at = end
-        elif indent and not is_base and end < len(text) and lines.is_indented(text, start, end - 1, indent):
+        elif indent and not is_base and end < len(text) and not _OUTDENTED[indent].search(text, start, end - 1):
             self._at = end
         elif self._is_outside_lists(start, indent):
             self._at = self._base = end
@@ -159,14 +211,14 @@ class HeadingScanner:
 
     def _decide_underline(self, candidate: re.Match[str], start: int) -> None:
         text = self._text
-        if start == self._base or lines.is_blank_before(text, start):
+        if start == self._base or _is_blank_before(text, start):
             self._at = candidate.end() + 1
             return
         blank = text.rfind("\n\n", max(self._base - 1, 0), start)
         begin = self._base if blank < 0 else blank + 2
-        if lines.is_prose(text, begin, start):
-            level = 1 if candidate[lines.UNDERLINE][0] == "=" else 2
-            self._found.add(level, begin, lines.trim(text[begin : start - 1]))
+        if _PROSE.fullmatch(text, begin, start):
+            level = 1 if candidate[_UNDERLINE][0] == "=" else 2
+            self._found.add(level, begin, text[begin : start - 1].strip(_TRIMMED))
             self._at = self._base = candidate.end() + 1
         else:
             self._parse_span(start)
@@ -185,16 +237,14 @@ class HeadingScanner:
         return found.end() if found else len(self._text)
 
     def _is_outside_lists(self, start: int, indent: int) -> bool:
-        return (
-            indent == 0 or start == self._base or not lines.has_list_marker(self._text, self._find_base(start), start)
-        )
+        return indent == 0 or start == self._base or not _LIST_MARKER.search(self._text, self._find_base(start), start)
 
     def _find_base(self, start: int) -> int:
         """Return the last base at or before `start` that can be told from two lines."""
         text, least = self._text, max(self._base - 1, 0)
         blank = text.rfind("\n\n", least, start)
         while blank >= 0:
-            if lines.is_plain(text, blank + 2):
+            if _PLAIN_START.match(text, blank + 2):
                 return blank + 2
             blank = text.rfind("\n\n", least, blank + 1)
         return self._base
@@ -203,7 +253,8 @@ class HeadingScanner:
         """Let the block rules read from the last base before the line at `start` to a base after it."""
         text, begin = self._text, self._find_base(start)
         self._span_min = min(2 * self._span_min + 1_000, _SPAN_MAX) if begin - self._span_end < self._span_min else 0
-        end = lines.find_plain_after_blank(text, max(lines.next_line(text, start) - 1, begin + self._span_min))
+        plain = _PLAIN_AFTER_BLANK.search(text, max(_next_line(text, start) - 1, begin + self._span_min))
+        end = plain.end() if plain else len(text)
         self._at = self._base = self._read_span(begin, end) or self._read_span(begin, len(text))
         self._span_end = end
 
@@ -232,25 +283,79 @@ class HeadingScanner:
         return end if is_last else begin + starts[count]
 
 
-@dataclass(slots=True)
-class FoundHeadings:
-    """Headings outside quotes and lists, in order; columns grow while a text is read."""
+def _trim_heading(rest: str) -> str:
+    """Return the content of an ATX heading from what follows its opening sequence on the line."""
+    if rest.endswith(("#", " ", "\t")):
+        rest = rest.rstrip(" \t")
+        unclosed = rest.rstrip("#")
+        if unclosed.endswith((" ", "\t")):
+            rest = unclosed
+    return rest.strip(_TRIMMED)
 
-    levels: bytearray = field(default_factory=bytearray)
-    """1 to 6."""
-    offsets: array[int] = field(default_factory=lambda: array("Q"))
-    """Where the heading's first line begins."""
-    contents: list[str] = field(default_factory=list)
-    """Inline source, trimmed as markdown-it-py does; empty where that leaves nothing."""
 
-    is_too_deep: bool = False
-    """Whether quotes or lists nest deeper than they are read."""
-    unread: list[int] = field(default_factory=list)
-    """Rows whose content may not be their title as it stands, in order."""
+def _could_head_table(text: str, start: int) -> bool:
+    """Tell whether a line holds a bar and the next one could make it the head of a table, whatever else it is."""
+    end = text.find("\n", start)
+    return end >= 0 and text.find("|", start, end) >= 0 and _DELIMITER_ROW.match(text, end) is not None
 
-    def add(self, level: int, offset: int, content: str) -> None:
-        """Append one heading whose content is to be read."""
-        self.unread.append(len(self.levels))
-        self.levels.append(level)
-        self.offsets.append(offset)
-        self.contents.append(content)
+
+def _is_blank_before(text: str, start: int) -> bool:
+    """Tell whether the line before the one at `start` is blank or missing."""
+    if start < 2 or text[start - 2] == "\n":
+        return True
+    previous = text.rfind("\n", 0, start - 1) + 1
+    return text[start - 2] in " \t" and not text[previous : start - 1].strip(" \t")
+
+
+def _find_fence_end(text: str, start: int, marker: str) -> int:
+    """Return the end of the line that closes a fence, without its line end; the length of `text` if none does."""
+    first = text.find(marker, start)
+    if first < 0:
+        return len(text)
+    end = first + len(marker)
+    if text[first - 1] == "\n" and text[end : end + 1] == "\n":
+        return end
+    found = _make_closing(marker).search(text, start)
+    return found.end() if found else len(text)
+
+
+@lru_cache(maxsize=64)
+def _make_closing(marker: str) -> re.Pattern[str]:
+    """Return what finds a line that closes a fence begun with `marker`, from the line end before it."""
+    return re.compile(rf"\n {{0,3}}{marker[0]}{{{len(marker)},}}[ \t]*$", re.MULTILINE)
+
+
+def _has_interruption(text: str, start: int, stop: int) -> bool:
+    """Tell whether a range holds a candidate other than HTML that may not interrupt a paragraph."""
+    for candidate in _NEXT_CANDIDATE.finditer(text, start, stop):
+        if candidate.lastindex != _HTML:
+            return True
+        opening = _match_html(text, candidate.start(_HTML))
+        if opening is not None and opening[1]:
+            return True
+    return False
+
+
+def _next_line(text: str, offset: int) -> int:
+    """Return where the line after the one that holds `offset` begins; the length of `text` after the last."""
+    end = text.find("\n", offset)
+    return len(text) if end < 0 else end + 1
+
+
+def _match_html(text: str, start: int) -> tuple[re.Pattern[str] | None, bool] | None:
+    """Return what ends the HTML block that a line begins, and whether it may interrupt a paragraph; None if it is none.
+
+    What ends it is None where that is a blank line.
+    """
+    line = text[start : _next_line(text, start)].removesuffix("\n")
+    return _match_line(line) if len(line) <= _KNOWN_LINE_MAX else _match_line.__wrapped__(line)
+
+
+@lru_cache(maxsize=1024)  # the same tags come again and again
+def _match_line(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
+    from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - often not needed
+
+    for opening, closing, may_interrupt in HTML_SEQUENCES:
+        if opening.search(line):
+            return None if closing.search("") else closing, may_interrupt
+    return None
