@@ -11,7 +11,6 @@ from pathlib import Path
 from roamtui.search.stem import stem
 
 _LISTS = re.compile(r"^== (.+)\n((?:(?!==).*\n)*)", re.MULTILINE)
-_NAME = re.compile(r"<([a-z ]+)>")
 
 
 @cache
@@ -31,8 +30,8 @@ def list_words(name: str) -> tuple[str, ...]:
 
 
 def make_pattern(name: str) -> str:
-    """Return a list as alternatives of a pattern, with those that it names in it."""
-    return _NAME.sub(lambda found: make_pattern(found[1]), "|".join(list_lines(name)))
+    """Return a list as alternatives of a pattern."""
+    return "|".join(list_lines(name))
 
 
 def find_synonyms(words: Iterable[str]) -> tuple[str, ...]:
@@ -55,22 +54,9 @@ def _list_by_stem() -> Mapping[str, frozenset[str]]:
 MONTHS = make_pattern("months")
 """Names of months, as alternatives of a pattern in lower case."""
 _AGE_WORDS = ("age", "lebensjahr", "alter", "edad", "岁", "歳")
-_FORMS = tuple(
-    (re.compile(make_pattern(f"asks for {form}"), re.IGNORECASE), re.compile(make_pattern(form), re.IGNORECASE))
-    for form in ("age", "duration", "time", "price", "number")
-)
-"""By what a question is known, and by what the sentence that answers it; the more exact first."""
-
-
-def find_answer_form(question: str) -> re.Pattern[str] | None:
-    """Return what a sentence should hold that answers a question for a number, an age, a time or a price.
-
-    Returns:
-        A pattern to search sentences for; None where the question asks for nothing of the kind.
-    """
-    return next((answered for asked, answered in _FORMS if asked.search(question)), None)
+_ASKS_FOR_AGE = re.compile(make_pattern("asks for age"), re.IGNORECASE)
 
 
 def list_implied(question: str) -> tuple[str, ...]:
     """Return the words that a question asks for without saying them: a text says age where one asks how old."""
-    return _AGE_WORDS if _FORMS[0][0].search(question) else ()
+    return _AGE_WORDS if _ASKS_FOR_AGE.search(question) else ()

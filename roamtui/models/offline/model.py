@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 from roamtui.conversation.transcript import Role, ToolCall, Usage
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
-from roamtui.models.offline.reading import Found, Reading, is_follow_up, read_messages
+from roamtui.models.offline.reading import Reading, is_follow_up, read_messages
 from roamtui.models.offline.writing import (
     is_about_exceptions,
     is_answered,
@@ -57,7 +57,7 @@ def choose_sections(reading: Reading) -> tuple[str, ...]:
 def _take_hits(reading: Reading, closed: frozenset[str]) -> tuple[str, ...]:
     chosen: list[str] = []
     tokens = 0
-    for hit in [hit for hit in reading.found if not _is_bare(hit)][:SECTIONS_MAX]:
+    for hit in reading.found[:SECTIONS_MAX]:
         cost = min(_BLOCK_TOKENS_MAX, hit.tokens)
         if hit.section_id in closed or hit.section_id in chosen:
             continue
@@ -65,17 +65,7 @@ def _take_hits(reading: Reading, closed: frozenset[str]) -> tuple[str, ...]:
             continue
         chosen.append(hit.section_id)
         tokens += cost
-    return (*chosen, *_find_exceptions(reading, closed.union(chosen)))
-
-
-def _find_exceptions(reading: Reading, closed: frozenset[str]) -> Iterator[str]:
-    """Yield hits about exceptions that stand below or beside the best one."""
-    best = reading.found[0].path
-    for hit in reading.found:
-        parent, _, title = hit.path.rpartition(" > ")
-        is_near = parent in (best, best.rpartition(" > ")[0])
-        if is_near and is_about_exceptions(title) and hit.section_id not in closed:
-            yield hit.section_id
+    return tuple(chosen)
 
 
 def choose_exceptions(reading: Reading) -> tuple[str, ...]:
@@ -83,11 +73,6 @@ def choose_exceptions(reading: Reading) -> tuple[str, ...]:
     closed = reading.given_ids | reading.asked_ids
     listed = (section_id for section_id, title in reading.listed if is_about_exceptions(title))
     return tuple(dict.fromkeys(section_id for section_id in listed if section_id not in closed))[:SECTIONS_MAX]
-
-
-def _is_bare(hit: Found) -> bool:
-    """Return whether opening a hit would show nothing but its heading."""
-    return not hit.snippet.strip() and not hit.tokens
 
 
 class OfflineModel:

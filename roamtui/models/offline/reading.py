@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -44,8 +43,6 @@ _WITHIN = re.compile(
     r"^\(The question is about \[(?P<id>[0-9a-f]{8})\] (?P<path>.+) and what lies below it:", re.MULTILINE
 )
 _FOLLOW_UP_TERMS_MAX = 3
-_HITS_EACH = 2
-"""Of a file; the others of it are taken for worse than those of the files after it."""
 _UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 
 
@@ -182,29 +179,16 @@ def _strip_ids(section: Given) -> Given:
     return replace(section, text=strip_marks(section.text), inside=inside)
 
 
-def _find_hits(text: str) -> list[Found]:
-    """Return the hits of a search, the best first as far as can be told: those of a file stand together."""
-    places: Counter[str] = Counter()
-    ranked: list[tuple[bool, Found]] = []
-    for file, hit in _list_hits(text):
-        ranked.append((bool(file) and places[file] >= _HITS_EACH, hit))
-        places[file] += 1
-    return [hit for _, hit in sorted(ranked, key=lambda pair: pair[0])]
-
-
-def _list_hits(text: str) -> Iterator[tuple[str, Found]]:
-    """Yield hits as they stand, each with the name of its file where there is one."""
+def _find_hits(text: str) -> Iterator[Found]:
+    """Yield the hits of a search as they stand, each with the name of its file in its path where there is one."""
     heads = [(match.start(), match[1]) for match in _HIT_FILE.finditer(text)]
     for match in _HIT.finditer(text):
         file = next((name for start, name in reversed(heads) if start < match.start()), "")
-        yield (
-            file,
-            Found(
-                section_id=match["id"],
-                path=f"{file} > {match['path']}" if file else match["path"],
-                tokens=_estimate_cost(match["own"], match["all"]),
-                snippet=" ".join(match["excerpt"].split()),
-            ),
+        yield Found(
+            section_id=match["id"],
+            path=f"{file} > {match['path']}" if file else match["path"],
+            tokens=_estimate_cost(match["own"], match["all"]),
+            snippet=" ".join(match["excerpt"].split()),
         )
 
 

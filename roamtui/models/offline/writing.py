@@ -13,7 +13,7 @@ from roamtui.search.sentences import best_sentences, find_opening, find_sentence
 from roamtui.search.terms import find_forms, find_terms, find_words, is_unspaced, query_terms
 from roamtui.search.titles import find_similar
 from roamtui.search.units import UnitKind
-from roamtui.search.words import find_answer_form, find_synonyms, list_implied
+from roamtui.search.words import find_synonyms
 
 _QUOTES_MAX = 3
 _FURTHER_SHARE = 0.72
@@ -39,22 +39,16 @@ _RANK_LOSS = 0.08
 """What each rank of the search costs a sentence."""
 _MISTYPED_MIN = 5
 """Letters; shorter words are too like each other."""
-_FORM_GAIN = 1.2
-"""What a sentence gains that holds a number, a time or a price where the question asks for one."""
 _QUOTE_LENGTH_MAX = 320
 _SENTENCES_EACH = 4
-_SENTENCES_BY_FORM = 12
-"""Where the question asks for a form, which a sentence further down may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
     section: Given
     quote: str
-    match: float
-    """How much of the question it holds; about 1 where that is all."""
     score: float
-    """The same, and more where the form of the answer fits too."""
+    """How much of the question it holds; about 1 where that is all."""
     coverage: float
     """Share of the question's weight that its section holds."""
 
@@ -107,36 +101,31 @@ def is_answered_by_start(reading: Reading) -> bool:
 
 
 def _has_match(candidates: Sequence[_Candidate]) -> bool:
-    return max((candidate.match for candidate in candidates), default=0.0) >= _MATCH_MIN
+    return bool(candidates) and candidates[0].score >= _MATCH_MIN
 
 
 def _rank_candidates(reading: Reading, terms: Sequence[str]) -> list[_Candidate]:
     sections = _choose_given(reading)
     ranks = {hit.section_id: rank for rank, hit in enumerate(reading.found)}
     texts = [f"{section.path}\n{section.text}" for section in sections]
-    implied = list_implied(reading.question)
-    terms = (*terms, *(word for word in implied if any(find_terms(text, (word,)) for text in texts)))
     forms = find_forms("\n".join(texts), terms, find_language(find_words(reading.question)))
     weights = _weigh_terms(terms, reading, forms)
     total = sum(weights.values())
     meant = _list_synonyms(terms, texts, forms)
     weights |= {synonym: _SYNONYM_SHARE * weights[term] for synonym, term in meant.items()}
     terms = tuple(weights)
-    form = find_answer_form(reading.question)
-    limit = _SENTENCES_EACH if form is None else _SENTENCES_BY_FORM
     candidates = []
     for section in sections:
         in_path = {term for _, term in find_terms(section.path, terms, forms)}
         in_section = in_path | {term for _, term in find_terms(section.text, terms, forms)}
         coverage = sum({meant.get(term, term): weights[term] for term in in_section}.values()) / total
         loss = 1 / (1 + _RANK_LOSS * ranks.get(section.section_id, len(ranks)))
-        for start, end, sentence_score in _find_sentences(section.text, terms, weights, forms, limit):
+        for start, end, sentence_score in _find_sentences(section.text, terms, weights, forms):
             quote = section.text[start:end]
             in_quote = {term for _, term in find_terms(quote, terms, forms)}
             path_gain = _PATH_WEIGHT * sum(weights[term] for term in in_path - in_quote) / total
-            match = (sentence_score + path_gain + _SECTION_SHARE * coverage) * loss
-            score = match * _FORM_GAIN if form is not None and form.search(quote) else match
-            candidates.append(_Candidate(section=section, quote=quote, match=match, score=score, coverage=coverage))
+            score = (sentence_score + path_gain + _SECTION_SHARE * coverage) * loss
+            candidates.append(_Candidate(section=section, quote=quote, score=score, coverage=coverage))
     return sorted(candidates, key=lambda candidate: -candidate.score)
 
 
@@ -156,10 +145,10 @@ def _find_written(term: str, words: set[str]) -> Iterable[str]:
 
 
 def _find_sentences(
-    text: str, terms: Sequence[str], weights: Mapping[str, float], forms: Mapping[str, str], limit: int
+    text: str, terms: Sequence[str], weights: Mapping[str, float], forms: Mapping[str, str]
 ) -> list[tuple[int, int, float]]:
     """Return the best sentences of a section as start, end and score; its first where none holds a term."""
-    best = best_sentences(text, terms, limit=limit, idf=weights, forms=forms)
+    best = best_sentences(text, terms, limit=_SENTENCES_EACH, idf=weights, forms=forms)
     if best:
         return [(sentence.start, sentence.end, sentence.score) for sentence in best]
     opening = find_opening(text)
@@ -220,14 +209,6 @@ def _say_not_found(reading: Reading, terms: Sequence[str]) -> str:
 _TITLE = re.compile(
     r"[\W\d]*(?:exceptions?|exemptions?|exclusions?|restrictions?|ausnahmen?|excepciones)\b", re.IGNORECASE
 )
-_MARK = re.compile(
-    r"\b(?:except(?:ing|ed)?|unless|however|but not|apart from|other than|cannot|only if"
-    r"|do(?:es)? not apply|(?:may|must|can|should|shall) (?:never|not)"
-    r"|es sei denn|außer|ausgenommen|jedoch|gilt nicht|gelten nicht)\b",
-    re.IGNORECASE,
-)
-_SENTENCES_NEAR = 3
-"""After a passage, in which an exception to it is looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +238,7 @@ def is_about_exceptions(title: str) -> bool:
 def find_exception(
     section: Given, quote: str, given: Sequence[Given], terms: Sequence[str], told: Sequence[str]
 ) -> NearException | None:
-    """Return what limits a passage: under a heading of its own below or beside it, else in the sentences after it."""
+    """Return what limits a passage: under a heading of its own below or beside it."""
     parts = _list_parts(section.text)
     place = next((index for index, part in enumerate(parts) if quote in part.sentences), None)
     below = [(section, part) for part in _list_near(parts, place)] if place is not None else []
@@ -268,16 +249,7 @@ def find_exception(
             sentence, held = _choose_sentence(part.sentences, terms)
             if sentence and (held or is_sure):
                 return NearException(section=other, title=part.title, quote=sentence) if sentence not in told else None
-    if place is None or _MARK.search(quote):
-        return None
-    sentences = parts[place].sentences
-    after = sentences[sentences.index(quote) + 1 :][:_SENTENCES_NEAR]
-    sentence = next((one for one in after if _MARK.search(one)), "")
-    return (
-        NearException(section=section, title=parts[place].title, quote=sentence)
-        if sentence not in ("", *told)
-        else None
-    )
+    return None
 
 
 def _list_parts(text: str) -> list[_Part]:

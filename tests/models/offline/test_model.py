@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -83,12 +82,6 @@ async def test_what_the_document_does_not_hold_is_not_made_up() -> None:
     answer = await make_talk().ask("Who composed the national anthem of Norway?")
     assert answer.stopped is Stopped.NOT_FOUND
     assert answer.citations == ()
-
-
-async def test_a_question_for_a_number_is_answered_with_one() -> None:
-    text = "# Harbour\n\nEvery day the master walks along the berths. In summer it has forty berths.\n"
-    first = [(await make_talk(text).ask(question)).citations[0].quote for question in ("How many berths?", "Berths?")]
-    assert first == ["In summer it has forty berths.", "Every day the master walks along the berths."]
 
 
 @pytest.mark.parametrize(
@@ -180,12 +173,6 @@ async def test_german_is_answered_whatever_form_its_words_have(question: str, qu
     assert f'"{quote}"' in answer.answer
 
 
-async def test_how_old_is_answered_with_an_age() -> None:
-    text = "A senator has one vote. A senator sits for six years. A senator is of the age of thirty."
-    answer = await make_talk(f"# Law\n\n## Senate\n\n{text}\n").ask("How old is a senator?")
-    assert answer.citations[0].quote == "A senator is of the age of thirty."
-
-
 async def test_chinese_is_answered_although_half_of_its_pairs_stand_nowhere() -> None:
     talk = make_talk("# 指南\n\n## 借阅期限\n\n图书的借期为三十天。\n\n## 押金\n\n免收押金。\n")
     assert "图书的借期为三十天。" in (await talk.ask("借期是多少天？")).answer
@@ -214,7 +201,7 @@ Machines and anything with wheels may never be left in it. They stay on your loa
 
 ## Tickets
 
-A ticket costs four crowns. It is paid at the door. Children pay nothing, unless they come in a group.
+A ticket costs four crowns. It is paid at the door.
 
 ## Parking
 
@@ -245,7 +232,6 @@ Nobody pays in May.
             "Does the locker take a bike at night?",
             ["The locker takes small items", "Machines and anything with wheels"],
         ),
-        ("What does a ticket cost?", ["A ticket costs four crowns.", "Children pay nothing, unless"]),
         (
             "How many cars does the yard take?",
             ["The yard takes forty cars", "On a market day the yard takes no lorries."],
@@ -276,7 +262,7 @@ async def test_a_passage_is_called_no_answer() -> None:
     assert answer.answer.startswith("The passage that fits best")
 
 
-def _find(*sizes: int, snippet: str = "It says so.") -> Reading:
+def _find(*sizes: int) -> Reading:
     """Return a reading whose search found sections that cost these tokens."""
     return Reading(
         question="?",
@@ -285,7 +271,7 @@ def _find(*sizes: int, snippet: str = "It says so.") -> Reading:
         given_ids=frozenset(),
         asked_ids=frozenset(),
         found=tuple(
-            Found(section_id=f"{place:08x}", path="A", tokens=tokens, snippet=snippet)
+            Found(section_id=f"{place:08x}", path="A", tokens=tokens, snippet="It says so.")
             for place, tokens in enumerate(sizes)
         ),
         has_searched=True,
@@ -322,14 +308,6 @@ def test_a_hit_costs_what_opening_it_gives(size: str, tokens: int) -> None:
     assert read_messages(messages).found == (
         Found(section_id="0123abcd", path="A > B", tokens=tokens, snippet="It says so."),
     )
-
-
-def test_a_heading_without_text_is_left_to_the_next_one() -> None:
-    bare = _find(0, 3_000, snippet="").found
-    reading = _find(*[100] * 5)
-    found = (*bare, *(replace(hit, section_id=f"{number:08x}") for number, hit in enumerate(reading.found, start=2)))
-    chosen = choose_sections(replace(reading, found=found))
-    assert [int(section_id, 16) for section_id in chosen] == [1, 2, 3, 4, 5]
 
 
 def _make_talk(site: FakeSite) -> Talk:
