@@ -7,10 +7,10 @@ others. Loading gives a new library; the documents are shared.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from itertools import accumulate, islice
+from functools import cached_property
+from itertools import accumulate
 
 from roamtui.document.document import Document, hash_path, hash_text
 from roamtui.document.lines import line_number_at
@@ -21,8 +21,6 @@ _NODES_KEPT = 1_000
 _LISTED = (NodeKind.FILE, NodeKind.FOLDER)
 _STANDING_FOR = (NodeKind.FILE, NodeKind.LINK)
 _LOADABLE = (NodeKind.LINK, NodeKind.FILE, NodeKind.FOLDER)
-_make_heading: Callable[[tuple[str, NodeKind, str, bool]], Heading] = partial(tuple.__new__, Heading)
-"""A heading from its fields, without the call in Python that `Heading` itself is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,16 +97,8 @@ class Library:
 
     def headings_below(self, section_id: str, limit: int) -> tuple[tuple[Heading, ...], int]:
         """Return what names the first nodes directly below one, in order, and how many there are."""
-        if self.grafts or section_id == self.root_id:
-            children = self.children(section_id)
-            return tuple(map(self.heading, children[:limit])), len(children)
-        document, row = self.locate(section_id)
-        columns, ids = document.columns, document.ids
-        kinds, titles, ends = columns.kinds, columns.titles, columns.ends
-        rows = list(islice(columns.children(row), limit + 1))
-        named = [(ids[i], kinds[i], titles[i], ends[i] - i > 1) for i in rows[:limit]]
-        count = len(rows) if len(rows) <= limit else len(document.list_children(row))
-        return tuple(map(_make_heading, named)), count
+        children = self.children(section_id)
+        return tuple(map(self.heading, children[:limit])), len(children)
 
     def is_loaded(self, section_id: str) -> bool:
         """Return whether what stands below a node is known; what could not be read may be tried again."""

@@ -60,16 +60,6 @@ _STRONG = {
     ),
 }
 """What programs write between pages, each with an address or a sign that nothing else has."""
-_LEADS = {
-    "title and address": ("Source:", "URL:", "Url:", "source:", "url:", "Source URL:"),
-    "rule and address": ("Source:", "URL:", "Url:", "source:", "url:", "Source URL:"),
-    "front matter": ("title:", "url:", "source:", "source_url:", "canonical_url:", "permalink:"),
-    "tag": ("<page", "<doc", "<Page", "<Doc"),
-    "comment": ("<!-- doc", "<!--doc", "<!-- page", "<!-- source", "<!-- url", "<!-- Page", "<!-- Source", "<!-- URL"),
-    "crawler's mark": ("<|",),
-    "skip link": ("[Skip to ",),
-}
-"""How a line of each boundary begins: they are counted first, because that takes a hundredth of the time."""
 _WEAK = re.compile(rf"(?:(?<=\n\n)|\A){_RULE_LINE}\n(?P<marks>{_TITLE_LINE})", re.MULTILINE)
 """A rule and a title: enough only in a file that says by its name what it is."""
 
@@ -100,17 +90,11 @@ def find_boundaries(text: str, name: str = "") -> list[Boundary]:
     is_named = is_full_name(name)
     if not is_named and len(text) > _UNNAMED_LENGTH_MAX:
         return []
-    kinds = [kind for kind in _STRONG if _has_leads(text, kind)]
-    found = [boundary for kind in kinds for boundary in _list_regular(text, kind, is_named=is_named)]
+    found = [boundary for kind in _STRONG for boundary in _list_regular(text, kind, is_named=is_named)]
     if not found and is_named:
         found = _list_titles_after_rules(text)
     outside = _keep_outside_fences(text, _drop_overlaps(found))
     return outside if len(outside) >= (_NAMED_MIN if is_named else _UNNAMED_MIN) else []
-
-
-def _has_leads(text: str, kind: str) -> bool:
-    """Return whether enough lines begin as a boundary of one kind does."""
-    return sum(text.count(f"\n{lead}") for lead in _LEADS[kind]) + 1 >= _NAMED_MIN
 
 
 def blank_front_matter(text: str) -> str:

@@ -33,23 +33,12 @@ _WEIGHT_OTHER = 0.485
 
 def estimate_tokens(text: str) -> int:
     """Return the estimated number of tokens of `text`, 0 only for an empty one."""
-    if not text:
-        return 0
-    if len(text) <= _PIECE_LENGTH:
-        counts, other = _count_classes(text)
-    else:
-        pieces = [_count_classes(text[start : start + _PIECE_LENGTH]) for start in range(0, len(text), _PIECE_LENGTH)]
-        counts = tuple(map(sum, zip(*(counts for counts, _ in pieces), strict=True)))
-        other = sum(other for _, other in pieces)
-    total: float = _WEIGHT_OTHER * other + sum(map(mul, _WEIGHTS, counts))
-    return max(1, math.ceil(total))
-
-
-def _count_classes(text: str) -> tuple[tuple[int, ...], int]:
-    """Return the number of bytes of each class that has a weight, and of all others."""
-    classes = text.encode("utf-8", "surrogatepass").translate(_CLASSES)
-    counts = tuple(map(classes.count, _COUNTED))
-    return counts, len(classes) - sum(counts)
+    total = 0.0
+    for start in range(0, len(text), _PIECE_LENGTH):
+        classes = text[start : start + _PIECE_LENGTH].encode("utf-8", "surrogatepass").translate(_CLASSES)
+        counts = tuple(map(classes.count, _COUNTED))
+        total += _WEIGHT_OTHER * (len(classes) - sum(counts)) + sum(map(mul, _WEIGHTS, counts))
+    return max(1, math.ceil(total)) if text else 0
 
 
 def format_tokens(tokens: int) -> str:

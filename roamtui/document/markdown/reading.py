@@ -134,15 +134,6 @@ def _read_reference(state: StateBlock, start_line: int, end_line: int, silent: b
     return reference(state, start_line, end_line, silent)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    words: Inline
-    is_head: bool
-    alignment: str
-    columns: int
-    rows: int
-
-
 @dataclass(slots=True, kw_only=True)
 class _Frame:
     """A container that is open: a document, quote, list, item, table, row, cell, or details with their summary."""
@@ -164,10 +155,15 @@ class _Frame:
     rows: list[Row] = field(default_factory=list)
     row_spans: dict[int, int] = field(default_factory=dict)
     """How many further rows cells of earlier ones take, by column."""
-    cells: list[_Cell] = field(default_factory=list)
-    cell: _Cell | None = None
-    """What a cell is apart from its words."""
+    cells: list[_Frame] = field(default_factory=list)
+    words: Inline = ()
+    """Of a cell; what follows too."""
+    is_head: bool = False
+    alignment: str = ""
+    columns_taken: int = 1
+    rows_taken: int = 1
     alignments: tuple[str, ...] = ()
+    """Of the columns of a table."""
 
 
 class _Reading:
@@ -227,8 +223,8 @@ class _Reading:
             if kind == "ordered_list":
                 opened.number, opened.delimiter = int(token.attrGet("start") or 1), token.markup
             if kind in ("th", "td"):
-                alignment = str(token.attrGet("style") or "").removeprefix("text-align:")
-                opened.cell = _Cell((), kind == "th", alignment, 1, 1)
+                opened.is_head = kind == "th"
+                opened.alignment = str(token.attrGet("style") or "").removeprefix("text-align:")
             self._frames.append(opened)
 
     def _close(self, kind: str) -> None:
@@ -424,9 +420,10 @@ class _Reading:
             frame.number = _read_number(attributes, "start", 10**9)
         if kind == "cell":
             style = _ALIGNMENT.search(attributes.get("style", ""))
-            alignment = style[1] if style else attributes.get("align", "").lower()
-            columns, rows = (_read_number(attributes, name, _SPAN_MAX) for name in ("colspan", "rowspan"))
-            frame.cell = _Cell((), piece.name == "th", alignment, columns, rows)
+            frame.is_head = piece.name == "th"
+            frame.alignment = style[1] if style else attributes.get("align", "").lower()
+            frame.columns_taken = _read_number(attributes, "colspan", _SPAN_MAX)
+            frame.rows_taken = _read_number(attributes, "rowspan", _SPAN_MAX)
         self._frames.append(frame)
 
     def _close_element(self, kind: str, scope: str = "") -> None:
@@ -471,8 +468,8 @@ class _Reading:
             case "item":
                 parent.items.append(_make_item(frame))
             case "cell":
-                assert frame.cell is not None
-                parent.cells.append(replace(frame.cell, words=flatten_blocks(blocks)))
+                frame.words = flatten_blocks(blocks)
+                parent.cells.append(frame)
             case "row":
                 parent.blocks.extend(blocks)
                 _add_row(parent, frame, is_shown=start >= self._start)
@@ -515,9 +512,9 @@ def _add_row(table: _Frame, row: _Frame, *, is_shown: bool) -> None:
 
     for cell in row.cells:
         skip_taken()
-        columns = cell.columns if len(cells) < _SPAN_MAX else 1
-        if cell.rows > 1:
-            table.row_spans |= dict.fromkeys(range(len(cells), len(cells) + columns), cell.rows - 1)
+        columns = cell.columns_taken if len(cells) < _SPAN_MAX else 1
+        if cell.rows_taken > 1:
+            table.row_spans |= dict.fromkeys(range(len(cells), len(cells) + columns), cell.rows_taken - 1)
         cells.extend((cell.words, *((),) * (columns - 1)))
     skip_taken()
     table.alignments = table.alignments or tuple(cell.alignment for cell in row.cells)

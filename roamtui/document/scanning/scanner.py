@@ -8,8 +8,8 @@ top-level block is known to begin, what follows can be read by itself. Such plac
    begins at column 0 with nothing that could be a mark. Each is a base, and so is what follows each of the first three.
 2. At columns 1 to 3 the same holds unless the line belongs to a list item, so where no line since the last base
    begins with a list marker.
-3. A fence or HTML block at columns 1 to 3 with no line indented less than it begins and ends at the top, or lies
-   whole inside one list item, or is text of it. Its lines hold no top-level heading and no base in all cases.
+3. A fence at columns 1 to 3 with no line indented less than it begins and ends at the top, or lies whole inside one
+   list item, or is text of it. Its lines hold no top-level heading and no base in all cases.
 4. An HTML tag that may not interrupt a paragraph, after a line that is not blank, hides what follows up to the next
    blank line or nothing. If nothing there could matter, both are the same.
 5. Plain lines from a base on are one paragraph; an underline makes it a heading. A bar could make it a table.
@@ -191,19 +191,16 @@ class HeadingScanner:
             self._at = after
             return
         closing, may_interrupt = opening
-        is_base = start == self._base
         if closing:
             end = _next_line(text, self._find_end(closing, start))
         else:
             blank = _BLANK_LINE.search(text, start)
             end = blank.start() + 1 if blank else len(text)
-        if not (may_interrupt or is_base or _is_blank_before(text, start)):
+        if not (may_interrupt or start == self._base or _is_blank_before(text, start)):
             if _has_interruption(text, after - 1, end):
                 self._parse_span(start)
             else:
                 self._at = end
-        elif indent and not is_base and end < len(text) and not _OUTDENTED[indent].search(text, start, end - 1):
-            self._at = end
         elif self._is_outside_lists(start, indent):
             self._at = self._base = end
         else:
