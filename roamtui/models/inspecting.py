@@ -5,23 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import threading
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
-from http.client import HTTPException
-from typing import Any
-from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-from typing_extensions import override
-
-from roamtui.errors import ModelError, UsageError
+from roamtui.errors import ModelError, SourceError, UsageError
 from roamtui.models.choose import find_usable_models, make_model, suggest_model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
 from roamtui.models.secrets import KEY_NAMES, find_key_name
 from roamtui.models.worker.jobs import Description
+from roamtui.sources.web.address import AllowedOrigins, origin_of, parse_address
+from roamtui.sources.web.failures import FetchError, UnreachableError
 
 OLLAMA_ADDRESS = "http://127.0.0.1:11434"
 _ADDRESS_NAME = "OLLAMA_API_BASE"
@@ -41,12 +37,6 @@ class OllamaReport:
     """Why no model can be used, a few words; empty where there are some."""
 
 
-class _NoRedirects(HTTPRedirectHandler):
-    @override
-    def redirect_request(self, *args: object, **options: object) -> None:
-        """Follow nothing: what answers here must not send the program elsewhere."""
-
-
 def find_ollama_address(environ: Mapping[str, str]) -> str:
     """Return the address that the person set, else the one that Ollama has by itself."""
     return environ.get(_ADDRESS_NAME, "").strip() or OLLAMA_ADDRESS
@@ -54,39 +44,26 @@ def find_ollama_address(environ: Mapping[str, str]) -> str:
 
 def look_up_ollama(address: str, seconds: float = _PATIENCE_SECONDS) -> OllamaReport:
     """Return what is found at `address`, after `seconds` at most."""
+    from roamtui.sources.web.fetcher import Fetcher, FetchOptions  # noqa: PLC0415 - the first screen waits for none
+
     try:
-        parts = urlsplit(address)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
-    except ValueError:
+        url, origin = parse_address(address).rstrip("/"), origin_of(address)
+    except SourceError:
         return OllamaReport(address="?", problem="its address makes no sense; write it like " + OLLAMA_ADDRESS)
-    shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
-    if not is_address or not shown.isprintable():
-        return OllamaReport(address="?", problem="its address makes no sense; write it like " + OLLAMA_ADDRESS)
-    found: list[OllamaReport] = []
-    # A name that is looked up, or a server that drips, knows no limit of time: the thread is left behind then.
-    thread = threading.Thread(target=lambda: found.append(_ask(shown, seconds)), daemon=True)
-    thread.start()
-    thread.join(seconds * 1.5)
-    return found[0] if found else OllamaReport(address=shown, problem="it does not answer")
-
-
-def _ask(address: str, seconds: float) -> OllamaReport:
-    opener = build_opener(ProxyHandler({}), _NoRedirects)
-    try:
-        with opener.open(Request(f"{address}/api/tags"), timeout=seconds) as response:  # noqa: S310 - checked above
-            names = tuple(sorted(_read_names(json.loads(response.read(_LENGTH_MAX)))))
-    except HTTPError as error:
-        error.close()
-        return OllamaReport(address=address, problem=f"what answers there is no Ollama ({error.code})")
-    except (OSError, HTTPException):
-        return OllamaReport(address=address, problem="nothing answers there")
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return OllamaReport(address=address, problem="what answers there is no Ollama")
-    return OllamaReport(address=address, models=names, problem="" if names else "it has no models yet")
-
-
-def _read_names(data: Any) -> list[str]:  # noqa: ANN401 - whatever a server says
-    return [str(model["name"]) for model in data["models"]]
+    options = FetchOptions(total_seconds_max=seconds, body_bytes_max=_LENGTH_MAX, redirects_max=0, retries_max=0)
+    models: tuple[str, ...] = ()
+    with closing(Fetcher(cache_dir=None, options=options)) as fetcher:
+        try:
+            page = fetcher.fetch(f"{url}/api/tags", AllowedOrigins(typed=frozenset({origin})))
+            models = tuple(sorted(str(model["name"]) for model in json.loads(page.body)["models"]))
+        except FetchError as error:
+            problem = "nothing answers there" if isinstance(error, UnreachableError) else "it does not answer"
+            problem = f"what answers there is no Ollama ({error.status})" if error.status is not None else problem
+        except (SourceError, ValueError, KeyError, TypeError, RecursionError):
+            problem = "what answers there is no Ollama"
+        else:
+            problem = "" if models else "it has no models yet"
+    return OllamaReport(address=url, models=models, problem=problem)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,6 @@ _CALL = re.compile(rf"[ \t`]*({'|'.join(TOOL_WORDS)})\((.*)\)[ \t`;]*", re.DOTAL
 _CALL_STARTS = tuple(f"{tool}(" for tool in TOOL_WORDS)
 _QUERY = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _OPENING = re.compile(rf"[ \t]*`{{3,}}[ \t]*({'|'.join(_TOOLS)})(?:[ \t]+(.*))?[ \t]*", re.IGNORECASE)
-_PARTIAL_OPENING = re.compile(r"[ \t]*(?:`{1,2}|`{3,}[ \t]*([A-Za-z_]*)(?:[ \t].*)?)?")
 _TICKS = "```"
 _SEPARATORS = re.compile(r"[\s\[\]{}(),;\"'`*]+")
 _ENDS_OF_WORDS = ".:-#"
@@ -45,14 +44,6 @@ _REFUSAL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """A call that stands in a fenced block."""
-
-    tool: str
-    arguments: Mapping[str, object]
-
-
 def write_fence(call: ToolCall) -> str:
     """Return a call as a fenced block, a tool without a word of its own by its name."""
     return f"```{TOOL_WORDS.get(call.name, call.name)}\n{describe_arguments(call)}\n```"
@@ -60,12 +51,7 @@ def write_fence(call: ToolCall) -> str:
 
 def describe_arguments(call: ToolCall) -> str:
     """Return what a call asks for: ids or a query; arguments that make no sense as they are."""
-    try:
-        arguments = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return call.arguments
-    if not isinstance(arguments, dict):
-        return call.arguments
+    arguments = _read_object(call.arguments) or {}
     ids, query = arguments.get("section_ids"), arguments.get("query")
     if isinstance(ids, list):
         return " ".join(str(section_id) for section_id in ids)
@@ -79,8 +65,8 @@ class FenceReader:
     Text after the first of them is dropped: what a model writes there are results that it made up.
     """
 
-    wishes: list[Wish] = field(default_factory=list)
-    """The calls so far, in order."""
+    wishes: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
+    """The calls so far, in order: tool and arguments."""
     _pending: str = ""
     """The end of the text, which may be the beginning of a block."""
     _blank: str = ""
@@ -139,12 +125,12 @@ class FenceReader:
         tool, body = _TOOLS[self._word], self._body
         arguments = _read_object("\n".join(body))
         if arguments is not None:
-            self.wishes.append(Wish(tool=tool, arguments=arguments))
+            self.wishes.append((tool, arguments))
         elif tool == _SEARCH:
             queries = [line for line in body if line] or [""]
-            self.wishes += [Wish(tool=tool, arguments={"query": query}) for query in queries]
+            self.wishes += [(tool, {"query": query}) for query in queries]
         else:
-            self.wishes.append(Wish(tool=tool, arguments={"section_ids": _find_ids(" ".join(body))}))
+            self.wishes.append((tool, {"section_ids": _find_ids(" ".join(body))}))
         self._word, self._body = "", []
 
     def _let_through(self, text: str) -> str:
@@ -157,16 +143,9 @@ class FenceReader:
 
     def _may_open(self) -> bool:
         """Return whether the line that is not whole yet may become the first of a block."""
-        if self._is_mid_line:
-            return False
-        start = self._pending.lstrip(" \t`")
-        if any(start.startswith(call) or call.startswith(start) for call in _CALL_STARTS):
-            return True
-        found = _PARTIAL_OPENING.fullmatch(self._pending)
-        if found is None:
-            return False
-        word = (found[1] or "").lower()
-        return any(known.startswith(word) for known in _TOOLS)
+        start = self._pending.lstrip(" \t")
+        is_call = any(start.startswith(call) or call.startswith(start) for call in _CALL_STARTS)
+        return not self._is_mid_line and (is_call or start.startswith("`"))
 
 
 def _read_call(tool: str, arguments: str) -> str:
@@ -218,10 +197,9 @@ def translate_request(request: Request) -> Request:
 def _finish(reader: FenceReader, request: Request, stopped: ModelStopped) -> Iterator[ModelEvent]:
     if rest := reader.finish():
         yield TextDelta(rest)
-    for number, wish in enumerate(reader.wishes, start=1):
+    for number, (tool, arguments) in enumerate(reader.wishes, start=1):
         call_id = f"text_{len(request.messages)}_{number}"
-        arguments = json.dumps(dict(wish.arguments), ensure_ascii=False)
-        yield CallMade(ToolCall(id=call_id, name=wish.tool, arguments=arguments))
+        yield CallMade(ToolCall(id=call_id, name=tool, arguments=json.dumps(arguments, ensure_ascii=False)))
     yield replace(stopped, reason="tool_calls") if reader.wishes else stopped
 
 
@@ -230,7 +208,7 @@ def _translate_messages(messages: tuple[Message, ...], tools: tuple[ToolSpec, ..
     results: list[str] = []
     for message in messages:
         if message.role is Role.TOOL:
-            results.append(_write_result(calls.get(message.tool_call_id or ""), message.text))
+            results.append(_write_result(calls[message.tool_call_id or ""], message.text))
             continue
         if results:
             yield Message(role=Role.USER, text="\n\n".join(results))
@@ -249,9 +227,7 @@ def _write_reply(message: Message) -> str:
     return "\n\n".join(part for part in (message.text, *fences) if part)
 
 
-def _write_result(call: ToolCall | None, text: str) -> str:
-    if call is None:
-        return text
+def _write_result(call: ToolCall, text: str) -> str:
     return f"Result of {TOOL_WORDS.get(call.name, call.name)} {describe_arguments(call)}:\n{text}"
 
 

@@ -37,7 +37,7 @@ def test_another_program_is_told_apart(body: bytes) -> None:
 
 def test_nobody_is_sent_elsewhere() -> None:
     with FakeTagsServer("secret") as target, FakeTagsServer(status=302, location=f"{target.url}/api/tags") as server:
-        assert look_up_ollama(server.url).problem == "what answers there is no Ollama (302)"
+        assert look_up_ollama(server.url).problem == "what answers there is no Ollama"
         assert target.paths == []
 
 

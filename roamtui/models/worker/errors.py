@@ -112,11 +112,6 @@ def find_wait_seconds(chain: tuple[BaseException, ...]) -> float | None:
     return None
 
 
-def is_connection_timeout(error: BaseException) -> bool:
-    """Return whether an error, or one that it tells of, says that nobody took a connection in time."""
-    return CONNECTION_TIMED_OUT in str(error)
-
-
 class UnfinishedReplyError(Exception):
     """A reply ended without saying that it had."""
 
@@ -129,8 +124,7 @@ class SilentModelError(Exception):
     """Nothing came for too long."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(f"{seconds:g} s of silence")
-        self.seconds = seconds
+        super().__init__(f"{seconds:g} seconds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,13 +148,13 @@ class _Case:
     def model(self) -> str:
         return self.clean(self.target.model.partition("/")[2] or self.target.model)
 
-    def has(self, *kinds: type[BaseException] | str) -> bool:
-        """Tell whether a class, given as such or by its name, is among the causes."""
-        return any(
-            type(error).__name__ == kind if isinstance(kind, str) else isinstance(error, kind)
-            for error in self.chain
-            for kind in kinds
-        )
+    def find(self, kinds: tuple[type[BaseException] | str, ...]) -> BaseException | None:
+        """Return the first cause that is of one of these classes, each given as such or by its name."""
+        for error in self.chain:
+            names = {type(error).__name__, CONNECTION_TIMED_OUT if CONNECTION_TIMED_OUT in str(error) else ""}
+            if any(kind in names if isinstance(kind, str) else isinstance(error, kind) for kind in kinds):
+                return error
+        return None
 
     def clean(self, text: str) -> str:
         """Return foreign text fit for a sentence: short, on one line, without keys or control characters."""
@@ -192,60 +186,62 @@ def explain_failed_import(error: BaseException) -> Fault:
 def explain_error(error: BaseException, target: Target, environ: Mapping[str, str]) -> Fault:
     """Return what `error`, raised while `target` was asked, means to a person."""
     chain = tuple(walk_causes(error))
-    text = " ".join(str(part) for part in chain)
-    case = _Case(chain=chain, text=text, target=target, environ=environ)
-    return _explain_local(case) or _explain_connection(case) or _explain_silence(case) or _explain_status(case)
+    case = _Case(chain=chain, text=" ".join(map(str, chain)), target=target, environ=environ)
+    for kinds, reason, advice, patience in _CAUSES:
+        if found := case.find(kinds):
+            start = "start Ollama" if target.is_ollama else "start the server"
+            words = {"who": case.who, "where": case.where, "start": start, "detail": case.clean(str(found))}
+            return Fault(
+                reason=reason.format_map(words),
+                advice=advice.format_map(words),
+                is_retryable=patience != _NEVER,
+                is_passing=patience == _SOON,
+            )
+    return _explain_status(case)
 
 
-def _explain_local(case: _Case) -> Fault | None:
-    error = case.chain[0]
-    if isinstance(error, SilentModelError):
-        reason = f"{case.who} sent nothing for {error.seconds:g} seconds"
-        return Fault(reason=reason, advice=f"ask again or {_CHOOSE}", is_retryable=True)
-    if isinstance(error, EmptyReplyError):
-        advice = "ask again, or check --api-base if you gave it"
-        return Fault(reason=f"{case.who} sent no reply", advice=advice, is_retryable=True, is_passing=True)
-    missing = next((part for part in case.chain if isinstance(part, ImportError)), None)
-    if missing is not None:
-        reason = f"{case.who} needs a Python package that is not installed ({case.clean(str(missing))})"
-        return Fault(reason=reason, advice=f"install it beside roamtui or {_CHOOSE}")
-    return None
-
-
-def _explain_connection(case: _Case) -> Fault | None:
-    """Explain why no connection came about."""
-    if case.has(ssl.SSLError, "ClientConnectorCertificateError"):
-        reason = f"No secure connection to {case.where} could be made"
-        return Fault(reason=reason, advice="check the address, its certificate and the clock of this machine")
-    if case.has(socket.gaierror):
-        advice = "check the network, and --api-base if you gave it"
-        return Fault(reason=f"{case.where} cannot be found", advice=advice)
-    if case.has(ConnectionRefusedError):
-        start = "start Ollama" if case.target.is_ollama else "start the server"
-        return Fault(reason=f"Nothing answers at {case.where}", advice=f"{start} there or check --api-base")
-    return None
-
-
-def _explain_silence(case: _Case) -> Fault | None:
-    """Explain why a connection came to nothing."""
-    again = "check the network and ask again"
-    if case.has("ConnectTimeout", "ConnectionTimeoutError") or any(map(is_connection_timeout, case.chain)):
-        return Fault(reason=f"{case.where} does not answer", advice=again, is_retryable=True)
-    if case.has("ReadTimeout", "WriteTimeout", "PoolTimeout", TimeoutError):
-        return Fault(reason=f"{case.where} took too long", advice=f"ask again or {_CHOOSE}", is_retryable=True)
-    if case.has(UnfinishedReplyError, "ReadError", "RemoteProtocolError", "ClientPayloadError"):
-        reason = f"The reply of {case.who} broke off"
-        return Fault(reason=reason, advice="ask again", is_retryable=True, is_passing=True)
-    if case.has("ConnectError", "WriteError", ConnectionError):
-        reason = f"The connection to {case.where} failed"
-        return Fault(reason=reason, advice=again, is_retryable=True, is_passing=True)
-    return None
+_NEVER, _LATER, _SOON = range(3)
+"""Whether the same request may work later, or so soon that it is sent again unasked."""
+_AGAIN = "check the network and ask again"
+_CAUSES: tuple[tuple[tuple[type[BaseException] | str, ...], str, str, int], ...] = (
+    ((SilentModelError,), "{who} sent nothing for {detail}", f"ask again or {_CHOOSE}", _LATER),
+    ((EmptyReplyError,), "{who} sent no reply", "ask again, or check --api-base if you gave it", _SOON),
+    (
+        (ImportError,),
+        "{who} needs a Python package that is not installed ({detail})",
+        f"install it beside roamtui or {_CHOOSE}",
+        _NEVER,
+    ),
+    (
+        (ssl.SSLError, "ClientConnectorCertificateError"),
+        "No secure connection to {where} could be made",
+        "check the address, its certificate and the clock of this machine",
+        _NEVER,
+    ),
+    ((socket.gaierror,), "{where} cannot be found", "check the network, and --api-base if you gave it", _NEVER),
+    ((ConnectionRefusedError,), "Nothing answers at {where}", "{start} there or check --api-base", _NEVER),
+    (("ConnectTimeout", "ConnectionTimeoutError", CONNECTION_TIMED_OUT), "{where} does not answer", _AGAIN, _LATER),
+    (
+        ("ReadTimeout", "WriteTimeout", "PoolTimeout", TimeoutError),
+        "{where} took too long",
+        f"ask again or {_CHOOSE}",
+        _LATER,
+    ),
+    (
+        (UnfinishedReplyError, "ReadError", "RemoteProtocolError", "ClientPayloadError"),
+        "The reply of {who} broke off",
+        "ask again",
+        _SOON,
+    ),
+    (("ConnectError", "WriteError", ConnectionError), "The connection to {where} failed", _AGAIN, _SOON),
+)
+"""Classes that may be among the causes, and what that means; the first that is there decides."""
 
 
 def _explain_status(case: _Case) -> Fault:
     status = find_status(case.chain)
     is_too_long = status in (400, 413, 422, 429, 500, None) and _OVERFLOW.search(case.text) is not None
-    if is_too_long or status == 413 or case.has("ContextWindowExceededError"):
+    if is_too_long or status == 413 or case.find(("ContextWindowExceededError",)):
         reason = f'The conversation is longer than "{case.model}" can take'
         return Fault(reason=reason, advice=f"close some sections or {_CHOOSE}", is_overflow=True)
     if status in (401, 403):
