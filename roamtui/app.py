@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.tracing import TracedAgent
 from roamtui.arguments import ConversationArguments
 from roamtui.conversation.resume import identify_source, is_gone
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store
+from roamtui.conversation.trace import Trace
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import plain_line
@@ -29,7 +29,7 @@ from roamtui.locations import data_path, find_resource_dir, preferences_path
 from roamtui.models.base import Model
 from roamtui.models.choose import ModelOffer, find_usable_models, make_model
 from roamtui.models.recorded import RecordedModel
-from roamtui.models.trace import TraceWriter
+from roamtui.models.secrets import Secrets
 from roamtui.outline.render import OUTLINE_TOKENS
 from roamtui.retrieval import prepare_search
 from roamtui.settings import Settings
@@ -81,10 +81,9 @@ def open_agent(
         outline_tokens=settings.outline_tokens or OUTLINE_TOKENS,
         read_preferences=read_preferences,
     )
-    if conversation is None or conversation.trace is None:
-        return Agent(session, model, searcher, options)
-    writer = TraceWriter(Path(conversation.trace), os.environ)
-    return TracedAgent(session, model, searcher, options, writer=writer)
+    if conversation is not None and conversation.trace is not None:
+        session.trace(Trace(Path(conversation.trace), lambda entry: Secrets.of(os.environ).redact(entry)))
+    return Agent(session, model, searcher, options)
 
 
 def open_store(tell: Callable[[str], None] = warn) -> Store:

@@ -15,8 +15,8 @@ from roamtui.models.background import BackgroundModels
 from roamtui.models.base import Model
 from roamtui.models.choose import OFFLINE, make_model
 from roamtui.models.embedders import EXAMPLES, make_embedder
+from roamtui.models.recorded import RECORDED
 from roamtui.models.search_help import ModelReranker, ModelRewriter
-from roamtui.models.trace import RECORDED
 from roamtui.search.base import Embedder, Progress, Searcher, SearchParts
 from roamtui.search.choosing import make_searcher
 from roamtui.search.lance.database import Database

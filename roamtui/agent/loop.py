@@ -176,14 +176,23 @@ class Agent:
                             yield change
                         yield event
             except ModelError as error:
-                if not (error.overflow and may_repair):
+                if not may_repair:
                     raise
+                changes = await self._repair(error)
             else:
                 self._calibration.learn(asked, request, progress.reply.usage)
                 return
-            for change in await self.session.make_room(replace(self._brief(), was_refused=True)):
+            for change in changes:
                 yield change
             request = self._make_request(allow_calls=allow_calls)
+
+    async def _repair(self, error: ModelError) -> tuple[ConversationEvent, ...]:
+        """Make room after a request that was refused as too long; where that is not why, or there is none, raise."""
+        transcript = self.session.state.transcript
+        changes = await self.session.make_room(replace(self._brief(), was_refused=True)) if error.overflow else ()
+        if self.session.state.transcript is transcript:
+            raise error
+        return changes
 
     async def _may_spend(self, progress: Progress) -> bool:
         """Return whether the next request may be sent: below the spending cap, or with the person's consent."""

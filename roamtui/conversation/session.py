@@ -50,6 +50,7 @@ from roamtui.conversation.state import (
     tell_beginning,
 )
 from roamtui.conversation.store import Store
+from roamtui.conversation.trace import Trace
 from roamtui.conversation.transcript import Step
 from roamtui.conversation.update import Update, update
 from roamtui.document.document import Document
@@ -73,13 +74,20 @@ class Saving:
 
     def __init__(self, store: Store | None) -> None:
         self.store = store
+        self.trace: Trace | None = None
+        """Where a person wants it written too."""
         self._lock = Lock()
         self._left: dict[str, tuple[Log, ConversationState]] = {}
         """Conversations that were left before they could be written."""
         self._reports: list[SavingReported] = []
         self.failure = store.problem if store is not None else ""
         """Why the last try failed, empty where it did not."""
-        self._told = self.failure
+        self._told = (self.failure, "")
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether logs are written anywhere."""
+        return self.store is not None or self.trace is not None
 
     def has_all(self, log: Log) -> bool:
         """Return whether everything is on disk that shall be."""
@@ -92,6 +100,8 @@ class Saving:
             The id of the conversation where another program went on with it, so that nothing was written; else None.
         """
         with self._lock:
+            if self.trace is not None:
+                self.trace.write(log)
             if self.store is None:
                 return None
             try:
@@ -142,9 +152,9 @@ class Saving:
     def take_events(self) -> tuple[SaveFailed | SavingReported, ...]:
         """Return what a person should know and was not told yet: a failure once, and again when it changes."""
         reports, self._reports = tuple(self._reports), []
-        failure, told = self.failure, self._told
-        self._told = failure
-        return (*reports, *((SaveFailed(message=failure),) if failure and failure != told else ()))
+        before, self._told = self._told, (self.failure, self.trace.failure if self.trace is not None else "")
+        failures = [now for now, told in zip(self._told, before, strict=True) if now and now != told]
+        return (*reports, *(SaveFailed(message=failure) for failure in failures))
 
 
 def _part(log: Log, state: ConversationState) -> ConversationForked:
@@ -254,6 +264,10 @@ class Session:
     def save_failure(self) -> str:
         """Why the last save failed, empty where it did not."""
         return self._saving.failure
+
+    def trace(self, trace: Trace) -> None:
+        """Write all that has happened and will happen into a file of the person's too."""
+        self._saving.trace = trace
 
     def list_undrawn(self) -> tuple[ConversationEvent, ...]:
         """Return what of the opening events a screen that draws the whole conversation does not show already."""
@@ -436,7 +450,7 @@ class Session:
 
     async def _save(self) -> tuple[ConversationEvent, ...]:
         """Write what is new in a thread, and return what a person should know of it."""
-        if self.store is None or not (self._state.transcript.exchanges or self._state.open):
+        if not (self._saving.is_wanted and (self._state.transcript.exchanges or self._state.open)):
             return ()
         taken_id = await asyncio.to_thread(self._saving.write, self._log)
         if self._fork_if_taken(taken_id):

@@ -14,8 +14,8 @@ from roamtui.errors import UsageError
 from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
+from roamtui.models.recorded import RECORDED, RecordedModel
 from roamtui.models.secrets import PROVIDER_TITLES, find_key_name
-from roamtui.models.trace import RECORDED
 from roamtui.models.worker.process import WorkerProcess
 
 OFFLINE = "offline"
@@ -67,8 +67,6 @@ def make_model(
         UsageError: Name or address make no sense, or the file cannot be replayed.
     """
     if name.startswith(RECORDED):
-        from roamtui.models.recorded import RecordedModel  # noqa: PLC0415 - needed by few commands
-
         return RecordedModel(Path(name.removeprefix(RECORDED)).expanduser(), environ)
     if not name or not name.isprintable() or any(character.isspace() for character in name):
         shown = shorten(plain_line(name), 80)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.tracing import TracedAgent
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.conversation.events import ConversationEvent
+from roamtui.conversation.events import AnswerStreamed, ConversationEvent, LoadingProgressed, ThinkingStreamed
 from roamtui.conversation.session import Session
+from roamtui.conversation.trace import Trace
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.models.trace import TraceWriter
+from roamtui.models.secrets import Secrets
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
 
@@ -51,9 +53,9 @@ def make_replies(turns: tuple[Turn, ...]) -> list[ScriptedReply]:
 
 
 async def talk(agent: Agent, turns: tuple[Turn, ...]) -> list[list[str]]:
-    """Have a conversation and return its events, told as text without what differs by conversation.
+    """Have a conversation and return its events, told as text without what differs by conversation and by the moment.
 
-    What ends a question with an exception is its last event.
+    What a model says is one event, and what ends a question with an exception is its last.
     """
     told = []
     for turn in turns:
@@ -65,35 +67,42 @@ async def talk(agent: Agent, turns: tuple[Turn, ...]) -> list[list[str]]:
 
 
 async def _ask(agent: Agent, turn: Turn) -> list[str]:
-    events: list[str] = []
+    events: list[ConversationEvent] = []
+    failure: tuple[str, ...] = ()
     try:
         async with aclosing(agent.ask(turn.question, within=turn.within)) as stream:  # type: ignore[type-var]
             async for event in stream:
-                events.append(_tell(event))
+                events.append(event)
                 if len(events) == turn.stops_after:
                     break
     except RoamtuiError as error:
-        events.append(f"{type(error).__name__}: {error}")
-    return events
+        failure = (f"{type(error).__name__}: {error}",)
+    return [*_tell_all(events), *failure]
 
 
-def _tell(event: ConversationEvent) -> str:
-    return _NONCE.sub("", repr(event))
+def _tell_all(events: list[ConversationEvent]) -> Iterator[str]:
+    told = (event for event in events if not isinstance(event, ThinkingStreamed | LoadingProgressed))
+    for is_said, group in groupby(told, lambda event: isinstance(event, AnswerStreamed)):
+        if is_said:
+            yield f"said {''.join(event.text for event in group if isinstance(event, AnswerStreamed))}"
+        else:
+            yield from (_NONCE.sub("", repr(event)) for event in group)
 
 
 async def record(
     path: Path, turns: tuple[Turn, ...], model: Model | None = None, environ: dict[str, str] | None = None
 ) -> list[list[str]]:
     """Have a conversation with a scripted model, or another, traced."""
-    writer = TraceWriter(path, environ or {})
-    library = make_library()
-    searcher = KeywordSearcher(library)
-    model = model or ScriptedModel(make_replies(turns))
-    agent = TracedAgent(Session.start(library), model, searcher, OPTIONS, writer=writer)
-    try:
-        return await talk(agent, turns)
-    finally:
-        writer.close()
+    session = start_traced(path, make_library(), environ)
+    searcher = KeywordSearcher(session.state.library)
+    return await talk(Agent(session, model or ScriptedModel(make_replies(turns)), searcher, OPTIONS), turns)
+
+
+def start_traced(path: Path, library: Library, environ: dict[str, str] | None = None) -> Session:
+    """Return a new conversation that is written into a file."""
+    session = Session.start(library)
+    session.trace(Trace(path, Secrets.of(environ or {}).redact))
+    return session
 
 
 async def replay(

@@ -125,11 +125,15 @@ def test_the_index_is_used_or_made_anew(run: RunCommand, documents: Path, home_d
     assert str(home_dir) in again.out
 
 
-def test_the_trace_is_played_or_refused_in_a_sentence(run: RunCommand, documents: Path) -> None:
-    shutil.rmtree(config_path().parent)  # it was recorded without settings
+def test_the_trace_is_played(run: RunCommand, documents: Path) -> None:
     trace = FIXTURE / "trace.jsonl"
-    played = run("ask", documents / "garden.md", "When is the tap locked?", "--model", f"recorded:{trace}")
-    if played.code:  # a later version asks otherwise
-        assert f"roamtui: Request 1 is not the one in {trace}: " in played.err
-    else:
-        assert '"The tap is locked from November to March." [437eabde]' in played.out
+    for question, answer in (
+        ("When is the tap locked?", 'Watering: "The tap is locked from November to March." [437eabde].'),
+        ("And what does a late spade cost?", 'Tools: "A late spade costs 50 cents a day." [8421b37d].'),
+    ):
+        played = run("ask", documents / "garden.md", question, "--model", f"recorded:{trace}", "--json")
+        assert played.code == 0, played.err
+        assert played.json["answer"].startswith(answer)
+        assert [citation["verified"] for citation in played.json["citations"]] == [True]
+        assert [step["tool"] for step in played.json["steps"]] == ["search_sections", "expand_sections"]
+        assert "another text" not in played.err

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from roamtui.conversation.events import ConversationBegun, QuestionAsked
+from roamtui.conversation.log import encode_entries, now
 from roamtui.models.choose import make_model
 from roamtui.models.inspecting import find_ollama_address, inspect_model, inspect_providers, look_up_ollama
-from roamtui.models.trace import TraceWriter
 from tests.fakes.openai_server import FakeOpenAIServer
 from tests.fakes.tags_server import FakeTagsServer
 
@@ -81,11 +82,11 @@ def test_each_provider_is_told_with_its_variable() -> None:
 
 async def test_a_model_that_needs_nothing_is_usable(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    writer = TraceWriter(path, {})
-    document = {"source": "a.md", "hash": "0123"}
-    start = {"format": 1, "roamtui": "0", "document": document, "model": "m", "window_tokens": 9_000}
-    writer.write("start", start)
-    writer.close()
+    begun, asked = (
+        ConversationBegun(conversation_id="c0ffee"),
+        QuestionAsked(number=1, question="Why?", window_tokens=9_000),
+    )
+    path.write_bytes(encode_entries((begun, asked), now()))
     for name, window in (("offline", 128_000), (f"recorded:{path}", 9_000)):
         report = await inspect_model(name)
         assert (report.is_usable, report.window_tokens) == (True, window)

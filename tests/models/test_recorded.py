@@ -1,47 +1,55 @@
-"""A trace is refused in a sentence unless it is whole, of this format, and about what is asked."""
+"""What was said in a conversation is said again, reply by reply, without the model that said it."""
 
 from __future__ import annotations
 
-import json
+import asyncio
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-import roamtui
-from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
+from roamtui.agent.loop import Agent
+from roamtui.agent.options import AgentOptions
+from roamtui.conversation.events import QuestionAnswered, SaveFailed
+from roamtui.conversation.session import Session
+from roamtui.conversation.store import Store
+from roamtui.conversation.trace import Trace
+from roamtui.conversation.transcript import Usage
+from roamtui.document.build import open_named
 from roamtui.errors import ModelError, UsageError
-from roamtui.models.base import (
-    CallMade,
-    Model,
-    ModelStopped,
-    Request,
-    Retrying,
-    TextDelta,
-    ThinkingDelta,
-    UsageReported,
-)
+from roamtui.models.base import CallMade, Model, ModelStopped, Retrying, TextDelta, UsageReported
 from roamtui.models.choose import make_model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.models.trace import FORMAT, TracedModel, TraceWriter
-from tests.models.asking import answer_calls, collect, join_text, list_calls, make_request
+from roamtui.search.keyword import KeywordSearcher
+from tests.agent.recording import Turn, make_library, make_replies, record, replay, start_traced, talk
+from tests.fakes.site import FakeSite
+from tests.models.asking import collect, join_text, make_request
 
-START = {
-    "format": FORMAT,
-    "roamtui": roamtui.__version__,
-    "document": {"source": "a.md", "hash": "0123", "sections": 3},
-    "model": "scripted",
-    "window_tokens": 9_000,
-}
-OPEN = ScriptedReply(
+LIBRARY = make_library()
+IDS = {LIBRARY.title_of(section_id): section_id for section_id in LIBRARY.walk()}
+KEY = "sk-0123456789abcdef"
+SEARCH = ScriptedReply(calls=(("search_sections", {"query": "fish"}),))
+OPEN_TWO = ScriptedReply(
     text="I look.",
-    calls=(("expand_sections", {"section_ids": ["a8a96034"]}),),
+    calls=(("expand_sections", {"section_ids": [IDS["Herons"], IDS["Owls"], "nonsense"]}),),
     thinking="Where?",
     retries=(Retrying("Busy.", 20.0),),
-    usage=Usage(input_tokens=5, output_tokens=2, cached_tokens=1, cost_usd=0.5, source="provider"),
-    chunk_size=3,
+    usage=Usage(input_tokens=700, output_tokens=9, cost_usd=0.5, source="provider"),
 )
+QUOTE = ScriptedReply(
+    text=f'A heron eats "forty grams of fish a day" [{IDS["Herons"]}].',
+    usage=Usage(input_tokens=900, output_tokens=20, cached_tokens=700, cost_usd=0.25, source="provider"),
+)
+PLAIN = ScriptedReply(text="About forty grams.")
+TALK = (
+    Turn(question="How much?", replies=(SEARCH, OPEN_TWO, PLAIN, QUOTE)),
+    Turn(question="And owls?", replies=(replace(QUOTE, thinking="Hm.", chunk_size=3),), opens=(IDS["Swifts"],)),
+)
+_files = count()
 
 
 @pytest.fixture
@@ -49,172 +57,224 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "a run.jsonl"
 
 
-async def record(path: Path, *replies: ScriptedReply, start: dict[str, Any] | None = None) -> None:
-    """Write a run of a first question, and of the results of its calls."""
-    writer = TraceWriter(path, {})
-    writer.write("start", start or START)
-    writer.write("question", {"question": "What is a model?"})
-    model = TracedModel(ScriptedModel(replies), writer)
-    request = make_request()
-    for _ in replies:
-        events = await collect(model, request)
-        request = answer_calls(request, list_calls(events))
-    writer.close()
-
-
-def change_line(path: Path, index: int, **fields: object) -> None:
-    lines = path.read_text("ascii").splitlines()
-    lines[index] = json.dumps(json.loads(lines[index]) | fields)
-    path.write_text("".join(f"{line}\n" for line in lines), "ascii")
-
-
-async def test_every_event_comes_again(path: Path) -> None:
-    await record(path, OPEN, ScriptedReply(text="Done."))
+async def test_each_reply_says_what_was_said(path: Path) -> None:
+    await record(path, (Turn(question="How much?", replies=(OPEN_TWO, QUOTE)),))
     model = make_model(f"recorded:{path}")
     assert isinstance(model, Model)
     assert isinstance(model, RecordedModel)
-    assert (model.name, model.window_tokens) == (f"recorded:{path}", 128_000)
-    assert model.questions == ("What is a model?",)
-    events = await collect(model)
-    assert events == [
-        Retrying("Busy.", 20.0),
-        ThinkingDelta("Where?"),
-        *(TextDelta(text) for text in ("I l", "ook", ".")),
-        CallMade(ToolCall(id="call_1_1", name="expand_sections", arguments='{"section_ids": ["a8a96034"]}')),
-        UsageReported(OPEN.usage or Usage()),
-        ModelStopped("tool_calls", '[{"type": "thinking", "thinking": "Where?"}]'),
-    ]
-    second = await collect(model, answer_calls(make_request(), list_calls(events)))
-    assert join_text(second) == "Done."
+    assert (model.name, model.window_tokens, model.questions) == (f"recorded:{path}", 128_000, ("How much?",))
+    assert model.is_about(LIBRARY.content_hash)
+    assert not model.is_about("0123")
+    retrying, *said, call, usage, stopped = await collect(model, make_request("Question: How much?"))
+    assert retrying == Retrying("Busy.", 20.0)
+    assert said == [TextDelta("I "), TextDelta("look.")]
+    assert isinstance(call, CallMade)
+    assert call.call.name == "expand_sections"
+    assert usage == UsageReported(OPEN_TWO.usage or Usage())
+    assert stopped == ModelStopped("tool_calls", '[{"type": "thinking", "thinking": "Where?"}]')
     await model.close()
 
 
-async def test_past_its_end_the_trace_says_so(path: Path) -> None:
-    await record(path, OPEN)
+async def test_the_log_of_any_conversation_can_be_played(tmp_path: Path) -> None:
+    store = Store(tmp_path / "conversations")
+    session = Session.start(make_library(), store=store)
+    searcher = KeywordSearcher(LIBRARY)
+    asked = await talk(Agent(session, ScriptedModel(make_replies(TALK)), searcher), TALK)
+    path = tmp_path / "conversations" / f"{session.state.id}.jsonl"
+    assert await replay(path, TALK, options=AgentOptions()) == asked
+
+
+async def test_a_replay_fetches_and_searches_as_it_did(path: Path) -> None:
+    pages = {"/a.md": "# A\n\nWords of a heron.\n", "/b.md": "# B\n\nWords of an owl.\n"}
+    links = "# Site\n\n## Docs\n\n- [A](/a.md)\n- [B](/b.md)\n- [Gone](/gone.md)\n"
+    with FakeSite({"/llms.txt": links, **pages}) as site:
+        library, loader = open_named([site.url("/llms.txt")])
+        ids = [section_id for section_id in library.walk() if library.title_of(section_id) in ("A", "B", "Gone")]
+        replies = (
+            ScriptedReply(calls=(("expand_sections", {"section_ids": ids}),)),
+            ScriptedReply(calls=(("search_sections", {"query": "heron"}),)),
+            ScriptedReply(text=f'It says "Words of a heron" [{ids[0]}].'),
+        )
+        turns = (Turn(question="Which bird?", replies=replies),)
+        session = Session.start(library, loader=loader)
+        session.trace(Trace(path, lambda entry: entry))
+        recorded = await talk(Agent(session, ScriptedModel(replies), KeywordSearcher(library)), turns)
+        library, loader = open_named([site.url("/llms.txt")])
+        session = Session.start(library, loader=loader)
+        replayed = await talk(Agent(session, RecordedModel(path, {}), KeywordSearcher(library)), turns)
+    assert replayed == recorded
+    assert [status in str(recorded) for status in ("OPENED", "FAILED", "NodesLoaded", "SectionsSearched")] == [True] * 4
+    assert session.state.transcript.exchanges[0].citations[0].is_verified
+
+
+@pytest.mark.parametrize("stops_after", [5, 9])
+async def test_a_stopped_question_stops_again_and_the_next_is_answered(path: Path, stops_after: int) -> None:
+    turns = (
+        replace(TALK[0], replies=(SEARCH, replace(PLAIN, chunk_size=2)), stops_after=stops_after),
+        Turn(question="Again?", replies=(OPEN_TWO, QUOTE)),
+    )
+    recorded = await record(path, turns)
+    played = await replay(path, (replace(turns[0], stops_after=None), turns[1]))
+    assert played[0][:-1] == recorded[0]
+    assert played[0][-1] == f"ReplayStoppedError: The person stopped this question of {path} here."
+    assert played[1] == recorded[1]
+
+
+async def test_a_question_that_was_stopped_before_it_was_sent_has_no_reply(path: Path) -> None:
+    turns = (replace(TALK[0], stops_after=1), Turn(question="Again?", replies=(QUOTE,)))
+    await record(path, turns)
+    told = (await replay(path, (replace(turns[0], stops_after=None), turns[1])))[0]
+    assert f'{path} has no reply to this question; the recorded one is "Again?".' in told[-1]
+
+
+async def test_another_model_is_told_by_the_name_so_that_its_replay_rebuilds_as_it_did(path: Path) -> None:
+    first = ScriptedModel([SEARCH, OPEN_TWO, QUOTE], name="first", window_tokens=50_000)
+    second = ScriptedModel([QUOTE], name="second", window_tokens=60_000)
+    agent = Agent(start_traced(path, make_library()), first)
+    recorded = await talk(agent, TALK[:1])
+    agent.model = second
+    recorded += await talk(agent, (replace(TALK[1], opens=()),))
     model = RecordedModel(path)
-    await collect(model)
-    with pytest.raises(ModelError, match="holds no more than 1 replies") as caught:
-        await collect(model)
-    assert not caught.value.retryable
+    assert (model.name, model.window_tokens) == (f"recorded:{path}", 50_000)
+    again = Agent(Session.start(make_library()), model)
+    assert await talk(again, TALK[:1]) == recorded[:1]
+    assert (model.name, model.window_tokens) == (f"recorded:{path}#second", 60_000)
+    assert await talk(again, (replace(TALK[1], opens=()),)) == recorded[1:]
 
 
-async def test_of_several_runs_the_newest_that_fits_is_replayed(path: Path) -> None:
-    await record(path, ScriptedReply(text="First."))
-    await record(path, ScriptedReply(text="Second."))
-    writer = TraceWriter(path, {})
-    writer.write("start", START | {"document": {"source": "b.md", "hash": "4567"}})
-    await collect(TracedModel(ScriptedModel([ScriptedReply(text="Other.")]), writer), make_request("Why?"))
-    writer.close()
-    assert join_text(await collect(RecordedModel(path))) == "Second."
-    assert join_text(await collect(RecordedModel(path), make_request("Why?"))) == "Other."
-    assert RecordedModel(path).is_about("0123")
-    assert RecordedModel(path).is_about("4567")
-    assert not RecordedModel(path).is_about("89ab")
-
-
-async def test_what_was_masked_may_be_anything(path: Path) -> None:
-    writer = TraceWriter(path, {"A_TOKEN": "secret-0123"})
-    writer.write("start", START)
-    asked = make_request("Is secret-0123 like secret-0123, or not?")
-    await collect(TracedModel(ScriptedModel([OPEN]), writer), asked)
-    writer.close()
-    assert await collect(RecordedModel(path, {}), asked)
-    assert await collect(RecordedModel(path, {"A_TOKEN": "secret-0123"}), asked)
-    assert await collect(RecordedModel(path, {}), make_request("Is  like x, or not?"))
-    for question in ("Is secret-0123 like, or not?", "Is a like b, or not? No", "Was a like b, or not?"):
-        with pytest.raises(ModelError, match="another question was asked"):
-            await collect(RecordedModel(path, {}), make_request(question))
-
-
-@pytest.mark.parametrize(
-    ("request_", "why"),
-    [
-        (Request(messages=make_request().messages), "the tools differ"),
-        (make_request(allow_calls=False), "it goes on otherwise"),
-        (Request(messages=make_request().messages[:1], tools=make_request().tools), "it goes on otherwise"),
-        (
-            Request(
-                messages=(Message(role=Role.SYSTEM, text="You fly."), make_request().messages[1]),
-                tools=make_request().tools,
-            ),
-            "the instructions to the model differ, so this is another roamtui",
-        ),
-    ],
-)
-async def test_another_request_is_refused_with_the_reason(path: Path, request_: Request, why: str) -> None:
-    await record(path, OPEN)
-    with pytest.raises(ModelError, match=f"^Request 1 is not the one in {path}: {why}"):
-        await collect(RecordedModel(path), request_)
-
-
-async def test_another_answer_than_the_recorded_is_told(path: Path) -> None:
-    await record(path, OPEN, OPEN)
+async def test_of_several_conversations_the_newest_that_has_a_question_is_played(path: Path) -> None:
+    for question, text in (("Why?", "First."), ("Why?", "Second."), ("How?", "Other.")):
+        await record(path, (Turn(question=question, replies=(ScriptedReply(text=text),)),))
     model = RecordedModel(path)
-    calls = list_calls(await collect(model))
-    with pytest.raises(ModelError, match="what was said before differs"):
-        await collect(model, answer_calls(make_request(), (*calls, *calls)))
-    assert join_text(await collect(model, answer_calls(make_request(), calls))) == "I look."
+    assert join_text(await collect(model, make_request("Why?"))) == "Second."
+    assert join_text(await collect(model, make_request("How?"))) == "Other."
+    assert join_text(await collect(RecordedModel(path), make_request("Why?"))) == "Second."
 
 
-async def test_another_format_is_refused(path: Path) -> None:
-    await record(path, OPEN, start=START | {"format": 2, "roamtui": "9.0"})
-    with pytest.raises(UsageError, match=r"was recorded by roamtui 9\.0 in another format"):
-        RecordedModel(path)
+async def test_another_question_and_one_more_request_are_refused_with_the_reason(path: Path) -> None:
+    await record(path, TALK[:1])
+    with pytest.raises(ModelError, match=r'has no reply to this question; the recorded one is "How much\?"'):
+        await collect(RecordedModel(path), make_request("How many?"))
+    told = await replay(path, TALK[:1], text="# Birds\n\nNothing about fish.\n")
+    assert "QuestionAnswered" in told[0][-1]
+    model = RecordedModel(path)
+    for request in (make_request("How much?"), *(make_request("So?"),) * 3):
+        await collect(model, request)
+    with pytest.raises(ModelError, match="has no reply to this question"):
+        await collect(model, make_request("So?"))
 
 
-@pytest.mark.parametrize("content", ["", "# Heading\n", '{"kind": "model"}\n', "[]\n", "\x00", '{"kind": "start"'])
-def test_a_file_that_is_no_trace_is_refused(path: Path, content: str) -> None:
+async def test_a_question_is_known_although_it_held_a_secret(path: Path) -> None:
+    turns = (Turn(question=f"Is {KEY} valid?", replies=(PLAIN,)),)
+    recorded = await record(path, turns, environ={"A_KEY": KEY})
+    assert (await replay(path, turns, environ={"A_KEY": KEY}))[0][-1] == recorded[0][-1]
+    assert join_text(await collect(RecordedModel(path, {}), make_request("Is [redacted] valid?"))) == PLAIN.text
+
+
+async def test_an_answer_that_was_cut_off_is_cut_off_once(path: Path) -> None:
+    turns = (Turn(question="How much?", replies=(replace(QUOTE, reason="length"),)),)
+    recorded = await record(path, turns)
+    assert "cut off here" in recorded[0][-1]
+    assert (await replay(path, turns))[0][-1] == recorded[0][-1]
+
+
+async def test_a_full_disk_is_told_once_and_the_answer_comes() -> None:
+    recorded = await record(Path("/dev/full"), TALK)
+    told = [event for turn in recorded for event in turn if event.startswith(SaveFailed.__name__)]
+    assert len(told) == 1
+    assert "/dev/full" in told[0]
+    assert recorded[1][-1].startswith(QuestionAnswered.__name__)
+
+
+@pytest.mark.parametrize("content", ["", "# Heading\n", '{"event": "question_asked"}\n', "[]\n", "\x00", '{"event": "'])
+def test_a_file_that_is_no_conversation_is_refused(path: Path, content: str) -> None:
     path.write_text(content, "utf-8")
-    with pytest.raises(UsageError, match="is no trace of roamtui"):
+    with pytest.raises(UsageError, match="is no conversation of roamtui"):
         RecordedModel(path)
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"There is no file .* to replay"):
         make_model(f"recorded:{tmp_path / 'none.jsonl'}")
-    with pytest.raises(UsageError, match="is no file, so it cannot be replayed"):
-        make_model(f"recorded:{tmp_path}")
-    with pytest.raises(UsageError, match="is no file, so it cannot be replayed"):
-        make_model("recorded:/dev/zero")
+    for name in (tmp_path, "/dev/zero"):
+        with pytest.raises(UsageError, match="is no file, so it cannot be replayed"):
+            make_model(f"recorded:{name}")
 
 
-@pytest.mark.parametrize(
-    ("index", "fields"),
+REPLIES = st.sampled_from(
     [
-        (0, {"roamtui": None}),
-        (0, {"document": "a.md"}),
-        (0, {"document": {}}),
-        (0, {"window_tokens": "many"}),
-        (1, {"question": 3}),
-        (2, {"repeats": 1}),
-        (2, {"repeats": -1}),
-        (2, {"messages": None}),
-        (2, {"messages": ["What?"]}),
-        (2, {"messages": [{"role": "user"}]}),
-        (2, {"digest": None}),
-        (3, {"request": 2}),
-        (3, {"event": "fault"}),
-        (3, {"event": "fault", "data": {"reason": "a", "advice": "b"}}),
-        (3, {"event": "text", "data": {"text": 3}}),
-        (3, {"event": "call", "data": {"call": {"id": 1, "name": "a", "arguments": "{}"}}}),
-        (3, {"event": "usage", "data": {"usage": {"input_tokens": "a"}}}),
-        (3, {"event": "retrying", "data": {"reason": "a", "wait_seconds": "b"}}),
-        (3, {"event": "stopped", "data": {"reason": None}}),
-        (3, {"event": ["text"]}),
-        (3, {"data": None}),
-        (3, {"kind": "error", "message": None}),
-    ],
+        SEARCH,
+        OPEN_TWO,
+        QUOTE,
+        PLAIN,
+        replace(PLAIN, retries=(Retrying("Busy.", 2.0),), thinking="Hm, so.", chunk_size=1),
+        ScriptedReply(),
+        ScriptedReply(text="Not found: nothing about it."),
+        ScriptedReply(calls=(("expand_sections", "{broken"), ("collapse_sections", {"section_ids": [IDS["Owls"]]}))),
+        ScriptedReply(calls=(("no_tool", {}), ("expand_sections", {"section_ids": [IDS["Birds"]]}))),
+        ScriptedReply(text="So", error=ModelError("The line broke.", retryable=True)),
+        ScriptedReply(error=ModelError("Too long.", overflow=True)),
+    ]
 )
-async def test_a_broken_line_is_named(path: Path, index: int, fields: dict[str, object]) -> None:
-    await record(path, OPEN)
-    RecordedModel(path)
-    change_line(path, index, **fields)
-    with pytest.raises(UsageError, match=f"is broken at line {index + 1}, so it cannot be replayed"):
-        RecordedModel(path)
+TURNS = st.lists(
+    st.builds(
+        Turn,
+        question=st.sampled_from(["How much?", "And owls?", "Question: why?", "…"]),
+        replies=st.just(()),
+        opens=st.sampled_from([(), (), (IDS["Swifts"],), (IDS["Owls"], IDS["Herons"])]),
+        within=st.sampled_from([None, None, IDS["Herons"]]),
+    ),
+    min_size=1,
+    max_size=4,
+)
 
 
-async def test_lines_of_a_kind_that_is_not_known_are_passed_over(path: Path) -> None:
-    await record(path, OPEN)
-    with path.open("a") as file:
-        file.write('{"kind": "weather"}\n{"no": "kind"}\n{"kind": ["model"]}\n')
-    assert join_text(await collect(RecordedModel(path))) == "I look."
+def _leave_out_words(told: list[list[str]]) -> list[list[str]]:
+    """Leave out what streamed: where the last reply was empty, the one before it is the answer, and is said again."""
+    return [[event for event in events if not event.startswith("said ")] for events in told]
+
+
+@given(TURNS, st.lists(REPLIES, min_size=16, max_size=16))
+def test_every_conversation_is_played_event_by_event(
+    tmp_path_factory: pytest.TempPathFactory, turns: list[Turn], replies: list[ScriptedReply]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"replay-{next(_files)}.jsonl"
+
+    async def check() -> None:
+        recorded = await record(path, tuple(turns), ScriptedModel(replies * 2))
+        assert _leave_out_words(await replay(path, tuple(turns))) == _leave_out_words(recorded)
+
+    asyncio.run(check())
+    path.unlink()
+
+
+@pytest.fixture(scope="session")
+def whole_trace(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, list[list[str]]]:
+    path = tmp_path_factory.mktemp("whole") / "run.jsonl"
+    recorded = asyncio.run(record(path, TALK))
+    return path.read_bytes(), recorded
+
+
+@given(st.data())
+def test_a_trace_cut_at_any_byte_is_played_up_to_there_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, whole_trace: tuple[bytes, list[list[str]]], data: st.DataObject
+) -> None:
+    whole, recorded = whole_trace
+    ends = [index + 1 for index, byte in enumerate(whole) if byte == ord("\n")]
+    near_ends = st.sampled_from(ends).flatmap(lambda end: st.integers(max(0, end - 2), min(len(whole), end + 1)))
+    cut = data.draw(st.one_of(near_ends, st.integers(0, len(whole))))
+    path = tmp_path_factory.getbasetemp() / f"cut-{next(_files)}.jsonl"
+    path.write_bytes(whole[:cut])
+    if cut < ends[0] - 1:
+        with pytest.raises(UsageError, match="is no conversation of roamtui"):
+            RecordedModel(path)
+        return
+    replayed = asyncio.run(replay(path, TALK))
+    first = next((turn for turn in range(len(TALK)) if replayed[turn] != recorded[turn]), None)
+    if first is None:
+        return
+    *before, last = replayed[first]
+    if b"question_asked" in path.read_bytes():
+        assert before == recorded[first][: len(before)]
+    assert "stopped=<Stopped.ERROR" in last
+    assert f"{path} ends within this question" in last or f"{path} has no" in last

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.tracing import TracedAgent
 from roamtui.conversation.session import Session
+from roamtui.conversation.trace import Trace
 from roamtui.document.build import build_library
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.models.trace import TraceWriter
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
@@ -62,9 +61,9 @@ async def test_the_app_says_what_to_know_of_a_model_once() -> None:
 async def test_the_app_shows_the_recorded_answers_again(tmp_path: Path) -> None:
     path = tmp_path / "app.jsonl"
     script = ScriptedModel()
-    writer = TraceWriter(path, {})
-    recorded = await converse(TracedAgent(start_session(), script, writer=writer), script)
-    writer.close()
+    session = start_session()
+    session.trace(Trace(path, lambda entry: entry))
+    recorded = await converse(Agent(session, script), script)
     assert "ninety loaves" in recorded[0]
     model = RecordedModel(path)
     assert model.questions == QUESTIONS

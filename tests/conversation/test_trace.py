@@ -1,0 +1,94 @@
+"""A trace is the log of a conversation in a file for its owner alone, that holds no secret."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from roamtui.conversation.log import Log, decode_entries
+from roamtui.conversation.trace import Trace
+from roamtui.errors import UsageError
+from roamtui.models.secrets import Secrets
+from tests.conversation.conversations import Recorder
+
+KEY = 'sk-"0123456789abcdef'
+SECRETS = Secrets.of({"OPENAI_API_KEY": KEY})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "run.jsonl"
+
+
+def _open(path: Path) -> Trace:
+    return Trace(path, SECRETS.redact)
+
+
+def test_it_has_the_lines_of_the_log_as_they_come(path: Path) -> None:
+    trace, played = _open(path), Recorder().ask("Why?", "Alpha")
+    trace.write(played.log)
+    before = path.read_bytes()
+    trace.write(played.ask("And?", "Beta").log)
+    assert path.read_bytes().startswith(before)
+    trace.write(played.log)
+    assert decode_entries(path.read_bytes()) == played.log.events
+
+
+def test_another_conversation_and_another_run_come_after_what_is_there(path: Path) -> None:
+    trace, first, second = _open(path), Recorder("one").ask("One?"), Recorder("two").ask("Two?")
+    trace.write(first.log)
+    trace.write(second.log)
+    path.write_bytes(path.read_bytes()[:-9])
+    _open(path).write(second.log)
+    events = decode_entries(path.read_bytes())
+    assert events[: len(first.log.events)] == first.log.events
+    assert events[-len(second.log.events) :] == second.log.events
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_only_its_owner_can_read_it(path: Path, exists: bool) -> None:  # noqa: FBT001
+    before = os.umask(0)
+    try:
+        if exists:
+            path.touch(0o666)
+        _open(path)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "content", ["# A handbook\n", "{}", " ", '{"event": "question_asked"}\n', '{"kind": "start"}\n']
+)
+def test_a_file_that_is_no_trace_is_left_alone(path: Path, content: str) -> None:
+    path.write_text(content, "utf-8")
+    with pytest.raises(UsageError, match=r"which is no trace\. Name a new file\."):
+        _open(path)
+    assert path.read_text("utf-8") == content
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "no" / "folder.jsonl"):
+        with pytest.raises(UsageError, match="--trace cannot write") as caught:
+            _open(path)
+        assert str(path) in str(caught.value)
+
+
+def test_a_full_disk_stops_the_trace_and_not_the_program() -> None:
+    trace = _open(Path("/dev/full"))
+    trace.write(Log(conversation_id="c0ffee"))
+    assert trace.failure == ""
+    for _ in range(2):
+        trace.write(Recorder().ask("Why?").log)
+        assert trace.failure == "The trace /dev/full ends here: No space left on device."
+
+
+def test_a_secret_is_in_no_line(path: Path) -> None:
+    played = Recorder().ask(f"Is {KEY} valid?", answer=json.dumps({"key": KEY}))
+    _open(path).write(played.log)
+    assert "0123456789abcdef" not in path.read_text("ascii")
+    assert "Is [redacted] valid?" in path.read_text("ascii")
