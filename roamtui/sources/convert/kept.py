@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BYTES_MAX = 200_000_000
 """Of all files together; the least recently used go first."""
 _DIGEST_SIZE = 16
-_VERSION = 6
+_VERSION = 7
 """Raised when a converter makes another text of the same file."""
 
 

@@ -54,6 +54,7 @@ def make_pdf(
     bookmarks: Sequence[tuple[int, str, int]] = (),
     title: str = "",
     empty: str = "",
+    size: tuple[int, int] = (612, 792),
 ) -> bytes:
     """Return a PDF.
 
@@ -62,6 +63,7 @@ def make_pdf(
         bookmarks: Level from 1 on, title, and 0-based page of each, in order.
         title: In its information.
         empty: What is drawn on pages without lines.
+        size: Width and height of the pages in points.
     """
     objects = [""] * 6
     numbers = []
@@ -73,7 +75,7 @@ def make_pdf(
         objects.append(_write_stream(stream or empty))
         numbers.append(len(objects) + 1)
         objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {len(objects)} 0 R "
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {size[0]} {size[1]}] /Contents {len(objects)} 0 R "
             "/Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>"
         )
     outline = _write_outline(objects, bookmarks, numbers) if bookmarks else ""

@@ -39,8 +39,12 @@ _NOTES = re.compile(r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial 
 _EXHIBIT = re.compile(r"exhibit\s+\(?\d{1,3}(?:[.)-]\S{0,12})?\s*\)?", re.IGNORECASE)
 _SIGNATURES = re.compile(r"signatures?", re.IGNORECASE)
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
+_CHAPTER = re.compile(r"[제第]\s?(\d{1,2})\s?[장편부章部](?=\s|$)")
+_LEADER = re.compile(r"\.\s?\.\s?\.")
 _NUMBERED_LENGTH_MAX = 110
 _NUMBERED_MIN = 3
+_NUMBERED_EACH_MIN = 200
+"""Characters for each; lines of a form are numbered more closely."""
 _LEVEL_MAX = 6
 
 
@@ -166,15 +170,18 @@ def find_numbered(
     """
     found = []
     for page, row, each in _walk(pages, skipped, _NUMBERED_LENGTH_MAX):
-        match = _NUMBERED.match(each.text)
-        looks = looks_like_title(pages[page], row) if match and each.text[-1] not in ",;" else 0.0
+        match = _NUMBERED.match(each.text) or _CHAPTER.match(each.text)
+        is_free = match and each.text[-1] not in ",;" and not _LEADER.search(each.text)
+        looks = looks_like_title(pages[page], row) if is_free else 0.0
         if match and looks:
             found.append(_Found(page, row, tuple(map(int, match[1].split("."))), looks))
     chain: list[_Found] = []
     for one in _find_rising(found):
         if one.weight >= 1 or _is_next(chain[-1].key if chain else (), one.key):
             chain.append(one)
-    if len(chain) < _NUMBERED_MIN:
+    length = sum(len(row.text) for page in pages for row in page.rows)
+    is_list = len(chain) * _NUMBERED_EACH_MIN > length or all(len(one.key) > 1 for one in chain)
+    if len(chain) < _NUMBERED_MIN or is_list:
         return []
     return [
         _make(pages, one, level=min(_LEVEL_MAX, len(one.key)), count=_count_title_rows(pages, one)) for one in chain

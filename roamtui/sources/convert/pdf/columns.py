@@ -13,8 +13,7 @@ from roamtui.sources.convert.pdf.pdfium import PdfPage, Word
 from roamtui.sources.convert.pdf.rows import (
     Row,
     group_words,
-    has_right_to_left,
-    make_right_to_left_row,
+    make_mixed_row,
     make_row,
     make_upright_row,
     set_apart_odd,
@@ -34,11 +33,11 @@ _DEPTH_MAX = 2
 def read_rows(page: PdfPage) -> list[Row]:
     """Return the rows of a page in the order of reading."""
     words, upright = set_apart_odd(page.read_words())
-    is_right_to_left = has_right_to_left(words)
-    rows = []
-    for group in _order(words, 0):
-        row = make_right_to_left_row(group) if is_right_to_left else None
-        rows.append(row or make_row(group))
+    groups = _order(words, 0)
+    if page.is_mixed:
+        rows = [make_mixed_row(group, is_mirrored=page.is_mirrored) for group in groups]
+    else:
+        rows = [make_row(group) for group in groups]
     if upright:
         rows.append(make_upright_row(upright))
     for row in rows:

@@ -22,7 +22,7 @@ from roamtui.sources.convert.pdf.body import (
 )
 from roamtui.sources.convert.pdf.columns import read_rows
 from roamtui.sources.convert.pdf.contents import find_contents
-from roamtui.sources.convert.pdf.letters import LetterHeadings
+from roamtui.sources.convert.pdf.letters import LetterHeadings, find_slides
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter
 from roamtui.sources.convert.pdf.mending import HYPHEN, Mender
 from roamtui.sources.convert.pdf.outline import Entry, Heading, PageText, read_item
@@ -43,6 +43,7 @@ _RANGES_MAX = 12
 _SAMPLE_ROWS = 3
 _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
 _UNREADABLE_MAX = 0.3
+_FIGURES = re.compile(r"\d+")
 _PROGRAM = re.compile(r"^Microsoft \w+ - |\.(?:docx?|pdf|indd|tex|qxd|dvi)$", re.IGNORECASE)
 """What programs put into a title."""
 
@@ -71,7 +72,10 @@ def convert_pdf(data: bytes, name: str, *, uses_bookmarks: bool = True, report: 
     rows, has_running_heads, printed = leave_out_running_heads(rows)
     if has_running_heads:
         notes.append("Lines that repeat at the edges of its pages were left out.")
-    pages = [PageText(own, linked, find_tables(own)) for own, linked in zip(rows, read.links, strict=True)]
+    pages = [
+        PageText(own, linked, find_tables(own), is_wide)
+        for own, linked, is_wide in zip(rows, read.links, read.wide, strict=True)
+    ]
     bookmarks = list(file.read_bookmarks()) if uses_bookmarks else []
     by_page: dict[int, list[Heading]] = {}
     for heading in _find_outline(pages, bookmarks, printed):
@@ -94,6 +98,7 @@ class _Read:
 
     rows: list[list[Row]] = field(default_factory=list)
     links: list[list[Link]] = field(default_factory=list)
+    wide: list[bool] = field(default_factory=list)
     damaged: list[int] = field(default_factory=list)
     """1-based numbers of pages that could not be read."""
     pictures: list[int] = field(default_factory=list)
@@ -110,6 +115,7 @@ def _read_pages(file: PdfFile, report: PageReport | None) -> _Read:
             rows = read_rows(page) if page is not None else []
             read.rows.append(rows)
             read.links.append(page.read_links() if page is not None and rows else [])
+            read.wide.append(page is not None and page.is_wide)
             if page is None:
                 read.damaged.append(number + 1)
             elif not rows and not page.is_blank():
@@ -162,13 +168,19 @@ def _find_outline(pages: list[PageText], bookmarks: list[Bookmark], printed: Pri
     listed, contents_pages = find_contents(pages, printed)
     entries = listed
     marked_pages = len({mark.page for mark in bookmarks})
-    if marked_pages * _BOOKMARKS_DENSE >= len(pages) or (len(bookmarks) >= _BOOKMARKS_MIN and marked_pages > 2):
+    names = {_FIGURES.sub("#", mark.title) for mark in bookmarks}
+    if len(names) == 1 and "#" in names.pop():
+        pass
+    elif marked_pages * _BOOKMARKS_DENSE >= len(pages) or (len(bookmarks) >= _BOOKMARKS_MIN and marked_pages > 2):
         entries = [
             Entry(title=mark.title, level=min(_LEVEL_MAX, mark.level), page=mark.page, y=mark.y)
             for mark in bookmarks
             if mark.page < len(pages)
         ]
     placed = Anchors(pages, contents_pages).place(entries)
+    slides = find_slides(pages)
+    if slides:
+        return merge_headings(placed, slides)
     has_skeleton = bool(placed)
     doubtful = [heading for heading in placed if not heading.count and read_item(heading.title)]
     headings = merge_headings([heading for heading in placed if heading not in doubtful], ())

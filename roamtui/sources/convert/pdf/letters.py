@@ -18,7 +18,7 @@ _LONG, _LONG_UNLISTED = 8_000, 1_500
 """Characters: shorter sections need no headings inside; in a file that lists its sections, and in another."""
 _LONG_SHARE = 0.1
 """Of a file that lists none: a short one is divided more finely."""
-_LENGTH_EACH_MIN = 200
+_LENGTH_EACH_MIN = 100
 """Characters for each title of a style; names in a list, or words in a program, stand closer."""
 _FEW = 3
 _REPEATS_MAX = 4
@@ -65,6 +65,10 @@ _CAPTION_STYLE = (0.0,)
 _TOP_ROWS = 3
 _TABLE_NEAR = 20
 """Rows: the heads of a table may be many."""
+_SLIDES_MIN = 3
+_SLIDES_SHARE = 0.8
+_SLIDE_LENGTH_MAX = 1_000
+_SLIDE_ROWS = 3
 _MARKS = re.compile(r"[\W\d_]+")
 
 
@@ -357,6 +361,33 @@ class LetterHeadings:
         return size, self._is_bold(row), _is_capitals(row.text), is_centred, not row.font.is_italic
 
 
+def find_slides(pages: Sequence[PageText]) -> list[Heading]:
+    """Return the titles of slides, of level 0; none where a file is no slides: wide pages with few words."""
+    shown = [(number, page) for number, page in enumerate(pages) if page.rows]
+    lengths = [sum(len(row.text) for row in page.rows) for _, page in shown]
+    wide = sum(page.is_wide for _, page in shown)
+    if len(shown) < _SLIDES_MIN or wide < _SLIDES_SHARE * len(shown) or median(lengths) > _SLIDE_LENGTH_MAX:
+        return []
+    found: list[Heading] = []
+    for number, page in shown:
+        rows = page.rows
+        tops = [row for row in range(min(_SLIDE_ROWS, len(rows))) if any(map(str.isalpha, rows[row].text))]
+        first = max(tops, key=lambda row: round(rows[row].size), default=0)
+        count = 1
+        while (
+            first + count < len(rows)
+            and count < _ROWS_MAX
+            and rows[first + count].size > _LARGER * min(row.size for row in rows)
+            and abs(rows[first + count].size - rows[first].size) < 0.06 * rows[first].size
+        ):
+            count += 1
+        title = join_rows(rows[first : first + count])
+        before = found[-1].title if found else ""
+        if len(title) <= _LENGTH_MAX and title != before and not CONTINUED.search(title):
+            found.append(Heading(page=number, row=first, count=count, level=0, title=title))
+    return found
+
+
 def _is_capitals(text: str) -> bool:
     letters = _MARKS.sub("", text)
-    return len(letters) >= 4 and letters.isupper() and letters.lower() != letters
+    return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)

@@ -33,6 +33,8 @@ class PageText:
     rows: list[Row]
     links: list[Link]
     tables: list[Table]
+    is_wide: bool = False
+    """Whether it is wider than high."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +35,16 @@ _LIGATURES = str.maketrans(
     | {"\uf0b7": "\u2022", "\uf0a7": "\u25aa"}
 )
 """Letters drawn as one; the first are where TeX's fonts have them. Soft hyphens become one, and bullets of Symbol."""
+_RIGHT_TO_LEFT = (
+    "\u0591-\u05ff\u0610-\u061a\u0620-\u065f\u066e-\u06d3\u06d5-\u06ef\u06fa-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+)
+"""Letters that are read from the right, without the digits and marks of their alphabets."""
+RIGHT_TO_LEFT = re.compile(f"[{_RIGHT_TO_LEFT}]")
+_PIECE = re.compile(
+    f"[{_RIGHT_TO_LEFT}]+|[$€£¥]?(?![{_RIGHT_TO_LEFT}])[^\\W_](?:[^\\s\\x00-\\x1f{_RIGHT_TO_LEFT}]*"
+    f"(?![{_RIGHT_TO_LEFT}])[^\\W_])?[\\x02\ufffe%\u066a]?|[^\\s\\x00-\\x1f\\x7f\ufffe]"
+)
+"""What is read in one direction: pdfium puts the marks beside it wherever it likes."""
 _LAM_ALEF = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 _BOOKMARKS_MAX = 20_000
 _BOOKMARK_LENGTH_MAX = 500
@@ -49,6 +60,7 @@ _TALL_SHARE = 0.9
 """Of words have no letters both above and below: what is higher than these is about as high as a row."""
 _LOOSE = 1.15
 """How much higher than its letters the box of a font is."""
+_WIDE = 1.2
 _DESTINATION_ACTION = 1
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
@@ -186,25 +198,56 @@ class PdfPage:
         self._buffer = ctypes.create_string_buffer(_FONT_NAME_BYTES)
         self._flags = ctypes.c_int()
         self._box = pdfium.FS_RECTF()
+        self.is_mixed = False
+        """Whether words that are read from the right are among those that were read."""
+        self.is_mirrored = False
+        """Whether most of them are."""
+        self.is_wide = False
+        """Whether the page is wider than high, for a reader who turned it."""
 
     def is_blank(self) -> bool:
         """Return whether nothing is drawn on the page, no picture either."""
         return bool(pdfium.FPDFPage_CountObjects(self._page) <= 0)
 
     def read_words(self) -> list[Word]:
-        """Return the words in the order in which the page draws them."""
+        """Return the words in the order in which the page draws them.
+
+        Of a page that is read from the right x runs to the left. Where two directions are mixed, marks are words.
+        """
         text = self._read_text()
         turn = self._find_turn(len(text))
         left, right, top, bottom = self._read_visible(turn)
+        self.is_wide = right - left > _WIDE * (bottom - top)
+        self.is_mixed = RIGHT_TO_LEFT.search(text) is not None
         words = []
-        for match in _WORD.finditer(text):
+        for match in (_PIECE if self.is_mixed else _WORD).finditer(text):
             first, end = match.span()
             box = self._read_box((first, end - 1) if end - first > 1 else (first,), turn)
             if box and box[1] > left and box[0] < right and box[3] > top and box[2] < bottom:
-                words.append(Word(match[0].translate(_LIGATURES), *box, first, end - 1))
+                own = self._order_letters(match[0], first, turn) if self.is_mixed else match[0].translate(_LIGATURES)
+                words.append(Word(own, *box, first, end - 1))
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._even_out(words, turn)
+        if self.is_mixed:
+            self._measure_letters(words)
+        if self.is_mixed and sum(map(read_side, words)) < 0:
+            self.is_mirrored = True
+            for word in words:
+                word.x0, word.x1 = -word.x1, -word.x0
         return words
+
+    def _order_letters(self, piece: str, first: int, turn: int) -> str:
+        """Return letters in the order of reading: those that are read from the right may come from either side."""
+        if not RIGHT_TO_LEFT.match(piece):
+            return piece.translate(_LIGATURES)
+        boxes = [self._read_box((first + index,), turn) or (0.0, 0.0) for index in range(len(piece))]
+        if boxes[0][0] < boxes[-1][0]:
+            piece, boxes = piece[::-1], boxes[::-1]
+        drawn_as_one = [match.start() for match in _LAM_ALEF.finditer(piece)]
+        for index in drawn_as_one:
+            if boxes[index] == boxes[index + 1]:
+                piece = f"{piece[:index]}{piece[index + 1]}{piece[index]}{piece[index + 2 :]}"
+        return unicodedata.normalize("NFKC", piece)
 
     def _read_visible(self, turn: int) -> tuple[float, float, float, float]:
         """Return left, right, top and bottom of what a reader shows of the page; all where the file does not say."""
@@ -238,6 +281,16 @@ class PdfPage:
         for word in words:
             height = word.bottom - word.top
             missing = max(height, usual) * _LOOSE - height
+            word.top -= missing / 2
+            word.bottom += missing / 2
+
+    def _measure_letters(self, words: Iterable[Word]) -> None:
+        """Give words the height of their letters: boxes of Arabic are of the font or of a letter, as it comes."""
+        matrix = pdfium.FS_MATRIX()
+        for word in words:
+            pdfium.FPDFText_GetMatrix(self._text, word.first, matrix)
+            size = _LOOSE * pdfium.FPDFText_GetFontSize(self._text, word.first) * math.hypot(matrix.c, matrix.d)
+            missing = size - (word.bottom - word.top)
             word.top -= missing / 2
             word.bottom += missing / 2
 
@@ -281,12 +334,7 @@ class PdfPage:
         if len(text) != count:
             codes = (pdfium.FPDFText_GetUnicode(self._text, index) for index in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else " " for code in codes)
-        return _LAM_ALEF.sub(self._order_ligature, text)
-
-    def _order_ligature(self, letters: re.Match[str]) -> str:
-        """Return two letters in their order: where they are drawn as one, pdfium turned them round."""
-        one, two = (self._read_box((index,), 0) for index in (letters.start(), letters.start() + 1))
-        return letters[0][::-1] if one == two else letters[0]
+        return text
 
     def _find_turn(self, count: int) -> int:
         """Return by how many quarters the text of the page is turned: most of a few characters decide."""
@@ -295,6 +343,11 @@ class PdfPage:
         ]
         turn = max(range(4), key=angles.count)
         return turn if angles.count(turn) > len(angles) // 2 else 0
+
+
+def read_side(word: Word) -> int:
+    """Return -1 for a word that is read from the right, 1 from the left, 0 for figures and marks."""
+    return -1 if RIGHT_TO_LEFT.search(word.text) else int(any(map(str.isalpha, word.text)))
 
 
 def _turn_box(x0: float, x1: float, low: float, high: float, turn: int) -> tuple[float, float, float, float]:

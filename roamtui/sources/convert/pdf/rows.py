@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
-from roamtui.sources.convert.pdf.pdfium import Font, Word
+from roamtui.sources.convert.pdf.pdfium import Font, Word, read_side
 
 _OVERLAP = 0.5
 """Of the lower of two words that are in one row."""
@@ -25,8 +26,11 @@ _ENUMERATOR = re.compile(
     re.IGNORECASE,
 )
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_LEFT_TO_RIGHT = re.compile(r"[A-Za-z0-9]")
+_MIXED_TOUCHING = 0.12
+_BLANK = 0.03
+"""The same in a text of two directions, and where pdfium wrote a blank."""
+_BRACKETS = "()[]{}«»"
+_BRACKET = re.compile(r"[()\[\]{}«»]")
 _UNKNOWN = Font("", is_bold=False, is_italic=False)
 
 
@@ -149,32 +153,84 @@ def _join_marks(cells: list[Cell]) -> list[Cell]:
     return joined
 
 
-def make_right_to_left_row(words: Sequence[Word]) -> Row | None:
-    """Return words from left to right as a row that is read from the right, None if most of them are not read so."""
-    right = sum(1 for word in words if _RIGHT_TO_LEFT.search(word.text))
-    left = sum(1 for word in words if _LEFT_TO_RIGHT.search(word.text))
-    if right <= left:
-        return None
+def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> Row:
+    """Return words of two directions as a row.
+
+    Args:
+        words: In the direction of their page; those of the other one are turned.
+        is_mirrored: Whether the page is read from the right.
+    """
     size = median([word.bottom - word.top for word in words])
-    cells = [[words[-1]]]
-    for after, word in zip(words[::-1], words[-2::-1], strict=False):
-        if after.x0 - word.x1 > _CELL_GAP * size:
-            cells.append([])
-        cells[-1].append(word)
-    return _enclose([Cell(_order(cell), cell[-1].x0, cell[0].x1) for cell in cells], words, size)
+    groups = [[words[0]]]
+    for before, word in pairwise(words):
+        if word.x0 - before.x1 > _CELL_GAP * size:
+            groups.append([])
+        groups[-1].append(word)
+    cells = []
+    for group in groups:
+        runs = _find_runs(group, 1 if is_mirrored else -1)
+        text = _join_run([_join_run(run[::-1], size) for run in runs], size).text
+        cells.append(Cell(_turn_brackets(text) if is_mirrored else text, group[0].x0, group[-1].x1))
+    return _enclose(cells, words, size)
 
 
-def _order(words: Iterable[Word]) -> str:
-    """Return the text of words from right to left; those that are read from the left keep their order."""
-    ordered: list[str] = []
-    run: list[str] = []
+def _find_runs(words: Iterable[Word], other: int) -> list[list[Word]]:
+    """Return what is read in the other direction together, figures that follow it or are in it too; all else alone."""
+    runs: list[list[Word]] = []
+    marks: list[Word] = []
+    is_open = False
     for word in words:
-        if _LEFT_TO_RIGHT.search(word.text) and not _RIGHT_TO_LEFT.search(word.text):
-            run.append(word.text)
+        side = read_side(word)
+        if is_open and side == other:
+            runs[-1] += [*marks, word]
+            marks = []
+        elif is_open and not side:
+            marks.append(word)
         else:
-            ordered += [*reversed(run), word.text]
-            run = []
-    return " ".join([*ordered, *reversed(run)])
+            runs += [[mark] for mark in marks]
+            marks = []
+            if side == other and runs and runs[-1][-1].text[-1].isdigit():
+                runs[-1].append(word)
+            else:
+                runs.append([word])
+            is_open = side == other
+    return [*runs, *([mark] for mark in marks)]
+
+
+def _join_run(words: Sequence[Word], size: float) -> Word:
+    """Return words in the order of reading as one, with blanks where there are some between them."""
+    text = words[0].text
+    for before, word in pairwise(words):
+        gap = max(before.x0, word.x0) - min(before.x1, word.x1)
+        has_blank = 2 in (word.first - before.last, before.first - word.last)
+        is_sure = has_blank and read_side(before) == read_side(word) == 1
+        text += f" {word.text}" if is_sure or gap > (_BLANK if has_blank else _MIXED_TOUCHING) * size else word.text
+    return Word(
+        text,
+        min(map(_left, words)),
+        max([word.x1 for word in words]),
+        words[0].top,
+        words[0].bottom,
+        min([word.first for word in words]),
+        max([word.last for word in words]),
+    )
+
+
+def _turn_brackets(text: str) -> str:
+    """Return a text from right to left with brackets that open and close: a page may give either for the other."""
+    opened: list[str] = []
+
+    def turn(match: re.Match[str]) -> str:
+        before, after = text[: match.start()][-1:].strip(), text[match.end() :][:1].strip()
+        opens = not before if bool(before) != bool(after) else not opened
+        if opens:
+            opened.append(match[0])
+        elif opened:
+            opened.pop()
+        pair = _BRACKETS.index(match[0]) // 2 * 2
+        return _BRACKETS[pair if opens else pair + 1]
+
+    return _BRACKET.sub(turn, text)
 
 
 def make_upright_row(words: Iterable[Word]) -> Row:
@@ -182,11 +238,6 @@ def make_upright_row(words: Iterable[Word]) -> Row:
     drawn = sorted(words, key=lambda word: word.first)
     cell = Cell(" ".join(word.text for word in drawn), min(map(_left, drawn)), max(word.x1 for word in drawn))
     return _enclose([cell], drawn, median([word.bottom - word.top for word in drawn]))
-
-
-def has_right_to_left(words: Iterable[Word]) -> bool:
-    """Return whether any word is of an alphabet that is read from the right."""
-    return any(_RIGHT_TO_LEFT.search(word.text) for word in words)
 
 
 def _continues(initial: Word, word: Word) -> bool:

@@ -166,3 +166,21 @@ def test_a_report_on_an_event_has_items_of_two_numbers() -> None:
     item = lay_out("* Item 5.07. Submission of Matters", *_PROSE, "under Item 9.01 of this report.")
     end = lay_out("* SIGNATURES", *_PROSE[:3])
     assert _outline([cover, item, end]) == [(2, "Item 5.07. Submission of Matters"), (2, "SIGNATURES")]
+
+
+def test_each_slide_is_named_by_its_title_and_no_bookmark_that_only_counts() -> None:
+    titles = ("Roaming", "Why", "How", "How", "Costs")
+    slides = [lay_out(f"# {title}", "", "Few words", "* and more", first_top=320) for title in titles]
+    marks = [(1, f"Slide {number}", number) for number in range(len(slides))]
+    text = convert_pdf(make_pdf(slides, size=(720, 405), bookmarks=marks), "a.pdf").text
+    assert read_outline(text) == [(1, "Roaming"), (1, "Why"), (1, "How"), (1, "Costs")]
+
+
+def test_a_form_has_its_parts_and_not_its_numbered_lines() -> None:
+    lines = [f"{number} Name, birth, work, town and street of the {number}. person" for number in range(1, 9)]
+    parts = [f"* Part {letter}. Person {letter}" for letter in "ABCD"]
+    shown = [line for number, part in enumerate(parts) for line in ("", part, *lines[2 * number : 2 * number + 2])]
+    assert _outline([lay_out("# Application", "Please write clearly.", *shown)]) == [
+        (1, "Application"),
+        *((2, part.removeprefix("* ")) for part in parts),
+    ]

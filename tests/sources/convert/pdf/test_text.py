@@ -9,7 +9,7 @@ import pytest
 from roamtui.sources.convert.pdf.convert import convert_pdf
 from roamtui.sources.convert.pdf.mending import Mender
 from roamtui.sources.convert.pdf.pdfium import Word
-from roamtui.sources.convert.pdf.rows import Row, group_words, make_right_to_left_row, make_row, set_apart_odd
+from roamtui.sources.convert.pdf.rows import Row, group_words, make_mixed_row, make_row, set_apart_odd
 from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_cells, make_pdf
 
 
@@ -44,12 +44,13 @@ def test_a_raised_word_is_in_its_row_and_a_large_first_letter_in_its_word() -> N
     assert kept[0].text == "Once"
 
 
-def test_rows_of_another_alphabet_are_read_from_the_right() -> None:
-    words = [_place(text, x=x) for text, x in (("ד", 0), ("ג", 60), ("two", 68), ("words", 86), ("ב", 114), ("א", 122))]
-    row = make_right_to_left_row(words)
-    assert row is not None
-    assert [cell.text for cell in row.cells] == ["א ב two words ג", "ד"]
-    assert make_right_to_left_row(words[2:4]) is None
+def test_what_is_read_the_other_way_is_turned() -> None:
+    """To the left x grows on a page that is read from the right."""
+    words = [_place(text, x=x) for text, x in (("א", 0), ("(", 10), ("words", 15), ("two", 42), (")", 57), ("ב", 90))]
+    row = make_mixed_row(words, is_mirrored=True)
+    assert [cell.text for cell in row.cells] == ["א (two words)", "ב"]
+    words = [_place(text, x=x) for text, x in (("see", 0), ("ב", 18), ("א", 26), ("there", 34))]
+    assert make_mixed_row(words, is_mirrored=False).text == "see א ב there"
 
 
 def _lines(x: float, name: str) -> list[PdfLine]:
@@ -137,11 +138,33 @@ def test_what_no_reader_shows_is_left_out() -> None:
     assert "14" in _convert_page(stream, page="/CropBox [700 800 900 900]")
 
 
+def _convert_arabic(stream: str) -> str:
+    letters = "<41> <06440623> <42> <0643> <43> <0645> <44> <0646>"
+    names = f"begincmap 4 beginbfchar {letters} endbfchar endcmap"
+    return _convert_page(
+        f"BT /F1 11 Tf {stream} ET",
+        font="/ToUnicode 4 0 R",
+        more=f"<< /Length {len(names)} >>\nstream\n{names}\nendstream",
+    )
+
+
 def test_letters_drawn_as_one_keep_their_order_from_the_right() -> None:
-    names = "begincmap 2 beginbfchar <41> <06440623> <42> <0643> endbfchar endcmap"
-    more = f"<< /Length {len(names)} >>\nstream\n{names}\nendstream"
-    text = _convert_page("BT /F1 11 Tf 1 0 0 1 90 700 Tm (BAB BBB) Tj ET", font="/ToUnicode 4 0 R", more=more)
-    assert "كلأك" in text
+    assert "كلأك" in _convert_arabic("1 0 0 1 90 700 Tm (BAB BBB) Tj")
+
+
+def test_letters_are_read_from_the_right_whichever_is_drawn_first() -> None:
+    for drawn in ("(DCB) Tj", "[(B) 1200 (C) 1200 (D)] TJ"):
+        assert _convert_arabic(f"1 0 0 1 120 700 Tm (CB) Tj 1 0 0 1 90 700 Tm {drawn}").startswith("# Page 1: كم كمن")
+
+
+def test_tables_and_columns_are_read_from_the_right() -> None:
+    rows = [(500, 180 - 20 * row, 300, word) for row, word in enumerate(("BC", "CD", "DB"))]
+    stream = " ".join(
+        f"1 0 0 1 {x} {600 + top} Tm ({text}) Tj"
+        for label, top, figure, word in rows
+        for x, text in ((label, word), (figure, str(top)), (figure - 100, str(top + 1)))
+    )
+    assert "| مك | 180 | 181 |" in _convert_arabic(stream)
 
 
 def _mend(text: str, others: str) -> str:
