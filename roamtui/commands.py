@@ -15,11 +15,10 @@ from typing import Any, Protocol
 
 from roamtui.arguments import FILES_HELP, SEARCH, SOURCE_HELP, ConversationArguments, WebArguments
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
 from roamtui.headless.output import warn, write_notes
-from roamtui.libraries import attach_remote_summaries, open_again, open_all_pages, open_library, open_pages, open_partly
+from roamtui.libraries import open_again, open_all_pages, open_library, open_pages, open_partly
 from roamtui.locations import (
     cache_path,
     config_path,
@@ -78,8 +77,7 @@ class OutlineCommand:
     def run(self) -> int:
         from roamtui.headless.sections import print_outline, print_outline_json
 
-        library = open_library(self.sources, self.web)
-        library = attach_remote_summaries(library, _load_settings().retrieval.index)
+        library = open_library(self.sources, self.web, index=_load_settings().retrieval.index)
         write_notes(library.notes)
         if self.as_json:
             print_outline_json(library)
@@ -144,8 +142,7 @@ class AskCommand:
         question = _read_words(self.question)
         if not question.strip():
             raise UsageError("the question is empty.")
-        library, loader = open_partly((self.source,), is_whole=True, web=self.web)
-        library = attach_remote_summaries(library, settings.retrieval.index)
+        library, loader = open_partly((self.source,), is_whole=True, web=self.web, index=settings.retrieval.index)
         write_notes(library.notes)
         agent = open_agent(begin_conversation(library, settings.keep_options()), loader, settings, self.conversation)
         within = self.within.strip("[]") if self.within is not None else None
@@ -224,15 +221,16 @@ class IndexCommand:
 
     def run(self) -> int:
         from roamtui.headless.index import keep_database, keep_index
-        from roamtui.retrieval import find_index_place, make_parts
+        from roamtui.retrieval import make_parts
         from roamtui.search.choosing import make_searcher
+        from roamtui.search.section_store import IndexPlace
 
         named = {} if self.uri is None else {"index": self.uri}
         settings = _load_settings({**self.given, SEARCH: {**self.given.get(SEARCH, {}), **named}})
         library = open_library(self.sources, self.web)
         if self.summaries is not None and not self.is_deleted:
             library = self._add_summaries(library, settings)
-        options, place = settings.retrieval, find_index_place(warn)
+        options, place = settings.retrieval, IndexPlace(folder=indexes_path(), tell=warn)
         parts = replace(make_parts(settings, warn), needs_vectors=True)
         if options.index is not None:
             keep_database(library, options, parts, is_deleted=self.is_deleted)
@@ -546,12 +544,8 @@ class McpCommand:
             assert searcher is not None
             return searcher
 
-        def read() -> tuple[Library, Loader | None]:
-            library, loader = open_partly(self.sources, web=self.web)
-            return attach_remote_summaries(library, settings.retrieval.index), loader
-
         shared = SharedLibrary(
-            read,
+            partial(open_partly, self.sources, web=self.web, index=settings.retrieval.index),
             options=settings.keep_options(),
             make_searcher=None if settings.retrieval.mode is SearchMode.OFF else make,
             look=FileStamps(self.sources).look,

@@ -31,14 +31,9 @@ _FILES_TOLD = 200
 _NOTES_SHOWN = 5
 
 
-def open_library(sources: Sequence[str], web: WebArguments | None = None) -> Library:
-    """Return the library of what the person named, all of its files loaded.
-
-    Raises:
-        UsageError: Nothing was named, or things that are not opened together.
-        SourceError: It cannot be read.
-    """
-    return open_partly(sources, is_whole=True, web=web)[0]
+def open_library(sources: Sequence[str], web: WebArguments | None = None, *, index: str | None = None) -> Library:
+    """Return the library of what the person named, all of its files loaded; see `open_partly`."""
+    return open_partly(sources, is_whole=True, web=web, index=index)[0]
 
 
 def open_partly(
@@ -46,6 +41,7 @@ def open_partly(
     *,
     is_whole: bool = False,
     web: WebArguments | None = None,
+    index: str | None = None,
     report: PageReport | None = None,
 ) -> tuple[Library, Loader | None]:
     """Return the library of what the person named, of a large folder listed alone, and what loads the rest.
@@ -54,11 +50,13 @@ def open_partly(
         sources: What the person named.
         is_whole: Whether all files are needed at the start, as to go on with a conversation.
         web: What may be fetched; None for the usual.
+        index: A LanceDB database with what a model wrote of its documents.
         report: Told how far a conversion is; None for lines on stderr, where a person may see them.
 
     Raises:
-        UsageError: Nothing was named, or things that are not opened together.
+        UsageError: Nothing was named, or things that are not opened together; LanceDB is not installed.
         SourceError: It cannot be read.
+        IndexLostError: The database cannot be used.
     """
     if not sources:
         raise UsageError("name a document, as in `roamtui handbook.md`. `roamtui --help` says more.")
@@ -66,9 +64,11 @@ def open_partly(
         write_note(f"Fetching {sources[0]}…")
     with tell_conversion(sources[0]) as tell:
         library, loader = _open(sources, web, report=report or tell)
-    if loader is None:
-        return library, None
-    if is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES:
+    if index is not None:
+        from roamtui.search.lance.database import Database, load_summaries  # noqa: PLC0415 - few searches have one
+
+        library = replace(library, summaries={**load_summaries(Database(index)), **library.summaries})
+    if loader is not None and (is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES):
         count = len(library.list_unloaded())
         if count >= _FILES_TOLD:
             write_note(f"Reading {count:,} files…")
@@ -196,24 +196,6 @@ def _attach_summaries(library: Library) -> Library:
     except StoreError as error:
         write_note(f"roamtui: {error}")
         return library
-
-
-def attach_remote_summaries(library: Library, index: str | None) -> Library:
-    """Return a library with what a model wrote of its documents and is kept in a LanceDB database.
-
-    Args:
-        library: With what is kept on this machine, which goes before.
-        index: The database, None for none.
-
-    Raises:
-        UsageError: LanceDB is not installed.
-        IndexLostError: The database cannot be used.
-    """
-    if index is None:
-        return library
-    from roamtui.search.lance.database import Database, load_summaries  # noqa: PLC0415 - few searches have a database
-
-    return replace(library, summaries={**load_summaries(Database(index)), **library.summaries})
 
 
 def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:

@@ -24,19 +24,19 @@ class Option:
     default: Any
     kind: type[Any]
     """`int`, `float`, `bool`, `str`, `Path`, `tuple` of texts, or an enumeration of the choices."""
-    name: str
+    name: str = ""
     """On the command line: `--model`, or `SOURCE` for what is known by its place; empty where it is not there."""
-    key: str
+    key: str = ""
     """Place in `config.toml`, such as `limits.max_cost_usd`; empty for the field's own name."""
-    metavar: str
-    choices: tuple[str, ...]
-    many: str
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+    many: str = ""
     """`?`, `*` or `+` where another number of values than one may be given."""
-    instead: str
+    instead: str = ""
     """The same word for flags of which only one may be given."""
-    low: float
+    low: float = 0
     """Smallest number, itself included."""
-    high: float
+    high: float = math.inf
     """Largest number, itself included."""
 
     def read(self, value: object) -> Any:  # noqa: ANN401 - as the field is declared
@@ -85,38 +85,19 @@ class Option:
         return f"{noun} from {self.low:g} to {self.high:g}"
 
 
-def option(  # noqa: PLR0913 - a declaration names what it has
+def option(
     default: Any,  # noqa: ANN401 - as the field is declared
     help: str,  # noqa: A002 - as argparse has it
     *,
     kind: type[Any] | None = None,
-    name: str = "",
-    key: str = "",
-    metavar: str = "",
-    choices: tuple[str, ...] = (),
-    many: str = "",
-    instead: str = "",
-    low: float = 0,
-    high: float = math.inf,
+    **said: Any,  # noqa: ANN401 - as `Option` declares them
 ) -> Any:  # noqa: ANN401 - as the field is declared
     """Declare a field of a frozen class, as `Option` says; the default is `...` where a value must be given."""
     kind = kind or (str if default is ... or default is None else type(default))
+    said.setdefault("metavar", _METAVARS.get(kind, ""))
     if issubclass(kind, StrEnum):
-        choices = tuple(kind)
-    declared = Option(
-        help=help,
-        default=default,
-        kind=kind,
-        name=name,
-        key=key,
-        metavar=metavar or _METAVARS.get(kind, ""),
-        choices=choices,
-        many=many,
-        instead=instead,
-        low=low,
-        high=high,
-    )
-    metadata = {"option": declared}
+        said["choices"] = tuple(kind)
+    metadata = {"option": Option(help=help, default=default, kind=kind, **said)}
     return field(metadata=metadata) if default is ... else field(default=default, metadata=metadata)
 
 

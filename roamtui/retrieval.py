@@ -51,29 +51,16 @@ def prepare_search(
     if options.index is not None and options.mode is not SearchMode.OFF:
         Database(options.index)  # refused now rather than at the first search
     parts = replace(make_parts(settings, tell, progress), needs_vectors=needs_vectors)
-    place = None if needs_vectors else find_index_place(tell)  # what is only measured leaves no index behind
+    place = (
+        None if needs_vectors else IndexPlace(folder=indexes_path(), tell=tell)
+    )  # what is only measured leaves no index behind
     return partial(make_searcher, options=options, parts=parts, place=place)
-
-
-def find_index_place(tell: Callable[[str], None] = warn) -> IndexPlace:
-    """Return where indexes of words are kept on this machine.
-
-    Args:
-        tell: Is told in a sentence where one cannot be.
-    """
-    return IndexPlace(folder=indexes_path(), tell=tell)
 
 
 def make_parts(settings: Settings, tell: Callable[[str], None] = warn, progress: Progress | None = None) -> SearchParts:
     """Return what search needs beside a library; nothing is loaded or asked yet.
 
-    Args:
-        settings: As for `prepare_search`.
-        tell: Likewise.
-        progress: Likewise.
-
-    Raises:
-        UsageError: What was chosen is not available; the message says what to choose or to install.
+    Arguments and errors are those of `prepare_search`.
     """
     options = settings.retrieval
     is_model_asked = options.mode is not SearchMode.OFF and (options.rerank is not Rerank.OFF or options.rewrite)
@@ -83,10 +70,10 @@ def make_parts(settings: Settings, tell: Callable[[str], None] = warn, progress:
     embedder = _make_embedder(options, background) if options.needs_vectors else None
     judge = _make_judge(settings, background) if is_model_asked else None
     best_count = _BEST_COUNT if options.rerank is Rerank.CHOOSE else None
-    does_rerank = judge is not None and options.rerank is not Rerank.OFF
+    reranker = ModelReranker(judge, background, best_count=best_count) if judge else None
     return SearchParts(
         embedder=embedder,
-        reranker=ModelReranker(judge, background, best_count=best_count) if judge and does_rerank else None,
+        reranker=reranker if options.rerank is not Rerank.OFF else None,
         rewriter=ModelRewriter(judge, background) if judge and options.rewrite else None,
         cache=cache_path(),
         progress=progress or EmbeddingProgress(),

@@ -23,7 +23,6 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line
 from roamtui.errors import UsageError
 from roamtui.libraries import (
-    attach_remote_summaries,
     open_library,
     open_partly,
     read_changed,
@@ -90,20 +89,14 @@ def _open_first(
     model: Model | None = None,
     report: PageReport | None = None,
 ) -> FirstContext:
-    """Return what the app shows of what was named.
-
-    Args:
-        arguments: What to open.
-        settings: How.
-        model: What answers, None for the model of the settings.
-        report: Told how far a conversion is.
-
-    Raises:
-        RoamtuiError: It cannot be opened.
-    """
-    is_whole = _needs_whole_text(arguments, settings)
-    library, loader = open_partly(arguments.sources, is_whole=is_whole, web=arguments.web, report=report)
-    library = attach_remote_summaries(library, settings.retrieval.index)
+    """Return what the app shows of what was named, with the model of the settings where none is given."""
+    library, loader = open_partly(
+        arguments.sources,
+        is_whole=_needs_whole_text(arguments, settings),
+        web=arguments.web,
+        index=settings.retrieval.index,
+        report=report,
+    )
     from roamtui.tui.context import FirstContext
 
     state = begin_conversation(library, settings.keep_options())
@@ -161,8 +154,8 @@ def _ask_for_address(arguments: AppArguments) -> AppArguments:
 def _run_plain(arguments: AppArguments, settings: Settings) -> int:
     """Hold the conversation in lines of text, and return the exit status."""
     gc.enable()
-    library, loader = open_partly(arguments.sources, is_whole=True, web=arguments.web)
-    library = attach_remote_summaries(library, settings.retrieval.index)
+    index = settings.retrieval.index
+    library, loader = open_partly(arguments.sources, is_whole=True, web=arguments.web, index=index)
     if "-" in arguments.sources:
         _read_keys_from_terminal()
     from roamtui.app import open_agent, propose_examples
@@ -260,10 +253,11 @@ def _make_context(
         agent.searcher.search("")  # embeds all sections while the terminal can still show how far that is
     progress.mute()
     is_of_many = library.root.columns.has_files
+    read_again = partial(open_library, arguments.sources, arguments.web, index=settings.retrieval.index)
     context = AppContext(
         agent=agent,
         options=_make_options(arguments, settings, propose_examples(agent.model, library)),
-        read_again=_choose_reader(library, partial(_read_again, arguments, settings)),
+        read_again=_choose_reader(library, read_again),
         read_changed=_choose_reading(library, arguments),
         look=FileStamps(arguments.sources).look if is_of_many else None,
         is_watching=arguments.is_watching,
@@ -302,11 +296,6 @@ def _choose_reading(library: Library, arguments: AppArguments) -> Callable[[Libr
     if is_address(library.source) or NodeKind.LINK in library.root.columns.kinds:
         return partial(read_with_pages, arguments.sources, arguments.web)
     return None
-
-
-def _read_again(arguments: AppArguments, settings: Settings) -> Library:
-    """Return the library as it is now."""
-    return attach_remote_summaries(open_library(arguments.sources, arguments.web), settings.retrieval.index)
 
 
 def _read_keys_from_terminal() -> None:

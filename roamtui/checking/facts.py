@@ -24,6 +24,7 @@ from roamtui.document.markdown.blocks import (
 from roamtui.document.markdown.reading import Definitions, find_definitions, read_markdown
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import measure_front_matter
+from roamtui.document.plain import plain_line, shorten, strip_anchor
 
 _READ = (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.LINK)
 _FILE_NAME = re.compile(r"(?:https?://|data:|\S*/)?\S*\.(?:png|jpe?g|gif|svg|webp|avif|bmp)(?:[?#]\S*)?", re.IGNORECASE)
@@ -53,6 +54,11 @@ class Place:
     def title(self) -> str:
         """Title of the row."""
         return self.document.columns.titles[self.row]
+
+    @property
+    def quoted(self) -> str:
+        """Title of the row as messages have it."""
+        return f"“{shorten(strip_anchor(plain_line(self.title)), 60)}”" if self.title else "the beginning"
 
 
 @dataclass(frozen=True, slots=True)

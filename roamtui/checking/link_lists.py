@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from roamtui.checking.facts import Facts, Finding, Place
 from roamtui.document.markdown_variants import is_text_address
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import plain_line, shorten
+from roamtui.document.plain import plain_line
 from roamtui.outline.labels import OPTIONAL
 
 _LINKS_MANY = 50
@@ -39,7 +39,7 @@ def find_undescribed_links(facts: Facts) -> Iterator[Finding]:
         if item and not _WORD.search(_LINK.sub("", item)):
             groups[key].append(place)
     for key, places in groups.items():
-        message = f"{len(places)} of {counts[key]} links say nothing of their pages, the first is {_quote(places[0])}"
+        message = f"{len(places)} of {counts[key]} links say nothing of their pages, the first is {places[0].quoted}"
         yield Finding(places[0], message, count=len(places))
 
 
@@ -55,7 +55,7 @@ def find_failing_pages(facts: Facts) -> Iterator[Finding]:
     """Yield links whose pages were asked for and cannot be had."""
     for place in list_links(facts):
         if problem := facts.library.problem_of(place.section_id):
-            yield Finding(place, f"the page of {_quote(place)} cannot be had: {plain_line(problem)}")
+            yield Finding(place, f"the page of {place.quoted} cannot be had: {plain_line(problem)}")
 
 
 def find_web_pages(facts: Facts) -> Iterator[Finding]:
@@ -63,8 +63,4 @@ def find_web_pages(facts: Facts) -> Iterator[Finding]:
     for place in list_links(facts):
         page = facts.library.file(place.section_id)
         if page is not None and page.is_html and not is_text_address(page.url or ""):
-            yield Finding(place, f"{_quote(place)} leads to a page of HTML")
-
-
-def _quote(place: Place) -> str:
-    return f"“{shorten(plain_line(place.title), 60)}”"
+            yield Finding(place, f"{place.quoted} leads to a page of HTML")

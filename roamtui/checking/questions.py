@@ -66,5 +66,4 @@ def find_unnamed(facts: Facts) -> Iterator[Finding]:
 
 
 def _name(asked: AskedQuestion) -> str:
-    title = shorten(plain_line(asked.place.title), 60)
-    return f"“{title}” for “{shorten(plain_line(asked.question), 80)}”"
+    return f"{asked.place.quoted} for “{shorten(plain_line(asked.question), 80)}”"

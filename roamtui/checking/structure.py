@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from roamtui.checking.facts import Facts, Finding, Place
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
-from roamtui.document.plain import plain_line, shorten, strip_anchor
+from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.outline.labels import has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import list_below
@@ -69,7 +69,7 @@ def find_empty(facts: Facts) -> Iterator[Finding]:
         is_leaf = columns.ends[place.row] == place.row + 1 and place.section_id not in facts.library.grafts
         is_said = _NOTHING.search(place.title) or "](" in facts.library.own_text(place.section_id)
         if is_leaf and not is_said and not has_own_text(facts.library, place.section_id):
-            yield Finding(place, f"nothing stands below {_quote(place.title)}")
+            yield Finding(place, f"nothing stands below {place.quoted}")
 
 
 def find_skipped(facts: Facts) -> Iterator[Finding]:
@@ -83,7 +83,7 @@ def find_skipped(facts: Facts) -> Iterator[Finding]:
         is_skipped = columns.kinds[parent] is NodeKind.SECTION and level > above + 1 and not place.document.page_starts
         if parent >= 0 and is_skipped and key not in told and _is_written(place, level):
             told.add(key)
-            yield Finding(place, f"{_quote(place.title)} is of level {level}, the heading above it of level {above}")
+            yield Finding(place, f"{place.quoted} is of level {level}, the heading above it of level {above}")
 
 
 def _is_written(place: Place, level: int) -> bool:
@@ -126,7 +126,7 @@ def find_numbers(facts: Facts) -> Iterator[Finding]:
             groups[id(place.document), place.document.columns.parents[place.row]].append(place)
     for places in groups.values():
         more = f" and {len(places) - 1} more beside it are" if len(places) > 1 else " is"
-        yield Finding(places[0], f"{_quote(places[0].title)}{more} a number alone", count=len(places))
+        yield Finding(places[0], f"{places[0].quoted}{more} a number alone", count=len(places))
 
 
 def find_repeated(facts: Facts) -> Iterator[Finding]:
@@ -140,9 +140,5 @@ def find_repeated(facts: Facts) -> Iterator[Finding]:
             groups[id(place.document), title].append(place)
     for (_, title), places in groups.items():
         if title and len(places) >= _REPEATED_MIN and not _NUMBER.fullmatch(title):
-            message = f"{_quote(places[0].title)} is the title of {len(places)} sections"
+            message = f"{places[0].quoted} is the title of {len(places)} sections"
             yield Finding(places[0], message, count=len(places))
-
-
-def _quote(title: str) -> str:
-    return f"“{shorten(strip_anchor(plain_line(title)), 60)}”"

@@ -14,7 +14,7 @@ from roamtui.checking.facts import Facts, Finding, Passage, Place
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, resolve_link
-from roamtui.document.plain import plain_line, shorten, strip_anchor
+from roamtui.document.plain import plain_line, shorten
 
 _BACKWARD = re.compile(
     r"(?:however|also|additionally|furthermore|moreover|otherwise|instead|therefore|thus|likewise|similarly|besides"
@@ -40,7 +40,7 @@ def find_unsaid(facts: Facts) -> Iterator[Finding]:
         is_read = passage.is_first and not passage.place.document.page_starts
         lean = _BACKWARD.match(passage.text) if is_read else None
         if lean is not None and passage.place.title:
-            yield Finding(passage.place, f"{_quote(passage.place.title)} begins with “{plain_line(lean.group())}”")
+            yield Finding(passage.place, f"{passage.place.quoted} begins with “{plain_line(lean.group())}”")
 
 
 def find_duplicates(facts: Facts) -> Iterator[Finding]:
@@ -62,7 +62,7 @@ def find_duplicates(facts: Facts) -> Iterator[Finding]:
     for origin, numbers in copies.items():
         passage, copy = facts.passages[origin], facts.passages[numbers[0]]
         more = f" and {len(numbers) - 1} more times" if len(numbers) > 1 else ""
-        message = f"“{_shorten(passage)}” stands also under {_quote(copy.place.title)}, {_name_line(copy.place)}{more}"
+        message = f"“{_shorten(passage)}” stands also under {copy.place.quoted}, {_name_line(copy.place)}{more}"
         yield Finding(passage.place, message, count=len(numbers))
 
 
@@ -77,14 +77,14 @@ def find_nameless_columns(facts: Facts) -> Iterator[Finding]:
     """Yield tables whose columns have no names."""
     for place, has_names in facts.tables:
         if not has_names:
-            yield Finding(place, f"the columns of a table under {_quote(place.title)} have no names")
+            yield Finding(place, f"the columns of a table under {place.quoted} have no names")
 
 
 def find_undescribed(facts: Facts) -> Iterator[Finding]:
     """Yield images without a description."""
     for place, is_described in facts.images:
         if not is_described:
-            yield Finding(place, f"an image under {_quote(place.title)} has no description")
+            yield Finding(place, f"an image under {place.quoted} has no description")
 
 
 def find_dead_links(facts: Facts) -> Iterator[Finding]:
@@ -94,9 +94,7 @@ def find_dead_links(facts: Facts) -> Iterator[Finding]:
     for place, href in facts.links:
         end = resolve_link(href, library, place.section_id)
         if isinstance(end, DeadLink) and _is_within(href, place, library, targets[id(place.document)]):
-            yield Finding(
-                place, f"a link under {_quote(place.title)} leads nowhere: {shorten(plain_line(href), _SHOWN)}"
-            )
+            yield Finding(place, f"a link under {place.quoted} leads nowhere: {shorten(plain_line(href), _SHOWN)}")
 
 
 def _read_targets(document: Document) -> frozenset[str]:
@@ -134,7 +132,3 @@ def _name_line(place: Place) -> str:
 
 def _shorten(passage: Passage) -> str:
     return shorten(plain_line(passage.text), _SHOWN)
-
-
-def _quote(title: str) -> str:
-    return f"“{shorten(strip_anchor(plain_line(title)), _SHOWN)}”" if title else "the beginning"

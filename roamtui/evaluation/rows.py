@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from roamtui.errors import SourceError, UsageError
 
@@ -83,9 +85,8 @@ def read_rows(path: Path) -> tuple[dict[RunKey, dict[str, QuestionRow]], tuple[s
         if not line.strip():
             continue
         try:
-            value = json.loads(line.decode("utf-8"))
-            key, row = _parse_row(value)
-        except (ValueError, KeyError, TypeError, RecursionError):
+            key, row = _parse_row(json.loads(line.decode("utf-8")))
+        except (ValueError, RecursionError, msgspec.ValidationError):
             problems.append(f"{path.name} line {number} is no result of a question; it is left out.")
         else:
             runs.setdefault(key, {})[row.id] = row
@@ -133,25 +134,7 @@ class RowFile:
             raise SourceError(f"{self._path} cannot be written: {error.strerror}. Name another file.") from None
 
 
-def _parse_row(value: dict[str, Any]) -> tuple[RunKey, QuestionRow]:
-    key = RunKey(**{field.name: value[field.name] for field in fields(RunKey)})
-    agent = None
-    if key.model:
-        agent = AgentScore(**{field.name: value[field.name] for field in fields(AgentScore)})
-    row = QuestionRow(
-        id=_require(value["id"], str),
-        question=_require(value["question"], str),
-        rank=_require(value["rank"], int | None),
-        relaxed_rank=_require(value["relaxed_rank"], int | None),
-        hits=tuple(value["hits"]),
-        ms=float(value["ms"]),
-        agent=agent,
-    )
-    hash(key)
-    return key, row
-
-
-def _require(value: Any, kind: Any) -> Any:  # noqa: ANN401 - what a file holds
-    if not isinstance(value, kind):
-        raise TypeError
-    return value
+def _parse_row(value: object) -> tuple[RunKey, QuestionRow]:
+    key = msgspec.convert(value, RunKey)
+    agent = msgspec.convert(value, AgentScore) if key.model else None
+    return key, replace(msgspec.convert(value, QuestionRow), agent=agent)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import median
+from dataclasses import dataclass, replace
+from statistics import median, quantiles
 from typing import Any
 
 from roamtui.evaluation.rows import AgentScore, QuestionRow, RunKey
 
 RESAMPLES = 1_000
-_LOW, _HIGH = 0.025, 0.975
+_SHARES = 40
+"""Of 2.5 % each: the interval leaves out the first and the last."""
 RANK_MAX = 10
 """How many hits are looked at."""
 _PLACES = (1, 5, 10)
@@ -61,23 +62,16 @@ def find_intervals(
     draws = _draw(len(measures[0].values) if measures else 0, seed, resamples)
     intervals = {}
     for measure in measures:
-        found = sorted(value for draw in draws if (value := measure.compute(draw)) is not None)
-        if found:
-            intervals[measure.name] = (_take_quantile(found, _LOW), _take_quantile(found, _HIGH))
+        found = [value for draw in draws if (value := measure.compute(draw)) is not None]
+        if len(found) > 1:
+            shares = quantiles(found, n=_SHARES, method="inclusive")
+            intervals[measure.name] = shares[0], shares[-1]
     return intervals
 
 
 def _draw(count: int, seed: int, resamples: int) -> list[list[int]]:
     generator = random.Random(seed)  # noqa: S311 - no secret
     return [generator.choices(range(count), k=count) for _ in range(resamples)] if count else []
-
-
-def _take_quantile(ordered: Sequence[float], share: float) -> float:
-    """Return a quantile of values in order, between two of them where it falls there."""
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,8 +129,7 @@ def describe_score(score: RunScore) -> dict[str, Any]:
 def _list_rank_measures(prefix: str, ranks: Sequence[int | None]) -> list[Measure]:
     hits = [
         Measure(
-            name=f"{prefix}hit_at_{place}",
-            values=tuple(float(rank is not None and rank <= place) for rank in ranks),
+            name=f"{prefix}hit_at_{place}", values=tuple(float(rank is not None and rank <= place) for rank in ranks)
         )
         for place in _PLACES
     ]
@@ -145,22 +138,18 @@ def _list_rank_measures(prefix: str, ranks: Sequence[int | None]) -> list[Measur
 
 
 def _list_agent_measures(agents: Sequence[AgentScore]) -> list[Measure]:
-    def take(read: Callable[[AgentScore], float]) -> tuple[float, ...]:
-        return tuple(map(read, agents))
+    def measure(name: str, read: Callable[[AgentScore], float], *, is_median: bool = False) -> Measure:
+        return Measure(name=name, values=tuple(map(read, agents)), is_median=is_median)
 
-    tokens = take(lambda agent: agent.tokens)
+    quotes = tuple(agent.quotes for agent in agents)
     return [
-        Measure(name="gold_opened", values=take(lambda agent: agent.gold_opened)),
-        Measure(name="gold_cited", values=take(lambda agent: agent.gold_cited)),
-        Measure(
-            name="quotes_verified",
-            values=take(lambda agent: agent.verified),
-            weights=take(lambda agent: agent.quotes),
-        ),
-        Measure(name="opened_per_question", values=take(lambda agent: agent.opened)),
-        Measure(name="tokens_per_question", values=tokens),
-        Measure(name="median_tokens", values=tokens, is_median=True),
-        Measure(name="steps_per_question", values=take(lambda agent: agent.steps)),
-        Measure(name=f"{_RELAXED}gold_opened", values=take(lambda agent: agent.relaxed_opened)),
-        Measure(name=f"{_RELAXED}gold_cited", values=take(lambda agent: agent.relaxed_cited)),
+        measure("gold_opened", lambda agent: agent.gold_opened),
+        measure("gold_cited", lambda agent: agent.gold_cited),
+        replace(measure("quotes_verified", lambda agent: agent.verified), weights=quotes),
+        measure("opened_per_question", lambda agent: agent.opened),
+        measure("tokens_per_question", lambda agent: agent.tokens),
+        measure("median_tokens", lambda agent: agent.tokens, is_median=True),
+        measure("steps_per_question", lambda agent: agent.steps),
+        measure(f"{_RELAXED}gold_opened", lambda agent: agent.relaxed_opened),
+        measure(f"{_RELAXED}gold_cited", lambda agent: agent.relaxed_cited),
     ]
