@@ -51,9 +51,8 @@ def prepare_search(
     if options.index is not None and options.mode is not SearchMode.OFF:
         Database(options.index)  # refused now rather than at the first search
     parts = replace(make_parts(settings, tell, progress), needs_vectors=needs_vectors)
-    place = (
-        None if needs_vectors else IndexPlace(folder=indexes_path(), tell=tell)
-    )  # what is only measured leaves no index behind
+    # What is only measured leaves no index behind.
+    place = None if needs_vectors else IndexPlace(folder=indexes_path(), tell=tell)
     return partial(make_searcher, options=options, parts=parts, place=place)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from roamtui.locations import conversions_path, indexes_path, pages_path
 from roamtui.sources.web.fetcher import FetchOptions
 from tests.cli.conftest import RunCommand
@@ -52,10 +50,3 @@ def test_it_drops_what_can_be_made_again_and_says_what_it_leaves(run: RunCommand
     assert [len(list(folder.iterdir())) for folder in (conversions_path(), indexes_path())] == [0, 2]
     again = run("cache", "clear", "--json").json
     assert (again["converted"]["files"], again["left"]["indexes"]["files"]) == (0, 2)
-
-
-@pytest.mark.parametrize("arguments", [["drop"], ["show", "more"], ["--all"]])
-def test_wrong_use_is_told(run: RunCommand, arguments: list[str]) -> None:
-    result = run("cache", *arguments)
-    assert result.code == 2
-    assert "roamtui cache --help" in result.err

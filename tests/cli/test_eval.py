@@ -49,26 +49,6 @@ def test_a_sample_is_measured(run: RunCommand, questions: Path, docs: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
-        ([], "QUESTIONS"),
-        (["QUESTIONS"], "--docs"),
-        (["QUESTIONS", "--docs", "DOCS", "--mode", "off"], "search is off"),
-        (["QUESTIONS", "--docs", "DOCS", "--mode", "magic"], "--mode: must be one of off"),
-        (["QUESTIONS", "--docs", "DOCS", "--sample", "0"], "--sample"),
-    ],
-)
-def test_wrong_use_is_told_in_a_sentence(
-    run: RunCommand, questions: Path, docs: Path, arguments: list[str], word: str
-) -> None:
-    places = {"QUESTIONS": questions, "DOCS": docs}
-    result = run("eval", *(places.get(argument, argument) for argument in arguments))
-    assert result.code == 2
-    assert word in result.err
-    assert result.err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
     ("name", "docs_name", "word"),
     [
         ("none.jsonl", "docs", "cannot be read"),

@@ -20,22 +20,6 @@ def test_without_the_extra_one_sentence_says_how_to_get_it(
     assert result.err == "roamtui: `roamtui mcp` needs the extra: pip install 'roamtui[mcp]'\n"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--port", "8001", "x.md"], "--port needs --http"),
-        (["-"], "standard input is the client's"),
-        (["--mode", "nonsense", "{garden}"], "--mode: must be one of"),
-        ([], "required: SOURCE"),
-    ],
-)
-def test_wrong_use_is_told(run: RunCommand, garden: Path, arguments: list[str], words: str) -> None:
-    result = run("mcp", *(argument.format(garden=garden) for argument in arguments))
-    assert (result.code, result.out) == (2, "")
-    assert words in result.err
-    assert result.err.count("\n") == 1
-
-
 def test_a_token_that_is_easily_guessed_is_refused(
     run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

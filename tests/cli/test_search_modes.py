@@ -39,30 +39,6 @@ def test_hybrid_search_embeds_and_says_how_each_hit_came(
     assert server.texts[5:] == ["wateringcan"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--mode", "psychic"], ["--mode: must be one of off, keyword, vector, hybrid"]),
-        (["--mode", "vector"], ["mode vector needs an embedder", "off and keyword", "ollama/", "openai/", "local:"]),
-        (["--mode", "hybrid", "--embedder", "word"], ['"word" is no name of an embedder', "ollama/"]),
-        (["--rerank", "scores"], ["offline can neither rerank", "--model", "--rerank off"]),
-        (["--rewrite"], ["offline can neither", "--no-rewrite"]),
-        (["--rerank", "scores", "--model", "two words"], ["no name of a model"]),
-        (["--limit", "0"], ["--limit: must be a whole number of 1 or more"]),
-        (["--chunk-size", "100"], ["--chunk-size"]),
-    ],
-)
-def test_what_is_not_available_is_told_at_the_start(
-    run: RunCommand, garden: Path, arguments: list[str], words: list[str]
-) -> None:
-    for command in (["search", garden, "x"], ["ask", garden, "x"]):
-        result = run(*command, *arguments)
-        assert result.code == 2
-        assert result.out == ""
-        assert result.err.count("\n") == 1
-        assert all(word in result.err for word in words)
-
-
 def test_a_local_embedder_that_is_not_installed_says_what_to_install(run: RunCommand, garden: Path) -> None:
     if importlib.util.find_spec("sentence_transformers") is not None:
         pytest.skip("sentence-transformers is installed here.")

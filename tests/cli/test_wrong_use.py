@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 from roamtui.locations import config_path
 from tests.cli.conftest import RunCommand
+
+_COSTS = ("0", "-2", "much", "inf", "nan", "1e999")
 
 
 @pytest.mark.parametrize("command", [["outline"], ["show", "", "00000000"], ["ask", "", "Why?"], ["search", "", "x"]])
@@ -23,35 +26,54 @@ def test_a_missing_file_is_told_with_the_nearest_name(run: RunCommand, garden: P
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("line", "words"),
     [
-        [],
-        ["outline"],
-        ["show", "x.md"],
-        ["ask", "x.md"],
-        ["outline", "x.md", "--budget", "0"],
-        ["outline", "x.md", "--budget", "many"],
-        ["outline", "x.md", "--nonsense"],
-        ["search", "x.md", "q", "--mode", "psychic"],
-        ["search", "x.md", "q", "--mode", "off"],
-        ["search", "x.md", "q", "--limit", "-3"],
-        ["record", "x.md", "q", "-o", "x.png"],
-        ["ask", "x.md", "q", "--keep-open", "sometimes"],
-        ["ask", "x.md", "q", "--continue", "--conversation", "abc"],
-        ["conversations", "show"],
-        ["conversations", "list", "abc"],
-        ["conversations", "burn"],
+        ("", "name a document"),
+        ("outline", "SOURCE"),
+        ("show x.md", "ID"),
+        ("ask x.md", "QUESTION"),
+        ("ask x.md ''", "the question is empty"),
+        ("ask x.md ' '", "the question is empty"),
+        ("outline x.md --budget 0", "--budget"),
+        ("outline x.md --budget many", "--budget"),
+        ("outline x.md --nonsense", "--nonsense"),
+        *((f"ask x.md q --max-cost={cost}", "--max-cost: must be a number above 0") for cost in _COSTS),
+        ("ask x.md q --keep-open sometimes", "--keep-open"),
+        ("ask x.md q --continue --conversation abc", "--conversation"),
+        ("search x.md q --mode psychic", "--mode: must be one of off, keyword, vector, hybrid"),
+        ("search x.md q --mode off", "search is off"),
+        ("search x.md q --limit -3", "--limit: must be a whole number of 1 or more"),
+        ("search x.md q --chunk-size 100", "--chunk-size"),
+        ("ask x.md q --mode vector", "needs an embedder; off and keyword work without"),
+        ("search x.md q --mode hybrid --embedder word", '"word" is no name of an embedder'),
+        ("ask x.md q --rerank scores", "offline can neither rerank"),
+        ("search x.md q --rewrite", "--no-rewrite"),
+        ("search x.md q --rerank scores --model 'two words'", "no name of a model"),
+        ("record x.md q -o x.png", "-o takes"),
+        ("conversations show", "the ID"),
+        ("conversations list abc", "no ID"),
+        ("conversations burn", "must be one of list, show"),
+        ("cache drop", "roamtui cache --help"),
+        ("cache show more", "roamtui cache --help"),
+        ("check x.md --select Z9", "no rule"),
+        ("recheck", "--all"),
+        ("mcp --port 8001 x.md", "--port needs --http"),
+        ("mcp -", "standard input is the client's"),
+        ("eval", "QUESTIONS"),
+        ("eval x.md", "--docs"),
+        ("eval x.md --docs . --mode off", "search is off"),
+        ("eval x.md --docs . --sample 0", "--sample"),
     ],
 )
 def test_wrong_use_is_one_sentence(
-    run: RunCommand, garden: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+    run: RunCommand, garden: Path, line: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(garden.parent)
     garden.rename(garden.with_name("x.md"))
-    result = run(*arguments)
-    assert result.code == 2
-    assert result.out == ""
+    result = run(*shlex.split(line))
+    assert (result.code, result.out) == (2, "")
     assert result.err.startswith("roamtui: ")
+    assert words in result.err
     assert result.err.count("\n") == 1
 
 

@@ -14,20 +14,6 @@ def _rows(levels: list[int]) -> list[Row]:
 
 
 @given(_LEVELS)
-def test_each_parent_is_the_nearest_shallower_row_that_may_be_one(levels: list[int]) -> None:
-    columns = build_columns(_rows(levels), len(levels))
-    for index, level in enumerate(levels):
-        above = [i for i in range(index) if 0 < levels[i] < level]
-        later_root = [i for i in range(index) if levels[i] == 0]
-        parent = above[-1] if above else -1
-        if later_root and later_root[-1] > parent:
-            parent = -1
-        while parent >= 0 and min(levels[parent + 1 : index], default=level) <= levels[parent]:
-            parent = max((i for i in above if i < parent), default=-1)
-        assert columns.parents[index] == parent
-
-
-@given(_LEVELS)
 def test_a_subtree_is_the_rows_whose_parents_lead_to_its_top(levels: list[int]) -> None:
     columns = build_columns(_rows(levels), len(levels))
     for top in range(len(levels)):

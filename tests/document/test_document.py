@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from hashlib import blake2b
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,11 +8,6 @@ from roamtui.document import document as module
 from roamtui.document.document import hash_path, make_ids
 
 _PATHS = st.lists(st.lists(st.sampled_from(["a", "b", "", "\x1f", "ä"]), min_size=1, max_size=3), max_size=30)
-
-
-def test_an_id_is_the_hash_that_the_contract_names() -> None:
-    contract = blake2b(b"guide.md\x1fModels\x1fDropdown\x1f2", digest_size=4).hexdigest()
-    assert hash_path("guide.md", ["Models", "Dropdown"], 2) == contract
 
 
 def test_an_id_below_long_titles_is_that_hash_too() -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from roamtui.document.headings import scan_headings
 from roamtui.document.scanning.scanner import HeadingScanner
 from tests.document.block_texts import list_texts
-from tests.document.markdown_texts import markdown_texts
 from tests.document.parser_headings import find_headings, parse_headings
 
 _TEXTS_PER_SEED = 170
@@ -20,12 +19,6 @@ _TEXTS_PER_SEED = 170
 def test_every_text_of_a_seed_has_the_parsers_headings(seed: int) -> None:
     for text in list_texts(seed, _TEXTS_PER_SEED):
         assert find_headings(text) == parse_headings(text), repr(text)
-
-
-@given(markdown_texts())
-def test_every_drawn_text_has_the_parsers_headings(text: str) -> None:
-    source = text.replace("\r\n", "\n").replace("\r", "\n")
-    assert find_headings(source) == parse_headings(source)
 
 
 @given(

@@ -280,20 +280,6 @@ def test_a_full_list_is_pages_with_addresses() -> None:
         assert [(node.title, node.url) for node in nodes] == [(f"P{n}", site.url(f"/p{n}")) for n in range(3)]
 
 
-@pytest.mark.parametrize(
-    ("page", "words"),
-    [
-        (SitePage(status=404), "There is no page"),
-        (SitePage(body='{"a": 1}', media_type="application/json"), "is JSON"),
-        (SitePage(body=b"\0\1\2" * 100, media_type="image/gif"), "image/gif"),
-        (SitePage(body=""), "is empty"),
-    ],
-)
-def test_what_is_no_document_is_one_sentence(page: SitePage, words: str) -> None:
-    with FakeSite({"/p": page}) as site, pytest.raises(SourceError, match=words):
-        open_site(site, "/p")
-
-
 @pytest.mark.parametrize("name", ["example.com", "docs.site.sh", "site.zip", "a.example/docs/llms.txt", "hanbook.md"])
 def test_a_bare_name_is_no_address_but_the_address_is_suggested(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
