@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from roamtui.agent.citations import check_citations
 from roamtui.agent.progress import Progress
 from roamtui.agent.prompt import NOT_FOUND_START
-from roamtui.conversation.events import SearchHit, SectionsExpanded, SectionsSearched
-from roamtui.conversation.questions import Outcome
+from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.transcript import Citation, Stopped
 from roamtui.document.library import Library
@@ -40,7 +39,7 @@ _TOO_DEAR = "The next step could pass the spending cap of this conversation. Rai
 _NO_ANSWER_AT_LIMIT = "The model used all its steps without an answer. Ask for something narrower, or ask again."
 
 
-def complete_answer(state: ConversationState, progress: Progress, searcher: Searcher | None) -> Outcome:
+def complete_answer(state: ConversationState, progress: Progress, searcher: Searcher | None) -> QuestionAnswered:
     """Return the outcome of an exchange whose model has said its last words.
 
     Args:
@@ -50,19 +49,19 @@ def complete_answer(state: ConversationState, progress: Progress, searcher: Sear
     """
     answer, stopped, usage = progress.last_words().strip(), progress.stopped, progress.usage
     if stopped is Stopped.COST:
-        return Outcome(answer=answer, stopped=stopped, usage=usage, error=_TOO_DEAR)
+        return QuestionAnswered(answer=answer, stopped=stopped, usage=usage, error=_TOO_DEAR)
     if not answer:
         if stopped is Stopped.STEP_LIMIT:
-            return Outcome(answer="", stopped=stopped, usage=usage, error=_NO_ANSWER_AT_LIMIT)
+            return QuestionAnswered(answer="", stopped=stopped, usage=usage, error=_NO_ANSWER_AT_LIMIT)
         error = _NO_ANSWERS.get(progress.reply.reason, _NO_ANSWER)
-        return Outcome(answer="", stopped=Stopped.ERROR, usage=usage, error=error)
+        return QuestionAnswered(answer="", stopped=Stopped.ERROR, usage=usage, error=error)
     said, citations = "", check_citations(answer, state)
     if progress.reply.reason in _CUT_NOTES:
         answer = f"{answer}\n\n{_CUT_NOTES[progress.reply.reason]}"
     if is_not_found(answer):
         said, stopped = answer, Stopped.NOT_FOUND
         answer = f"{answer}\n\n{_list_places(state, searcher)}".rstrip()
-    return Outcome(answer=answer, stopped=stopped, usage=usage, citations=citations, said=said)
+    return QuestionAnswered(answer=answer, stopped=stopped, usage=usage, citations=citations, said=said)
 
 
 def is_not_found(answer: str) -> bool:

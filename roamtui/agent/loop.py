@@ -23,7 +23,6 @@ from roamtui.conversation.events import (
     StepStarted,
     ToolFinished,
 )
-from roamtui.conversation.questions import Outcome
 from roamtui.conversation.rebuilding import Briefing
 from roamtui.conversation.transcript import Stopped, ToolCall
 from roamtui.document.tokens import estimate_tokens
@@ -99,7 +98,7 @@ class Agent:
                         yield event
                 outcome = complete_answer(self.session.state, progress, self.searcher)
             except ModelError as error:
-                outcome = Outcome(
+                outcome = QuestionAnswered(
                     answer=progress.last_words(), stopped=Stopped.ERROR, usage=progress.usage, error=str(error)
                 )
             changes = await self.session.finish_question(replace(outcome, steps=progress.steps))
@@ -108,7 +107,7 @@ class Agent:
                 yield change
         finally:
             if self.session.state.is_asking and self.session.state.question_number == number:
-                partial = Outcome(
+                partial = QuestionAnswered(
                     answer=progress.last_words(),
                     stopped=Stopped.CANCELLED,
                     usage=progress.usage,

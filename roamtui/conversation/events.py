@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from roamtui.conversation.commands import Origin
@@ -401,12 +401,14 @@ class RetryScheduled:
 class QuestionAnswered:
     """The exchange is over and on disk. Always the last event of a question."""
 
-    number: int
+    number: int = 0
+    """0 until it is decided."""
     answer: str
     stopped: Stopped
-    citations: tuple[Citation, ...]
-    usage: Usage
-    steps: int
+    citations: tuple[Citation, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    steps: int = 0
+    """Requests that it took."""
     error: str = ""
     """One plain sentence where `stopped` is `error`."""
     cited_ids: tuple[str, ...] = ()

@@ -26,7 +26,7 @@ from roamtui.conversation.events import (
     TranscriptRebuilt,
     name_event,
 )
-from roamtui.conversation.transcript import Stopped, Usage
+from roamtui.conversation.transcript import Stopped
 
 _Event = TypeVar("_Event")
 _KINDS: dict[str, type[ConversationEvent]] = {name_event(kind): kind for kind in get_args(ConversationEvent)}
@@ -131,15 +131,7 @@ def _mend(events: Iterable[ConversationEvent]) -> Iterator[ConversationEvent]:
 
 def _replace_question(number: int) -> Iterator[ConversationEvent]:
     yield QuestionAsked(number=number, question=LOST_QUESTION)
-    yield QuestionAnswered(
-        number=number,
-        answer="",
-        stopped=Stopped.ERROR,
-        citations=(),
-        usage=Usage(),
-        steps=0,
-        error=LOST_ANSWER,
-    )
+    yield QuestionAnswered(number=number, answer="", stopped=Stopped.ERROR, error=LOST_ANSWER)
 
 
 def now() -> datetime:

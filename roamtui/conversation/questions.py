@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.conversation.deeds import close
 from roamtui.conversation.events import (
     CloseReason,
     ConversationForked,
@@ -17,15 +16,15 @@ from roamtui.conversation.events import (
     SectionsExpanded,
 )
 from roamtui.conversation.fold import apply, apply_all
-from roamtui.conversation.keep_open import choose_closing
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.rebuilding import Briefing, rebuild
 from roamtui.conversation.state import ConversationState, KeepOpen
-from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Citation, Stopped, Usage
+from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Stopped
 from roamtui.conversation.update import (
     Events,
     ExpandEvents,
     Update,
+    close,
     deliver_pending,
     expand_for_agent,
     open_quoted,
@@ -34,23 +33,12 @@ from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.labels import name_path
 
 _ELSEWHERE = "(continued elsewhere)"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """How an exchange ended."""
-
-    answer: str
-    stopped: Stopped
-    citations: tuple[Citation, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    error: str = ""
-    steps: int = 0
-    """Requests that it took."""
-    is_cut: bool = False
-    """Whether it ended in the middle of calls."""
-    said: str = ""
-    """What the model itself said, where the answer has more."""
+BUDGET_TOKENS_MAX = 32_000
+_WINDOW_SHARE = 0.4
+_CLOSING_STARTS = 0.6
+"""Share of the budget up to which nothing is closed: open text costs little where a cache is warm, a rebuild does."""
+_CLOSING_ENDS = 0.35
+"""Share of the budget that is left open once closing has begun."""
 
 
 def begin_question(state: ConversationState, question: str, briefing: Briefing) -> Update:
@@ -60,7 +48,7 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
     """
     events: Events = ()
     if state.is_asking:
-        state, events = finish_question(state, Outcome(answer="", stopped=Stopped.CANCELLED, is_cut=True))
+        state, events = finish_question(state, QuestionAnswered(answer="", stopped=Stopped.CANCELLED, is_cut=True))
     if state.options.mode is KeepOpen.FRESH:
         ids = [section.section_id for section in state.open if _is_of_earlier_questions(section)]
         closed = close(state, ids, Origin.AGENT, CloseReason.FRESH)
@@ -85,23 +73,13 @@ def begin_question(state: ConversationState, question: str, briefing: Briefing) 
     return apply_all(state, told), (*events, *told)
 
 
-def finish_question(state: ConversationState, outcome: Outcome) -> Update:
+def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Update:
     """End the exchange under way, and close what was marked and what the budget asks for. Its end is the last event."""
     opening = open_quoted(state, outcome.citations)
     opened = apply_all(state, opening)
     cited = {citation.section_id for citation in outcome.citations}
-    ending = QuestionAnswered(
-        number=state.question_number,
-        answer=outcome.answer,
-        stopped=outcome.stopped,
-        citations=outcome.citations,
-        usage=outcome.usage,
-        steps=outcome.steps,
-        error=outcome.error,
-        cited_ids=tuple(section_id for section_id in opened.open_ids if _is_cited(opened, section_id, cited)),
-        is_cut=outcome.is_cut,
-        said=outcome.said,
-    )
+    cited_ids = tuple(section_id for section_id in opened.open_ids if _is_cited(opened, section_id, cited))
+    ending = replace(outcome, number=state.question_number, cited_ids=cited_ids)
     ended = apply(opened, ending)
     closed = close_marked(ended)
     more = close(ended := apply_all(ended, closed), choose_closing(ended), Origin.AGENT, CloseReason.BUDGET)
@@ -180,3 +158,38 @@ def fork(state: ConversationState, conversation_id: str) -> ConversationForked:
     """
     title = state.title if state.title.endswith(_ELSEWHERE) else f"{state.title} {_ELSEWHERE}".lstrip()
     return ConversationForked(conversation_id=conversation_id, title=title)
+
+
+def open_budget(window_tokens: int | None) -> int:
+    """Return how many tokens of section text may stay open, for a model's context window (None: unknown)."""
+    if window_tokens is None:
+        return BUDGET_TOKENS_MAX
+    return min(BUDGET_TOKENS_MAX, int(window_tokens * _WINDOW_SHARE))
+
+
+def choose_closing(state: ConversationState) -> tuple[str, ...]:
+    """Return the sections to close after a question, least useful first.
+
+    Pinned ones are among them only where all others were not enough to come under the budget itself.
+    """
+    budget = state.options.budget_tokens
+    left = state.open_tokens
+    if state.options.mode is not KeepOpen.KEEP or left <= _CLOSING_STARTS * budget:
+        return ()
+    closing: list[str] = []
+    for section in sorted(state.open, key=_rank):
+        target = budget if section.is_pinned else _CLOSING_ENDS * budget
+        if left <= target:
+            break
+        if section.tokens:
+            closing.append(section.section_id)
+            left -= section.tokens
+    return tuple(closing)
+
+
+def _rank(section: OpenSection) -> tuple[bool, bool, int, int]:
+    """Return what decides the order of closing: lower goes first.
+
+    What was cited within the last two questions goes after the rest, since it was cited last.
+    """
+    return (section.is_pinned, section.opened_by is Origin.PERSON, section.last_cited, section.last_used)

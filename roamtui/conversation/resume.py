@@ -25,7 +25,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.fold import apply_all, fold
 from roamtui.conversation.open_section import OpenSection
-from roamtui.conversation.questions import Outcome, finish_question
+from roamtui.conversation.questions import finish_question
 from roamtui.conversation.state import ConversationState, KeepOptions
 from roamtui.conversation.transcript import Stopped
 from roamtui.conversation.update import Update, estimate_delivery, hash_own_text
@@ -44,7 +44,7 @@ def resume_state(events: Iterable[ConversationEvent], library: Library, options:
     if state.is_asking:
         exchange = state.transcript.exchanges[-1]
         steps = exchange.ending.steps
-        outcome = Outcome(answer=exchange.answer, stopped=Stopped.CANCELLED, steps=steps, is_cut=True)
+        outcome = QuestionAnswered(answer=exchange.answer, stopped=Stopped.CANCELLED, steps=steps, is_cut=True)
         state, ended = finish_question(state, outcome)
     state, matched = match_document(state)
     return state, (*ended, *matched)

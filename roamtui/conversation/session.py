@@ -10,7 +10,6 @@ from threading import Lock, Thread
 
 from roamtui.conversation.approval import Approver, Denier
 from roamtui.conversation.commands import Command, FoldNodes, ReadSection, UnfoldNodes
-from roamtui.conversation.deeds import note_deed
 from roamtui.conversation.events import (
     ConversationChanged,
     ConversationEvent,
@@ -30,14 +29,13 @@ from roamtui.conversation.events import (
     strip,
 )
 from roamtui.conversation.fold import apply_all, fold
-from roamtui.conversation.keep_open import open_budget
 from roamtui.conversation.loading import Fetched, Fetching, carry_pages, find_needed, grow, needs_page, open_links
 from roamtui.conversation.log import Log
 from roamtui.conversation.questions import (
-    Outcome,
     begin_question,
     finish_question,
     fork,
+    open_budget,
     rewind,
 )
 from roamtui.conversation.rebuilding import Briefing, shrink
@@ -52,7 +50,7 @@ from roamtui.conversation.state import (
 from roamtui.conversation.store import Store
 from roamtui.conversation.trace import Trace
 from roamtui.conversation.transcript import Step
-from roamtui.conversation.update import Update, update
+from roamtui.conversation.update import Update, note_deed, update
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
@@ -379,7 +377,7 @@ class Session:
         self.record((StepRecorded(step=step),))
         return await self._save()
 
-    async def finish_question(self, outcome: Outcome) -> tuple[ConversationEvent, ...]:
+    async def finish_question(self, outcome: QuestionAnswered) -> tuple[ConversationEvent, ...]:
         """End the question under way; its answer is on disk when this returns. Its end is the last event."""
         *events, ending = self._take(finish_question(self._state, outcome))
         return (*events, *await self._save(), ending)
@@ -426,7 +424,7 @@ class Session:
         events = self._take(reload_state(self._state, carry_pages(self._state.library, library)))
         return (DocumentReloaded(), *list_news(events), *await self._save())
 
-    def abandon_question(self, outcome: Outcome, *, step: Step | None = None) -> None:
+    def abandon_question(self, outcome: QuestionAnswered, *, step: Step | None = None) -> None:
         """End the question under way without waiting for anything, as a cancelled task must.
 
         It is on disk when this returns, or soon after where the database is slow or locked: a screen waits for neither.

@@ -24,7 +24,7 @@ from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse, Us
 
 OLD_START = b'{"kind": "start"'
 _NOTHING = Step(text="", uses=())
-_STOPPED = QuestionAnswered(number=0, answer="", stopped=Stopped.CANCELLED, citations=(), usage=Usage(), steps=0)
+_STOPPED = QuestionAnswered(answer="", stopped=Stopped.CANCELLED)
 
 
 def read_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: C901, PLR0912 - one case a kind of line

@@ -12,9 +12,8 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import CollapseSections, ExpandSections, Origin, PinSections
-from roamtui.conversation.events import SaveFailed
+from roamtui.conversation.events import QuestionAnswered, SaveFailed
 from roamtui.conversation.log import Log
-from roamtui.conversation.questions import Outcome
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store
@@ -129,7 +128,7 @@ async def test_cancelling_waits_for_no_locked_log_and_is_on_disk_soon_after(
         session = make_agent(store=store).session
         await session.begin_question("Why?", BRIEFING)
         with locked(path / f"{session.state.id}.jsonl"):
-            session.abandon_question(Outcome(answer="Half", stopped=Stopped.CANCELLED))
+            session.abandon_question(QuestionAnswered(answer="Half", stopped=Stopped.CANCELLED))
             assert not session.state.is_asking
             assert session.save_failure == "", "it did not wait until that failed"
         session.save_now()  # comes after the write that was left behind

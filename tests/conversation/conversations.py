@@ -18,12 +18,13 @@ from roamtui.conversation.events import (
     ConversationBegun,
     ConversationEvent,
     ExpandResult,
+    QuestionAnswered,
     SectionsExpanded,
     StepRecorded,
 )
 from roamtui.conversation.fold import apply, apply_all, fold
 from roamtui.conversation.log import Log
-from roamtui.conversation.questions import Outcome, begin_question, finish_question
+from roamtui.conversation.questions import begin_question, finish_question
 from roamtui.conversation.rebuilding import Briefing
 from roamtui.conversation.resume import note_document
 from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
@@ -124,7 +125,7 @@ def finish_with_events(
     citations = tuple(
         Citation(section_id=section_id, quote="x", state=QuoteState.EXACT) for section_id in _ids(state, cited)
     )
-    return finish_question(state, Outcome(answer=answer, stopped=Stopped.ANSWERED, citations=citations))
+    return finish_question(state, QuestionAnswered(answer=answer, stopped=Stopped.ANSWERED, citations=citations))
 
 
 def ask(state: ConversationState, *titles: str, question: str = "Why?", cited: Sequence[str] = ()) -> ConversationState:
@@ -198,7 +199,7 @@ class Recorder:
                 result="Blocks.",
             )
             self.record(StepRecorded(step=Step(text="", uses=(use,))))
-        self.take(finish_question(self.state, Outcome(answer=answer, stopped=Stopped.ANSWERED)))
+        self.take(finish_question(self.state, QuestionAnswered(answer=answer, stopped=Stopped.ANSWERED)))
         return self
 
     def record(self, event: ConversationEvent) -> None:

@@ -16,10 +16,10 @@ from roamtui.conversation.commands import (
     PinSections,
     UndoDeed,
 )
-from roamtui.conversation.deeds import note_deed
 from roamtui.conversation.fold import apply_all
 from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.state import ConversationState
+from roamtui.conversation.update import note_deed
 from tests.conversation.conversations import ask, begin, do, find, finish, make_library, make_state, read_all, step
 
 _TITLES = ("Alpha", "Beta", "Parent", "Child one", "Long")

@@ -21,9 +21,9 @@ from roamtui.conversation.commands import (
     UndoDeed,
     UnfoldNodes,
 )
-from roamtui.conversation.events import ConversationBegun, ConversationEvent, StepRecorded
+from roamtui.conversation.events import ConversationBegun, ConversationEvent, QuestionAnswered, StepRecorded
 from roamtui.conversation.fold import apply, apply_all, fold
-from roamtui.conversation.questions import Outcome, begin_question, finish_question, fork, rewind
+from roamtui.conversation.questions import begin_question, finish_question, fork, rewind
 from roamtui.conversation.rebuilding import shrink
 from roamtui.conversation.resume import reload_state
 from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
@@ -50,7 +50,7 @@ def _finish(state: ConversationState, ids: tuple[str, ...]) -> Update:
     citations = tuple(
         Citation(section_id=one, quote="x", state=QuoteState.EXACT, span=_SPAN) for one in ids if one in state.library
     )
-    outcome = Outcome(answer="So.", stopped=Stopped.ANSWERED, citations=citations)
+    outcome = QuestionAnswered(answer="So.", stopped=Stopped.ANSWERED, citations=citations)
     return finish_question(state, outcome) if state.is_asking else (state, ())
 
 

@@ -28,12 +28,12 @@ from roamtui.conversation.events import (
     LoadingProgressed,
     NodesLoaded,
     NodesUnfolded,
+    QuestionAnswered,
     ReadingChanged,
     SectionsClosed,
     SectionsExpanded,
 )
 from roamtui.conversation.loading import find_needed, grow
-from roamtui.conversation.questions import Outcome
 from roamtui.conversation.rebuilding import Briefing
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import find_first_unfolded
@@ -258,7 +258,7 @@ async def test_a_resumed_conversation_delivers_anew_only_what_stands_in_changed_
     await session.begin_question("Why?", BRIEFING)
     wanted = (find(session, "a.md"), find(session, "b.md"))
     await dispatch(session, ExpandSections(section_ids=wanted, origin=Origin.AGENT))
-    await session.finish_question(Outcome(answer="So.", stopped=Stopped.ANSWERED))
+    await session.finish_question(QuestionAnswered(answer="So.", stopped=Stopped.ANSWERED))
     same = Session.resume(session.state.library, session.state.id, store=store)
     assert same.state.open == session.state.open
     assert not same.state.needs_rebuild
@@ -446,7 +446,7 @@ async def test_a_documents_words_fetch_nothing() -> None:
 async def ask(session: Session) -> None:
     await session.begin_question("Why?", BRIEFING)
     await expand(session, "a.md", "More of a") if find_or_none(session, "More of a") else await expand(session, "a.md")
-    await session.finish_question(Outcome(answer="So.", stopped=Stopped.ANSWERED))
+    await session.finish_question(QuestionAnswered(answer="So.", stopped=Stopped.ANSWERED))
 
 
 def find_or_none(session: Session, title: str) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from roamtui.conversation.commands import CollapseSections, Origin, ReadSection
 from roamtui.conversation.events import QuestionAnswered, QuestionAsked
-from roamtui.conversation.questions import Outcome, begin_question, finish_question
+from roamtui.conversation.questions import begin_question, finish_question
 from roamtui.conversation.transcript import Citation, QuoteState, Stopped, Usage
 from tests.conversation.conversations import (
     BRIEFING,
@@ -120,7 +120,7 @@ def test_citations_are_noted_on_the_section_and_on_what_holds_it() -> None:
 
 def test_an_outcome_is_kept_with_its_exchange() -> None:
     citation = Citation(section_id="deadbeef", quote=None, state=QuoteState.NO_QUOTE)
-    outcome = Outcome(
+    outcome = QuestionAnswered(
         answer="Because.",
         stopped=Stopped.NOT_FOUND,
         citations=(citation,),

@@ -25,7 +25,6 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.fold import fold
 from roamtui.conversation.log import Log
-from roamtui.conversation.questions import Outcome
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import KeepOpen, KeepOptions, make_conversation_id
 from roamtui.conversation.store import Store
@@ -65,7 +64,7 @@ def _expand(session: Session, title: str, origin: Origin = Origin.AGENT) -> Expa
     return ExpandSections(section_ids=(find(session.state, title),), origin=origin)
 
 
-_OUTCOME = Outcome(answer="Because.", stopped=Stopped.ANSWERED)
+_OUTCOME = QuestionAnswered(answer="Because.", stopped=Stopped.ANSWERED)
 
 
 def test_ids_of_conversations_differ() -> None:
@@ -171,7 +170,7 @@ async def test_a_cancelled_question_parts_ways_too_and_is_told_with_the_next(
     with closing(Store(path)) as elsewhere:
         other = Session.resume(library, first_id, store=elsewhere)
         await other.begin_question("From the other?", BRIEFING)
-    session.abandon_question(Outcome(answer="Half", stopped=Stopped.CANCELLED))
+    session.abandon_question(QuestionAnswered(answer="Half", stopped=Stopped.CANCELLED))
     assert store.load(session.state.id).transcript.exchanges[0].answer == "Half"
     assert store.load(first_id).transcript.exchanges[1].question == "From the other?"
     assert [type(event) for event in await session.begin_question("And?", BRIEFING)] == [QuestionAsked, SavingReported]
@@ -338,7 +337,7 @@ async def test_the_newest_state_is_written_last_however_slow_the_disk_is(library
     beginning.cancel()
     with pytest.raises(asyncio.CancelledError):
         await beginning
-    outcome = Outcome(answer="Half", stopped=Stopped.CANCELLED)
+    outcome = QuestionAnswered(answer="Half", stopped=Stopped.CANCELLED)
     abandoning = asyncio.create_task(asyncio.to_thread(session.abandon_question, outcome))
     await asyncio.wait({abandoning}, timeout=0.05)
     gate.set()
@@ -355,7 +354,9 @@ async def test_abandoning_in_the_middle_of_calls_keeps_the_step_and_delivers_its
     await session.begin_question("Why?", BRIEFING)
     await _do(session, _expand(session, "Alpha"))
     use = ToolUse(call=ToolCall(id="1", name="expand_sections", arguments="{}"), result="not run")
-    session.abandon_question(Outcome(answer="Half", stopped=Stopped.CANCELLED), step=Step(text="", uses=(use,)))
+    session.abandon_question(
+        QuestionAnswered(answer="Half", stopped=Stopped.CANCELLED), step=Step(text="", uses=(use,))
+    )
     assert not session.state.is_asking
     assert session.state.needs_rebuild
     for going_on in (session, Session.resume(library, session.state.id, store=store)):
@@ -378,7 +379,7 @@ async def test_a_person_changes_sections_while_a_question_is_saved(session: Sess
 async def test_without_a_store_nothing_is_saved_and_nothing_fails(library: Library) -> None:
     session = Session.start(library)
     assert [type(event) for event in await session.begin_question("Why?", BRIEFING)] == [QuestionAsked]
-    session.abandon_question(Outcome(answer="", stopped=Stopped.CANCELLED))
+    session.abandon_question(QuestionAnswered(answer="", stopped=Stopped.CANCELLED))
     session.save_now()
     assert session.save_failure == ""
 

@@ -13,7 +13,7 @@ from roamtui.agent.tools.documents import DocumentsTool
 from roamtui.agent.tools.search import NAME as SEARCH_NAME
 from roamtui.conversation.commands import CollapseSections, Origin
 from roamtui.conversation.events import ExpandStatus, SectionsClosed, ToolFinished
-from roamtui.conversation.keep_open import choose_closing
+from roamtui.conversation.questions import choose_closing
 from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
