@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import TypeVar
 
 from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
@@ -19,18 +21,19 @@ from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import find_canonical
 from roamtui.search.base import Hit
 from roamtui.search.excerpts import find_excerpt
-from roamtui.search.terms import query_terms
+from roamtui.search.terms import find_terms, query_terms
 from roamtui.search.units import UnitKind, find_units
 
 HITS_MAX = 5
+"""Of a search that the model asks for."""
 _EXCERPT_TOKENS = (350, 180, 150, 120)
 """Of the excerpt of each hit, the last one's for all that follow."""
-_WHOLE_TOKENS = (600, 350)
+_WHOLE_TOKENS = (1_000, 400, 350, 350, 350, 250)
 """Sections up to this size come with all below them, likewise: a call to open one would cost far more."""
-_ROOM_TOKENS = 1_600
+_WHOLES_TOKENS_MAX = 1_500
 """Of all excerpts together, beyond which none is whole only for being small."""
-_NOISE_SHARE = 0.35
-"""Of the best score; what is found with less is about something else."""
+_NOISE_SHARES = (0.35,) * 5 + (0.5,)
+"""Of the best score, likewise; what is found with less is about something else."""
 _SMALL_FILE_TOKENS = 1_000
 """A file up to this size of which several sections are found is one hit."""
 _CONDITION = re.compile(
@@ -40,6 +43,7 @@ _CONDITION = re.compile(
 _LIMITED_MAX = 3
 """Hits, the best, whose limits come with them."""
 _LIMIT_TOKENS = 120
+_EXCERPT_TOKENS_MIN = 40
 _SIBLINGS_MAX = 12
 _SHOWN_MARK = "excerpt above"
 _OPEN_MARK = "open: its text stands above"
@@ -52,6 +56,9 @@ _LINK_SIGN = "\N{LINK SYMBOL}"
 _LINKED = re.compile(rf"{_LINK_SIGN}([0-9a-f]{{8}})")
 _ID = r" [\1]"
 _INDENT = "    "
+_PATH_TITLES_MAX = 3
+"""Titles with which a section is named, its own the last."""
+_Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,23 +90,33 @@ def drop_noise(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """Return hits up to where the score breaks off; fused ranks are too flat to tell."""
     if not hits or hits[0].rival is not None:
         return tuple(hits)
-    return tuple(hit for hit in hits if hit.score >= _NOISE_SHARE * hits[0].score)
+    best = hits[0].score
+    return tuple(hit for rank, hit in enumerate(hits) if hit.score >= _at(_NOISE_SHARES, rank) * best)
 
 
-def describe_hits(state: ConversationState, hits: Sequence[Hit], query: str) -> HitList:
+def _at(values: Sequence[_Number], rank: int) -> _Number:
+    """Return the value of a rank, the last one for all that follow."""
+    return values[min(rank, len(values) - 1)]
+
+
+def describe_hits(
+    state: ConversationState, hits: Sequence[Hit], query: str, *, room_tokens: int | None = None
+) -> HitList:
     """Return hits as lines with excerpts, grouped by file, in the order of the best hit of each.
 
     Args:
         state: Holds the library, and what of it the model has.
         hits: The best first.
         query: What was looked for.
+        room_tokens: Of all excerpts, None where the window is no matter.
     """
     library = state.library
     lines: list[str] = []
     excerpts: list[Span] = []
     shown = _list_shown(state)
     groups: dict[str, list[_Found]] = {}
-    chosen = _choose_spans(library, _join_small(library, hits), query_terms(query))
+    terms = query_terms(query)
+    chosen = _choose_spans(library, _join_small(library, hits), terms, room_tokens)
     for one in chosen:
         groups.setdefault(_find_file(library, one.section_id), []).append(one)
     for file_id, members in groups.items():
@@ -118,8 +135,18 @@ def describe_hits(state: ConversationState, hits: Sequence[Hit], query: str) -> 
                 excerpts += spans
                 shown += spans
                 lines += _quote(library, one.source_id, spans)
+    lines += _name_missing(library, chosen, terms)
     ids = tuple(one.section_id for members in groups.values() for one in members)
     return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=ids)
+
+
+def _name_missing(library: Library, found: Iterable[_Found], terms: Sequence[str]) -> list[str]:
+    """Return a line with the words that were looked for and stand in nothing that was found."""
+    ids = {section_id for one in found for section_id in (one.section_id, one.source_id)}
+    texts = (f"{library.title_of(i)} {_read(library, library.shown_own_span(i))}" for i in ids)
+    held = {term for text in texts for _, term in find_terms(text, terms)}
+    missing = [term for term in terms if term not in held]
+    return [f"(In none of these: {', '.join(missing)}.)"] if ids and missing else []
 
 
 def _list_shown(state: ConversationState) -> list[Span]:
@@ -193,7 +220,7 @@ def _name_below(library: Library, section_id: str) -> str:
     start = path.index(file_id) + 1 if file_id in path[:-1] else 0
     titles = {library.title_id(), find_canonical(library, file_id) if file_id else None}
     shown = [node_id for node_id in path[start:] if node_id not in titles or node_id == section_id]
-    return " > ".join(name_node(library.heading(node_id), length_max=80) for node_id in shown)
+    return " > ".join(name_node(library.heading(node_id), length_max=80) for node_id in shown[-_PATH_TITLES_MAX:])
 
 
 def _describe_line(library: Library, section_id: str, name: str, mark: str) -> str:
@@ -203,18 +230,23 @@ def _describe_line(library: Library, section_id: str, name: str, mark: str) -> s
     return f"- [{section_id}] {name} ({marks})"
 
 
-def _choose_spans(library: Library, found: Sequence[_Found], terms: Sequence[str]) -> dict[_Found, tuple[Span, ...]]:
+def _choose_spans(
+    library: Library, found: Sequence[_Found], terms: Sequence[str], room_tokens: int | None
+) -> dict[_Found, tuple[Span, ...]]:
     """Return the excerpt of each hit: a small section with all below it while there is room, else its best part.
 
     Those that stand in the excerpt of another one are left out.
     """
     chosen: dict[_Found, tuple[Span, ...]] = {}
-    left, rank = _ROOM_TOKENS, 0
+    used = rank = 0
     waiting = deque(found)
     while waiting:
         one = waiting.popleft()
-        tokens_max = _EXCERPT_TOKENS[min(rank, len(_EXCERPT_TOKENS) - 1)]
-        whole_max = min(_WHOLE_TOKENS[min(rank, len(_WHOLE_TOKENS) - 1)], left)
+        tokens_max, whole_max = _at(_EXCERPT_TOKENS, rank), min(_at(_WHOLE_TOKENS, rank), _WHOLES_TOKENS_MAX - used)
+        if room_tokens is not None:
+            tokens_max, whole_max = (min(tokens, room_tokens - used) for tokens in (tokens_max, whole_max))
+            if tokens_max < _EXCERPT_TOKENS_MIN:
+                break
         rank += not one.is_limit
         given = [span for spans in chosen.values() for span in spans]
         source = library.shown_own_span(one.source_id)
@@ -227,7 +259,7 @@ def _choose_spans(library: Library, found: Sequence[_Found], terms: Sequence[str
         spans = tuple(Span(doc=source.doc, start=source.start + start, end=source.start + end) for start, end in bounds)
         if not spans or any(_subtract(span, given) for span in spans):
             chosen[one] = spans
-            left -= sum(estimate_tokens(text[start:end]) for start, end in bounds)
+            used += sum(estimate_tokens(text[start:end]) for start, end in bounds)
             if not one.is_limit and rank <= _LIMITED_MAX:
                 limits = dict.fromkeys(_list_limits(library, one.source_id, spans))
                 small = (node_id for node_id in limits if library.node(node_id).tokens <= _LIMIT_TOKENS)
@@ -250,7 +282,7 @@ def _is_missing(state: ConversationState, span: Span) -> bool:
 def _is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> bool:
     """Return whether an excerpt leaves out nothing of a section and of what is below it."""
     whole = library.shown_span(section_id)
-    if not spans or library.node(section_id).tokens > _ROOM_TOKENS:
+    if not spans or library.node(section_id).tokens > _WHOLES_TOKENS_MAX:
         return False
     left = (Span(doc=whole.doc, start=start, end=end) for start, end in _subtract(whole, spans))
     return not any(_says_something(library, span) for span in left)
@@ -274,7 +306,9 @@ def _quote(library: Library, section_id: str, spans: Sequence[Span]) -> list[str
     parts = [_add_ids(library, span) for span in spans]
     edges = [_says_something(library, edge) for edge in (before, after)]
     text = _GAP.join([*([""] if edges[0] else []), *parts, *([""] if edges[1] else [])])
-    return [f"{_INDENT}{_escape(line)}" for line in text.splitlines() if line.strip()]
+    lines = (line for line in text.splitlines() if line.strip())
+    once = (next(same) for _, same in groupby(lines, key=str.strip))
+    return [f"{_INDENT}{_escape(line)}" for line in once]
 
 
 def _escape(line: str) -> str:

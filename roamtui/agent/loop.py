@@ -121,10 +121,11 @@ class Agent:
         """Take up a question, with sections open where search is clear, and return what happened."""
         state, start = self.session.state, Start()
         if is_start_wanted(self.options.confident_start, self.model):
-            if whole := list_whole(state.library):
+            room = self.options.found_room(self._calibration.find_window(self.model))
+            if whole := list_whole(state.library, room):
                 start = Start(opened=tuple(i for i in whole if state.find_open(i) is None))
             elif self.searcher is not None:
-                start = await find_start(self.searcher, state, question, within)
+                start = await find_start(self.searcher, state, question, within, room_tokens=room)
         searched = (tell_search(state.library, question, start.hits),) if start.hits else ()
         changes = await self.session.begin_question(question, replace(self._brief(within, start), searched=searched))
         return tuple(change for change in changes if not isinstance(change, QuestionAnswered))
@@ -212,7 +213,8 @@ class Agent:
         window = self._calibration.find_window(self.model)
         start = start or Start()
         state = self.session.state
-        whole = list_whole(state.library) if is_start_wanted(self.options.confident_start, self.model) else ()
+        room = self.options.found_room(window)
+        whole = list_whole(state.library, room) if is_start_wanted(self.options.confident_start, self.model) else ()
         is_whole = bool(whole) and {*whole} <= {*state.open_ids, *start.opened}
         return Briefing(
             system=SYSTEM,

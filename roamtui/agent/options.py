@@ -12,6 +12,7 @@ from roamtui.outline.render import OUTLINE_TOKENS, limit_outline
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_FOUND_WINDOW_SHARE = 0.15
 _PREFACE_WINDOW_SHARE = 0.4
 _PREFACE_TOKENS_MAX = 32_000
 _HISTORY_WINDOW_SHARE = 0.2
@@ -37,6 +38,10 @@ class AgentOptions:
     def outline_budget(self, library: Library, window_tokens: int | None) -> int:
         """Return the token budget of a library's outline for a context window."""
         return limit_outline(library, window_tokens, tokens=self.outline_tokens)
+
+    def found_room(self, window_tokens: int | None) -> int | None:
+        """Return how many tokens of text search may bring with a question; None for as many as there are."""
+        return None if window_tokens is None else int(window_tokens * _FOUND_WINDOW_SHARE)
 
     def preface_room(self, window_tokens: int | None) -> int:
         """Return how many tokens of sections that a person opened may go before a question."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from roamtui.agent.hits import HITS_MAX, NO_HITS, HitList, describe_hits, drop_noise
+from roamtui.agent.hits import NO_HITS, HitList, describe_hits, drop_noise
 from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import estimate_delivery
@@ -20,6 +20,8 @@ from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.search.base import Hit, Searcher
 from roamtui.search.terms import find_terms, query_terms
 
+_HITS_MAX = 10
+"""More than of a search that the model asks for: with them in place of a longer outline more questions need no call."""
 RIVAL_MAX = 0.8
 """Share of the best score up to which the second one leaves no doubt."""
 COVERED_MIN = 0.75
@@ -56,15 +58,18 @@ def is_start_wanted(mode: ConfidentStart, model: Model) -> bool:
     return mode is ConfidentStart.ALWAYS or (mode is ConfidentStart.REMOTE and model.name != OFFLINE)
 
 
-def list_whole(library: Library) -> tuple[str, ...]:
+def list_whole(library: Library, room_tokens: int | None) -> tuple[str, ...]:
     """Return the sections that hold all of a document so small that it goes to the model whole, else nothing."""
-    if library.grafts or sum(library.root.own_tokens) > WHOLE_TOKENS_MAX or library.root.columns.has_files:
+    tokens_max = WHOLE_TOKENS_MAX if room_tokens is None else min(WHOLE_TOKENS_MAX, room_tokens)
+    if library.grafts or sum(library.root.own_tokens) > tokens_max or library.root.columns.has_files:
         return ()
     hidden = library.root.hidden_ids
     return tuple(section_id for section_id in library.children(library.root_id) if section_id not in hidden)
 
 
-async def find_start(searcher: Searcher, state: ConversationState, question: str, within: str | None) -> Start:
+async def find_start(
+    searcher: Searcher, state: ConversationState, question: str, within: str | None, *, room_tokens: int | None = None
+) -> Start:
     """Return what search finds for a question, nothing where it finds nothing or fails.
 
     Args:
@@ -72,26 +77,32 @@ async def find_start(searcher: Searcher, state: ConversationState, question: str
         state: The conversation before the question.
         question: A person's words.
         within: Id of the section that the question is about, None for the whole document.
+        room_tokens: Of all that is brought, None where the window is no matter.
     """
     exchanges = state.transcript.exchanges
     earlier = tuple(text for exchange in exchanges for text in (exchange.question, exchange.answer) if text)
     try:
-        hits = await asyncio.to_thread(searcher.search, question, limit=HITS_MAX, within=within, earlier=earlier)
+        hits = await asyncio.to_thread(searcher.search, question, limit=_HITS_MAX, within=within, earlier=earlier)
     except RoamtuiError:
         return Start()
     hits = drop_noise(hits)
-    opened = choose_opened(state, hits, question)
-    listed = describe_hits(state, [hit for hit in hits if hit.section_id not in opened], question)
+    opened = choose_opened(state, hits, question, room_tokens)
+    if room_tokens is not None:
+        room_tokens -= sum(estimate_delivery(state.library, section_id) for section_id in opened)
+    others = [hit for hit in hits if hit.section_id not in opened]
+    listed = describe_hits(state, others, question, room_tokens=room_tokens)
     return Start(hits=hits, listed=listed, opened=opened)
 
 
-def choose_opened(state: ConversationState, hits: Sequence[Hit], question: str) -> tuple[str, ...]:
+def choose_opened(
+    state: ConversationState, hits: Sequence[Hit], question: str, room_tokens: int | None = None
+) -> tuple[str, ...]:
     """Return the first hit where it is clear that its text answers and opening it costs little, else nothing."""
     terms = [term for term in query_terms(question) if term not in _EMPTY_TERMS]
     if not hits or len(terms) < _TERMS_MIN or _measure_rival(hits) > RIVAL_MAX:
         return ()
     library, section_id = state.library, hits[0].section_id
-    if estimate_delivery(library, section_id) > _TOKENS_MAX:
+    if estimate_delivery(library, section_id) > min(_TOKENS_MAX, _TOKENS_MAX if room_tokens is None else room_tokens):
         return ()
     text = library.text_at(library.shown_own_span(section_id))
     found = {term for _, term in find_terms(text, terms)}

@@ -23,7 +23,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import can_load
 from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError
-from roamtui.headless.sections import describe_hits
+from roamtui.headless.sections import list_hits
 from roamtui.models.base import Model
 from roamtui.models.choose import find_usable_models
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, describe_size, name_node, name_path
@@ -140,7 +140,7 @@ async def _search(context: CommandContext, text: str) -> str:
     if not text:
         return "Say what to search for: /search late fee"
     hits = searcher.search(text, limit=_HITS_MAX)
-    return describe_hits(context.agent.session.state.library, hits) if hits else "Nothing found. Try other words."
+    return list_hits(context.agent.session.state.library, hits) if hits else "Nothing found. Try other words."
 
 
 async def _list_open(context: CommandContext, _text: str) -> str:

@@ -117,10 +117,10 @@ def print_hits(library: Library, hits: Sequence[Hit]) -> None:
     if not hits:
         write_text("Nothing found. Try other words, or `roamtui outline`.\n")
         return
-    write_text(describe_hits(library, hits))
+    write_text(list_hits(library, hits))
 
 
-def describe_hits(library: Library, hits: Sequence[Hit]) -> str:
+def list_hits(library: Library, hits: Sequence[Hit]) -> str:
     """Return two lines for each hit: rank, id, path and lines; the best sentence."""
     blocks = []
     for rank, hit in enumerate(hits, start=1):

@@ -1,20 +1,28 @@
-"""Excerpts of a section for a model: the part of its text that answers a query, long enough to be trusted."""
+"""Excerpts of a section: the part of its text that answers a query, long enough to be trusted, or on one line."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
+from roamtui.document.plain import plain_line, shorten
 from roamtui.document.tokens import estimate_tokens
-from roamtui.search.sentences import best_sentences, find_opening
+from roamtui.search.sentences import best_sentences, find_opening, narrow_text
 from roamtui.search.units import Unit, UnitKind, find_units
 
-_WHOLE_FACTOR = 1.5
-"""A text up to this many times the tokens of an excerpt is given whole: half a rule without its exception misleads."""
+SNIPPET_LENGTH = 240
 _SOURCE_LENGTH = 60_000
 """Characters of a very long section that are looked through."""
 _SENTENCES = 4
 _TABLE = (UnitKind.TABLE_HEAD, UnitKind.ROW)
+_TOTAL = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
+"""How a row begins that sums up others."""
+_CELL_END = re.compile(r"(?<!\\)\|")
+_WORD = re.compile(r"\w+")
+_WORDS_MIN = 3
+"""Words of what stands beside a sentence, below which it is a label, such as the name of a language above code."""
 
 
 def find_excerpt(
@@ -22,12 +30,12 @@ def find_excerpt(
 ) -> tuple[tuple[int, int], ...]:
     """Return the ranges of a section's own text that answer best, in order; none where it is a bare heading.
 
-    What stands beside the best sentence comes with it, as far as there is room, and the head of a table with its rows.
+    What stands beside the best sentence comes with it, as far as there is room; head and sums of a table with its rows.
 
     Args:
         text: Markdown, with its heading.
         terms: As `roamtui.search.terms.query_terms` gives them.
-        tokens_max: Estimated tokens of all ranges, passed by a little where the text can be whole then.
+        tokens_max: Estimated tokens of all ranges.
         whole_max: Tokens of a text that is whole anyway.
     """
     text = text[:_SOURCE_LENGTH]
@@ -37,7 +45,7 @@ def find_excerpt(
         return ()
     start, end = units[bodies[0]].start, units[bodies[-1]].end
     start = text.rfind("\n", 0, start) + 1
-    if estimate_tokens(text[start:end]) <= max(tokens_max * _WHOLE_FACTOR, whole_max):
+    if estimate_tokens(text[start:end]) <= max(tokens_max, whole_max):
         return ((start, end),)
     chosen: dict[int, tuple[int, int]] = {}
     left = tokens_max
@@ -82,19 +90,23 @@ def _widen(
     if unit.kind is UnitKind.ROW and units[table.start].kind is UnitKind.TABLE_HEAD:
         found[table.start] = (units[table.start].start, units[table.start].end)
     yield found
+    yield _take(units, [i for i in table if units[i].kind is UnitKind.ROW and _TOTAL.match(text, units[i].start)])
     opening = next((i for i, one in enumerate(units) if one.kind in (UnitKind.PROSE, UnitKind.ITEM)), index)
-    yield _take(units, range(opening, opening + 1))
+    yield _take(units, [opening])
     if len(table) > 1:
         yield _take(units, table)
     for distance in (1, 2, 3):
         for beside in (table.stop - 1 + distance, table.start - distance):
-            if 0 <= beside < len(units) and _is_telling(units[beside], unit):
+            if 0 <= beside < len(units) and _is_telling(text, units[beside], unit):
                 yield _take(units, _find_table(units, beside))
 
 
-def _is_telling(beside: Unit, unit: Unit) -> bool:
-    """Return whether what stands beside a unit helps to understand it: half a piece of code proves nothing."""
-    return beside.kind is not UnitKind.HEADING and (beside.kind is not UnitKind.CODE or unit.kind is UnitKind.CODE)
+def _is_telling(text: str, beside: Unit, unit: Unit) -> bool:
+    """Return whether what stands beside a unit helps to understand it: labels and half a piece of code do not."""
+    if beside.kind is UnitKind.CODE:
+        return unit.kind is UnitKind.CODE
+    is_label = beside.kind is UnitKind.PROSE and len(_WORD.findall(text, beside.start, beside.end)) < _WORDS_MIN
+    return beside.kind is not UnitKind.HEADING and not is_label
 
 
 def _find_table(units: Sequence[Unit], index: int) -> range:
@@ -110,7 +122,7 @@ def _find_table(units: Sequence[Unit], index: int) -> range:
     return range(start, end)
 
 
-def _take(units: Sequence[Unit], indexes: range) -> dict[int, tuple[int, int]]:
+def _take(units: Sequence[Unit], indexes: Sequence[int]) -> dict[int, tuple[int, int]]:
     return {index: (units[index].start, units[index].end) for index in indexes}
 
 
@@ -125,3 +137,25 @@ def _merge(text: str, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, 
         else:
             current = (current[0], following[1])
     yield current
+
+
+def make_snippet(text: str, terms: Sequence[str]) -> str:
+    """Return the best sentence of a section's own text, else its first, on one line that is safe to display.
+
+    Of a table's row each cell follows the head of its column.
+    """
+    text = narrow_text(text, terms)
+    start, end = next(_list_best(text, terms), (0, 0))
+    units = find_units(text)
+    index = max(0, bisect_right([unit.start for unit in units], start) - 1)
+    said = text[start:end].replace("\n>", "\n")
+    if units and units[index].kind is UnitKind.ROW:
+        head = units[_find_table(units, index).start]
+        if head.kind is UnitKind.TABLE_HEAD:
+            pairs = zip_longest(_split_row(text[head.start : head.end]), _split_row(said), fillvalue="")
+            said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+    return shorten(plain_line(said), SNIPPET_LENGTH)
+
+
+def _split_row(row: str) -> list[str]:
+    return [cell.strip() for cell in _CELL_END.split(row.strip().removeprefix("|").removesuffix("|"))]

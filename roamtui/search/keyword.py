@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, RankedSection, Ranking
+from roamtui.search.excerpts import make_snippet
 from roamtui.search.index import SectionIndex
 from roamtui.search.languages import Language
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.query import Query, complete_query, correct_query, make_piece, make_start, parse_query
 from roamtui.search.ranking import rank_by_text
 from roamtui.search.section_store import IndexPlace, StoreChooser
-from roamtui.search.sentences import find_opening, make_snippet
+from roamtui.search.sentences import find_opening
 from roamtui.search.stem import stem
 from roamtui.search.terms import find_terms, is_unspaced, list_compounds, split_pair
 from roamtui.search.titles import TitleWords

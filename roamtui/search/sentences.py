@@ -11,7 +11,6 @@ from math import log
 from types import MappingProxyType
 
 from roamtui.document.library import Library
-from roamtui.document.plain import plain_line, shorten
 from roamtui.search.terms import find_terms
 from roamtui.search.units import Unit, UnitKind, find_units
 from roamtui.search.words import MONTHS
@@ -64,7 +63,6 @@ _EARLY_BONUS = 0.15
 _WORDS_MIN, _WORDS_MAX = 5, 80
 _HEADINGS = (UnitKind.HEADING, UnitKind.TABLE_HEAD)
 _FACTORS = {UnitKind.CODE: 0.6, UnitKind.ROW: 0.95}
-SNIPPET_LENGTH = 240
 _SOURCE_LENGTH = 20_000
 """Characters of a very long section that are looked through."""
 _TERM_START = 5
@@ -287,16 +285,6 @@ def _rate_form(text: str, sentence: Sentence) -> float:
 
 def _count_words(text: str, sentence: Sentence) -> int:
     return len(_WORD.findall(text, sentence.start, sentence.end))
-
-
-def make_snippet(text: str, terms: Sequence[str]) -> str:
-    """Return the best sentence of a section's own text, else its first, on one line that is safe to display."""
-    text = narrow_text(text, terms)
-    best = best_sentences(text, terms, limit=1)
-    sentence = best[0] if best else find_opening(text)
-    if sentence is None:
-        return ""
-    return shorten(plain_line(text[sentence.start : sentence.end].replace("\n>", "\n")), SNIPPET_LENGTH)
 
 
 def read_own_text(library: Library, section_id: str) -> str:

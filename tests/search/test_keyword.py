@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
+from roamtui.search.excerpts import SNIPPET_LENGTH
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.sentences import SNIPPET_LENGTH
 from tests.search.libraries import find_titles, id_of, make_folder, make_library
 
 HANDBOOK = make_library("""# Handbook
