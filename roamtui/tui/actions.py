@@ -30,7 +30,7 @@ SCOPE_TITLES = {
     Scope.CHAT: "Conversation",
     Scope.READER: "Reader",
     Scope.CONVERSATIONS: "Saved conversations",
-    Scope.FIND: "Finding sections",
+    Scope.FIND: "Finding",
     Scope.START: "Opening a document",
 }
 """How scopes are called on the screen, in the order in which help lists them."""
@@ -49,7 +49,7 @@ class Action:
     keys: tuple[str, ...]
     """Keys as Textual calls them, the one to show first."""
     label: str
-    """One or two words, for hints and the command palette."""
+    """One or two words, for hints and the command palette; none for what is not hinted at on a screen of its own."""
     help: str
     """One sentence."""
     is_hinted: bool = False
@@ -106,8 +106,8 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "global.find",
         ("ctrl+f",),
-        "Find sections",
-        "Find sections by what they say: the best first, each with the sentence that answers.",
+        "Find",
+        "Find titles, words in the text and, where search has vectors, meaning: the best of each first.",
         is_priority=True,
     ),
     Action("global.go_page", ("ctrl+g",), "Go to page", "Go to a page of a document that has pages, such as a PDF."),
@@ -184,11 +184,11 @@ ACTIONS: tuple[Action, ...] = (
     Action("tree.previous_open", ("{",), "previous open", "Go to the previous open section."),
     Action("tree.wider", (">",), "wider outline", "Make the outline wider; its edge can be dragged too."),
     Action("tree.narrower", ("<",), "narrower outline", "Make the outline narrower."),
-    Action("tree.filter", ("s",), "filter", "Show only sections whose titles match.", is_hinted=True),
-    Action("tree.search", ("/",), "search", "Search the text of the whole document.", is_hinted=True),
-    Action("tree.find", ("f",), "find", "Find sections by what they say, the best first.", is_hinted=True),
-    Action("tree.next_hit", ("n",), "next match", "Go to the next section with a match, and show it in the reader."),
-    Action("tree.previous_hit", ("N",), "previous match", "Go to the previous section with a match."),
+    Action("tree.filter", ("s",), "titles", "Find titles by a few letters.", is_hinted=True),
+    Action("tree.search", ("/",), "search", "Find words in the text of all that is open here.", is_hinted=True),
+    Action("tree.find", ("f",), "find", "Find titles, text and meaning at once."),
+    Action("tree.next_hit", ("n",), "next match", "Go to the next match of what was searched for."),
+    Action("tree.previous_hit", ("N",), "previous match", "Go to the previous match of it."),
     _move("chat.next_target", "j down", "next", "Select the next section that the conversation names."),
     _move("chat.previous_target", "k up", "previous", "Select the previous one."),
     Action(
@@ -223,13 +223,13 @@ ACTIONS: tuple[Action, ...] = (
     _move("reader.scroll_up", "k up", "up", "Scroll up."),
     _move("reader.page_down", "pagedown space ctrl+d", "page down", "Scroll down by a page."),
     _move("reader.page_up", "pageup ctrl+u", "page up", "Scroll up by a page."),
-    _move("reader.next_section", "]", "next section", "Read the next section."),
-    _move("reader.previous_section", "[", "previous section", "Read the section before."),
+    Action("reader.next_section", ("]",), "next section", "Read the next section.", is_hinted=True, in_palette=False),
+    Action("reader.previous_section", ("[",), "before", "Read the section before.", is_hinted=True, in_palette=False),
     _move("reader.top", "g home", "top", "Go to the beginning of the document."),
     _move("reader.bottom", "G end", "end", "Go to its end."),
     _move("reader.scroll_right", "right >", "right", "Scroll to the right, in wide tables and code."),
     _move("reader.scroll_left", "left <", "left", "Scroll to the left."),
-    Action("reader.search", ("/",), "search", "Search the text.", is_hinted=True),
+    Action("reader.search", ("/",), "search", "Find words in the text, from here on.", is_hinted=True),
     Action("reader.next_match", ("n",), "next match", "Go to the next match."),
     Action("reader.previous_match", ("N",), "previous match", "Go to the previous match."),
     Action("reader.next_link", ("l",), "next link", "Select the next link."),
@@ -260,11 +260,14 @@ ACTIONS: tuple[Action, ...] = (
     _move("conversations.delete", "d delete", "delete", "Delete the conversation when the list is left."),
     _move("conversations.undo", "u", "undo", "Bring back what was deleted last."),
     _move("conversations.export", "e", "export", "Write the conversation into a Markdown or JSON file."),
-    _move("find.read", "enter", "read", "Read the section, the sentence that was found marked."),
-    _move("find.open", "a", "open", "Open the section for the conversation, from the list."),
-    _move("find.next_hit", "down", "next", "Select the next section, from the field too."),
-    _move("find.previous_hit", "up", "previous", "Select the previous section."),
-    _move("find.change_side", "tab", "list or field", "Go from the field to the list, or back."),
+    _move("find.read", "enter", "read", "Read the section, what was found marked; `n` and `N` go on from there."),
+    _step("find.next_hit", "down", "list", "Select the next section; from the field, go to the list."),
+    _move("find.open", "a", "open there", "Open the section for the conversation, from the list."),
+    _step("find.previous_hit", "up", "", "Select the previous section; from the first, go to the field."),
+    _step("find.next_kind", "tab", "narrow", "List only titles, text or meaning, then all again."),
+    _step("find.previous_kind", "shift+tab", "", "The same the other way round."),
+    _step("find.page_down", "pagedown", "scroll", "Scroll the section that is shown down."),
+    _step("find.page_up", "pageup", "", "Scroll it up."),
     _move("start.open", "enter", "open", "Open what is typed or chosen."),
     _move("start.next", "down", "next", "Select the next one."),
     _move("start.previous", "up", "previous", "Select the previous one."),

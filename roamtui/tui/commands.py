@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -91,6 +92,33 @@ class ModelDone(Message):
     def __init__(self, model: Model) -> None:
         super().__init__()
         self.model = model
+
+
+class Kind(StrEnum):
+    """What a person looks for when they find sections."""
+
+    ALL = "All"
+    TITLES = "Titles"
+    TEXT = "Text"
+    MEANING = "Meaning"
+
+
+class FindWanted(Message):
+    """A person wants to find sections."""
+
+    def __init__(self, kind: Kind, *, is_onward: bool = False) -> None:
+        """Make the message; `is_onward` says that the text comes in its order, from where the person reads."""
+        super().__init__()
+        self.kind = kind
+        self.is_onward = is_onward
+
+
+class MatchWanted(Message):
+    """A person wants to go to the next match of what they searched for (1), or the one before (-1)."""
+
+    def __init__(self, direction: int) -> None:
+        super().__init__()
+        self.direction = direction
 
 
 class CopyWanted(Message):

@@ -120,6 +120,13 @@ class Conversing:
             has_happened = True
         return has_happened
 
+    async def load_all(self) -> Library:
+        """Read the files that were not read yet, and return all that there is."""
+        async with self._one_at_a_time:
+            async for event in self._agent.session.load_all():
+                self.show(event)
+        return self._agent.session.state.library
+
     async def search(self, query: str, *, limit: int) -> tuple[Hit, ...]:
         """Return the sections that the configured search finds, in the document as a whole.
 
@@ -129,9 +136,7 @@ class Conversing:
         searcher = self._agent.searcher
         if searcher is None or not query.strip():
             return ()
-        async with self._one_at_a_time:
-            async for event in self._agent.session.load_all():
-                self.show(event)
+        await self.load_all()
         searcher.refresh(self._agent.session.state.library)
         hits = await asyncio.to_thread(searcher.search, query, limit=limit)
         library = self._agent.session.state.library

@@ -19,6 +19,8 @@ _TELLING_TERMINALS = (
     frozenset({"xterm-kitty", "xterm-ghostty", "foot", "foot-extra", "alacritty", "rio"}),
 )
 """By their names in TERM_PROGRAM and TERM: those that speak kitty's protocol for keys unasked or when asked."""
+_RENAMED = {"find.change_side": "find.next_kind"}
+"""Actions by the names that they had, which stand in some people's settings."""
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
 _NAMED_KEYS = frozenset(key.value.rpartition("+")[2] for key in TerminalKeys) | set(KEY_NAME_REPLACEMENTS.values())
 
@@ -90,7 +92,8 @@ def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
     if not can_send_shift_enter(os.environ):
         new_line = actions["input.insert_line"]
         actions[new_line.id] = replace(new_line, keys=new_line.keys[::-1])  # the one that works is the one to show
-    for action_id, keys in (overrides or {}).items():
+    for named, keys in (overrides or {}).items():
+        action_id = _RENAMED.get(named, named)
         action = actions.get(action_id)
         if action is None:
             problems.append(f'There is no action "{action_id}" to bind a key to. Help (f1) lists the ids.')

@@ -200,19 +200,12 @@ class HintLine(ActionLine):
     def __init__(self, keys: Keys) -> None:
         super().__init__(keys, id="hint-line")
         self._scope = Scope.INPUT
-        self._enter = ""
         self._is_offline = False
 
-    def show_scope(self, scope: Scope, *, enter: str = "", is_offline: bool = False) -> None:
-        """Show the keys of another scope.
-
-        Args:
-            scope: Where the focus is.
-            enter: What `enter` does in a field there, in our own words: letters are typed into it, and are no keys.
-            is_offline: Whether no language model answers: then how one is chosen comes first.
-        """
-        if (scope, enter, is_offline) != (self._scope, self._enter, self._is_offline):
-            self._scope, self._enter, self._is_offline = scope, enter, is_offline
+    def show_scope(self, scope: Scope, *, is_offline: bool = False) -> None:
+        """Show the keys of another scope; how a model is chosen comes first where none answers."""
+        if (scope, is_offline) != (self._scope, self._is_offline):
+            self._scope, self._is_offline = scope, is_offline
             self.refresh()
 
     @override
@@ -220,13 +213,9 @@ class HintLine(ActionLine):
         hinted = [action for action in self._keys.within(Scope.GLOBAL) if action.is_hinted]
         right = self._join(hinted, self.size.width)
         room = self.size.width - right.cell_length - len(_HINT_GAP)
-        left = self._draw_field() if self._enter else self._join(self._list_here(), room)
+        left = self._join(self._list_here(), room)
         gap = self.size.width - left.cell_length - right.cell_length
         return left + " " * max(0, gap) + right
-
-    def _draw_field(self) -> Content:
-        step_out = self._keys.show_first("global.step_out")
-        return Content(_HINT_GAP).join((draw_hint("enter", self._enter), draw_hint(step_out, "close")))
 
     def _list_here(self) -> list[Action]:
         """Return what is hinted where the focus is: its own actions, and those from everywhere that help there."""
@@ -299,11 +288,11 @@ class HeaderLine(Widget):
     def _draw_tabs(self, width: int) -> Content:
         """Return the tabs side by side, each as long as there is room for all."""
         line = Content.styled("◆", "bold $accent")
-        room = max(4, (width - 1) // len(self._titles) - len("  1 "))
+        room = max(4, (width - 1) // len(self._titles) - len("   "))
         for number, title in enumerate(self._titles, 1):
             is_here = number - 1 == self._place
             shown = self._document_title if is_here else title
-            tab = Content(f" {number} {shown}").truncate(room + 2, ellipsis=True) + " "
+            tab = Content(f" {shown}").truncate(room + 2, ellipsis=True) + " "
             tab = tab.stylize("bold $accent reverse" if is_here else "$muted")
             line += " " + tab.stylize(Style.from_meta({_META_TAB: number}))
         return line
@@ -370,7 +359,9 @@ class ScreenHints(ContentView):
     def __init__(self, keys: Keys, scope: Scope) -> None:
         super().__init__()
         self._hints = [
-            draw_hint(show_key(action.keys[0]), action.label) for action in keys.within(scope) if action.keys
+            draw_hint(show_key(action.keys[0]), action.label)
+            for action in keys.within(scope)
+            if action.keys and action.label
         ]
         self._hints.append(draw_hint("esc", "close"))
 

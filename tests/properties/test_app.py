@@ -192,8 +192,6 @@ class RunningApp(RuleBasedStateMachine):
         state = self.session.state
         check_messages(tuple(state.transcript.messages()))
         tree = self.app.main.tree_pane.outline
-        if tree.filter_pattern:
-            return
         looks = {section_id: tree.look_at(line) for line, section_id in enumerate(tree.lines)}
         for section_id, look in looks.items():
             section = state.find_open(section_id)

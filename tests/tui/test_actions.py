@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from itertools import combinations
 from pathlib import Path
 
@@ -10,9 +11,10 @@ from textual.widget import Widget
 from roamtui.conversation.store import Store
 from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Scope
 from roamtui.tui.app import RoamApp
+from roamtui.tui.finder import Found
 from roamtui.tui.keys import build_keys
 from roamtui.tui.screens.conversations import ConversationsScreen
-from roamtui.tui.screens.find import FindScreen, Found
+from roamtui.tui.screens.find import FindScreen
 from roamtui.tui.screens.help import KeyList
 from roamtui.tui.start.open_screen import OpenScreen
 from tests.tui.driving import make_app, make_context
@@ -26,16 +28,16 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
         case Scope.CONVERSATIONS:
             return app.screen
         case Scope.FIND:
-            return FindScreen(find_nothing, lambda _section_id: None, build_keys(), Found(query=""))
+            return FindScreen(find_nothing, lambda _section_id: None, build_keys(), Found())
         case Scope.START:
             return OpenScreen(Opener().opening, build_keys())
         case _:
             return app.main.find_owner(scope)
 
 
-async def find_nothing(query: str) -> Found:
+async def find_nothing(query: str) -> AsyncIterator[Found]:
     """Find nothing."""
-    return Found(query=query)
+    yield Found(query=query)
 
 
 def make_saving_app(path: Path) -> RoamApp:

@@ -49,8 +49,8 @@ async def test_another_document_opens_beside_the_first_and_a_key_turns_between_t
         await ask(pilot, "How many loaves?")
         await open_second(app, pilot)
         head, *rest = screen_text(app).split("\n")
-        assert "1 Of /d/bread.md" in head
-        assert "2 Of /d/handbook.md" in head
+        assert " Of /d/bread.md " in head
+        assert "  Of /d/handbook.md " in head
         assert "Forty." not in "\n".join(rest)
         assert opener.models == [model], "the same model answers"
         await pilot.press("ctrl+t")

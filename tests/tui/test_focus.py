@@ -133,23 +133,6 @@ async def test_subtrees_unfold_and_fold_whole() -> None:
         assert "Stone oven" not in screen_text(app)
 
 
-async def test_the_filter_narrows_the_tree_and_escape_brings_all_back() -> None:
-    app = make_app()
-    async with app.run_test(size=MIDDLE) as pilot:
-        await pilot.press("escape", "s", *"starter")
-        await pilot.pause()
-        text = screen_text(app)
-        assert "Starter" in text
-        assert "Ovens" not in text
-        assert "1 match" in text
-        await pilot.press("enter")
-        assert place(app) == "tree"
-        await pilot.press("escape")
-        await pilot.pause()
-        assert "Ovens" in screen_text(app)
-        assert place(app) == "tree"
-
-
 async def test_the_reader_is_a_third_column_where_there_is_room() -> None:
     app = make_app()
     async with app.run_test(size=WIDE) as pilot:

@@ -19,6 +19,12 @@ def test_a_key_taken_from_another_action_is_told() -> None:
     assert keys.show_first("tree.close") == "–"
 
 
+def test_an_action_by_the_name_that_it_had_is_still_bound() -> None:
+    keys = build_keys({"find.change_side": ("f6",), "tree.filter": ("f7",)})
+    assert keys.problems == ()
+    assert (keys.show_first("find.next_kind"), keys.show_first("tree.filter")) == ("f6", "f7")
+
+
 def test_an_unknown_action_is_told() -> None:
     (problem,) = build_keys({"tree.fly": ("f",)}).problems
     assert '"tree.fly"' in problem

@@ -60,6 +60,8 @@ async def test_keys_go_to_the_next_section_and_the_one_before() -> None:
         await wait_until(pilot, lambda: read(app) == cursor(app) == "Book")
         await pilot.press("[")
         await wait_until(pilot, lambda: app.main.status_line.status.message == "this is the first section")
+        await pilot.press("backspace", "backspace")
+        await wait_until(pilot, lambda: read(app) == "Chapter 1")
 
 
 def make_folder_app(tmp_path: Path, places: Path | None = None) -> RoamApp:

@@ -22,7 +22,6 @@ from tests.tui.picturing import (
     show_found,
     show_hits,
     show_renaming,
-    show_search,
 )
 
 
@@ -39,13 +38,6 @@ class TestOverlays:
 
     def test_themes(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
         assert snap_compare(make_still_app(theme), terminal_size=size, run_before=press("f3"))
-
-    def test_filter(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
-        keys = press("escape", "s", "o", "v", "e", "n", "enter")
-        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=keys)
-
-    def test_search(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
-        assert snap_compare(make_still_app(theme), terminal_size=size, run_before=show_search)
 
     def test_hits(self, snap_compare: Compare, theme: str, size: tuple[int, int]) -> None:
         assert snap_compare(make_searching_app(theme), terminal_size=size, run_before=show_hits)

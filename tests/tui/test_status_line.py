@@ -23,22 +23,6 @@ async def test_a_long_message_is_cut_and_hides_nothing_of_what_is_open(width: in
         assert "◆ 3 open · ~1.2k tok" in line
 
 
-async def test_in_a_field_of_the_outline_no_letter_is_told_as_a_key() -> None:
-    app = make_app()
-    async with app.run_test(size=(120, 30)) as pilot:
-        await pilot.press("escape")
-        await pilot.pause()
-        assert "space fold" in screen_text(app)
-        for key, enter in (("s", "enter walk the matches"), ("/", "enter first match")):
-            await pilot.press(key, "o")
-            await pilot.pause()
-            last = screen_text(app).splitlines()[-1]
-            assert last.split("   ")[:2] == [f" {enter}", "esc close"]
-            await pilot.press("escape")
-            await pilot.pause()
-            assert "space fold" in screen_text(app).splitlines()[-1]
-
-
 def find_cell(text: str, words: str) -> tuple[int, int]:
     """Return column and row where words stand on the screen."""
     rows = text.splitlines()

@@ -1,4 +1,4 @@
-"""The reader with its search line and its way back, and what a person's keys do there."""
+"""The reader with its way back, and what a person's keys do there."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
-from textual.widgets import Input, Static
+from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.tui.actions import Scope
 from roamtui.tui.commands import (
-    NO_SEARCH,
     AskAboutWanted,
     CommandWanted,
     CopyWanted,
+    FindWanted,
+    Kind,
+    MatchWanted,
     NothingDone,
     close_section,
     explain_not_closed,
@@ -27,7 +29,6 @@ from roamtui.tui.commands import (
     toggle_pin,
 )
 from roamtui.tui.keys import Keys, bind
-from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.reader.messages import PlaceChanged, ReadingPlace
 from roamtui.tui.status_line import draw_hint
@@ -73,10 +74,10 @@ class ReaderPane(Vertical):
         super().__init__(id="reader-pane")
         self.title_line = PaneTitle(Pane.READER)
         """Its first line."""
-        self._search = FieldLine("search", enter="back to the text")
         self._library: Library | None = None
         self._back: list[ReadingPlace] = []
-        self._match_count = 0
+        self._words: tuple[str, ...] = ()
+        self._matches = ""
         read = draw_hint(keys.show_first("tree.read"), "on a line of the outline shows its text here")
         self._empty = Static(read, id="reader-empty")
         self._is_following = False
@@ -85,7 +86,6 @@ class ReaderPane(Vertical):
     def compose(self) -> ComposeResult:
         yield self.title_line
         yield self._empty
-        yield self._search
 
     @cached_property
     def reader(self) -> Reader:
@@ -124,15 +124,21 @@ class ReaderPane(Vertical):
     def show_again(self, library: Library) -> None:
         """Show the same place of the document as it is now; nothing, where the section is gone."""
         if self.section_id is not None:
-            self.end_search()
             self._library = library
             self.reader.show_again(library)
             self._show_place()
 
-    def mark(self, pattern: str) -> None:
-        """Mark what was searched for elsewhere, and go to the first place; an empty pattern marks nothing."""
-        if not self._search.is_open:
-            self.reader.search_text(pattern, stays=True)
+    def mark(self, words: tuple[str, ...], match: int | None, told: str) -> None:
+        """Mark what was searched for, here and in all that is read until that ends, and go to a match.
+
+        Args:
+            words: What was searched for.
+            match: Offset in the document of one of their places.
+            told: Which of how many that is.
+        """
+        self._words, self._matches = words, told
+        self.reader.mark_words(words, match)
+        self._show_place()
 
     def show_following(self, *, is_following: bool) -> None:
         """Say whether the reader follows the outline."""
@@ -140,62 +146,35 @@ class ReaderPane(Vertical):
         self._show_place()
 
     def end_search(self) -> bool:
-        """Take the search line away; return whether it was there."""
-        if not self._search.is_open:
+        """Mark nothing any more; return whether anything was."""
+        if not self._words:
             return False
-        had_focus = self._search.is_focused
-        self._search.close()
-        self.reader.search_text("")
-        self._show_place()
-        if had_focus:
-            self.screen.set_focus(self.reader)
+        self.mark((), None, "")
         return True
 
     def _show_place(self) -> None:
-        if self._search.is_open and self._search.value:
-            words = "1 match" if self._match_count == 1 else f"{self._match_count:,} matches"
-            number = self.reader.match_number
-            self.title_line.show_note(f"{words} · {number:,}/{self._match_count:,}" if number else words)
-            return
         place = self.reader.breadcrumb()
         page = self.reader.page_in_view()
         place = f"{place} · p. {page}" if page is not None else place
         place = f"follows · {place}" if self._is_following else place
-        self.title_line.show_note(f"{place} {self.reader.sideways}".rstrip())
-
-    @on(Input.Changed)
-    def _search_text(self, event: Input.Changed) -> None:
-        event.stop()
-        if self._search.is_open:
-            self._match_count = self.reader.search_text(event.value)
-            self._show_place()
-
-    @on(Input.Submitted)
-    def _keep_search(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.screen.set_focus(self.reader)
+        place = f"{place} {self.reader.sideways}".rstrip()
+        self.title_line.show_note(*(f"{self._matches} · {place}", self._matches) if self._matches else (place,))
 
     @on(PlaceChanged)
     def _follow_scroll(self) -> None:
         self._show_place()
 
     def action_search(self) -> None:
-        """Search the text."""
-        self._search.open()
+        """Find words in the text, from here on."""
+        self.post_message(FindWanted(Kind.TEXT, is_onward=True))
 
     def action_next_match(self) -> None:
         """Go to the next match."""
-        self._step_match(1)
+        self.post_message(MatchWanted(1))
 
     def action_previous_match(self) -> None:
         """Go to the previous match."""
-        self._step_match(-1)
-
-    def _step_match(self, direction: int) -> None:
-        if self.reader.next_match(direction):
-            self._show_place()
-        else:
-            self.post_message(NothingDone("no match" if self._search.is_open else NO_SEARCH))
+        self.post_message(MatchWanted(-1))
 
     def action_back(self) -> None:
         """Go back to what was read before."""

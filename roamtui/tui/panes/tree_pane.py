@@ -1,25 +1,25 @@
-"""The outline with its title filter, and what a person's keys do there."""
+"""The outline, and what a person's keys do there."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
-from textual.widgets import Input
 from typing_extensions import override
 
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.actions import Scope
 from roamtui.tui.commands import (
-    NO_SEARCH,
     NOTHING_OPEN,
     AskAboutWanted,
     CommandWanted,
+    FindWanted,
+    Kind,
     MakeCommand,
+    MatchWanted,
     NothingDone,
     Otherwise,
     close_agent_sections,
@@ -37,15 +37,10 @@ from roamtui.tui.commands import (
 )
 from roamtui.tui.keys import bind
 from roamtui.tui.node_names import describe_size, name_above
-from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.tree.outline_tree import OutlineTree
-from roamtui.tui.tree.text_hits import HitWalk
-from roamtui.tui.tree.title_filter import Steps, run_steps
 
 _COLUMNS_STEP = 4
-_FILTERING = "filtering"
-"""Name of the workers that filter titles."""
 
 
 class TreePane(Vertical):
@@ -66,25 +61,12 @@ class TreePane(Vertical):
             super().__init__()
             self.section_ids = section_ids
 
-    class HitChosen(Message):
-        """A section with a match is to be shown beside the outline, its matches marked."""
-
-        def __init__(self, section_id: str) -> None:
-            super().__init__()
-            self.section_id = section_id
-
-    class SearchEnded(Message):
-        """Nothing is searched for any more."""
-
     class Widened(Message):
         """A person wants it wider by some columns, narrower by a negative number."""
 
         def __init__(self, columns: int) -> None:
             super().__init__()
             self.columns = columns
-
-    class FindWanted(Message):
-        """A person wants to find sections by what they say."""
 
     class BatchShown(Message):
         """The model has opened a section, the last of a batch."""
@@ -102,16 +84,11 @@ class TreePane(Vertical):
         self._is_dragged = False
         self.title_line = PaneTitle(Pane.TREE, unit="tok")
         """Its first line."""
-        self._filter = FieldLine("filter", enter="walk the matches")
-        self._search = FieldLine("search", enter="first match")
-        self._hits = HitWalk()
 
     @override
     def compose(self) -> ComposeResult:
         yield self.title_line
         yield self.outline
-        yield self._filter
-        yield self._search
 
     def on_mount(self) -> None:
         """Say how many sections there are."""
@@ -119,11 +96,8 @@ class TreePane(Vertical):
 
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation."""
-        has_changed = state.library is not self._state.library
         self._state = state
         self.outline.show(state)
-        if has_changed and self._search.is_open:
-            self._find(self._search.value)
         self._go_to_wanted()
         self._show_note()
 
@@ -148,7 +122,6 @@ class TreePane(Vertical):
 
     def go_to(self, section_id: str) -> None:
         """Put the cursor on a section; where it is folded away, unfold what is above it first."""
-        self.end_filter()
         self._wanted_id = section_id
         self._send(unfold_ancestors(section_id))
         self._go_to_wanted()
@@ -161,111 +134,10 @@ class TreePane(Vertical):
             self._wanted_id = None
             self.outline.move_to(wanted)
 
-    def end_filter(self) -> bool:
-        """Show all titles again; return whether some were hidden."""
-        if not self._filter.is_open:
-            return False
-        had_focus = self._filter.is_focused
-        self.workers.cancel_group(self, _FILTERING)
-        self._filter.close()
-        self.outline.filter_titles("")
-        self._show_note()
-        if had_focus:
-            self.screen.set_focus(self.outline)
-        return True
-
-    @property
-    def text_pattern(self) -> str:
-        """What is searched for in the text, empty for nothing."""
-        return self._hits.pattern
-
-    def end_search(self) -> bool:
-        """Search the text no longer; return whether it was searched."""
-        if not self._search.is_open:
-            return False
-        had_focus = self._search.is_focused
-        self._search.close()
-        self._hits = HitWalk()
-        self._show_note()
-        self.post_message(self.SearchEnded())
-        if had_focus:
-            self.screen.set_focus(self.outline)
-        return True
-
-    def _find(self, pattern: str, *, must_go: bool = False) -> None:
-        """Search for a pattern where nobody waits for it, then go to the first match from the cursor on if wanted."""
-        library = self._state.library
-
-        async def find() -> None:
-            hits = await asyncio.to_thread(self._hits.search, library, pattern)
-            if self._search.is_open:
-                self._hits = hits
-                self.title_line.show_note(*hits.describe())
-                if must_go:
-                    self._go_to_hit(0)
-
-        self.run_worker(find(), group="finding", exclusive=True, exit_on_error=False)
-
-    def _go_to_hit(self, direction: int) -> None:
-        section_id = self._hits.step(self.outline.lines.tree, self.outline.cursor_id, direction)
-        if section_id is not None:
-            self.title_line.show_note(*self._hits.describe())
-            self.go_to(section_id)
-            self.post_message(self.HitChosen(section_id))
-        elif not self._search.is_open:
-            self.post_message(NothingDone(NO_SEARCH))
-
-    def _show_note(self, matches: int | None = None) -> None:
-        if matches is not None:
-            self.title_line.show_note("1 match" if matches == 1 else f"{matches:,} matches")
-            return
-        if self._search.is_open and self._search.value.strip():
-            self.title_line.show_note(*self._hits.describe())
-            return
+    @on(OutlineTree.CursorMoved)
+    def _show_note(self) -> None:
         place = name_above(self._state.library, self.outline.cursor_id)
         self.title_line.show_note(*((place,) if place else describe_size(self._state.library)))
-
-    @on(OutlineTree.CursorMoved)
-    def _show_place(self) -> None:
-        if not (self._filter.is_open or self._search.is_open):
-            self._show_note()
-
-    @on(Input.Changed)
-    def _filter_titles(self, event: Input.Changed) -> None:
-        event.stop()
-        if self._search.owns(event.input):
-            if self._search.is_open:
-                self._find(event.value)
-        elif self._filter.is_open:
-            self.run_worker(self._narrow(event.value), group=_FILTERING, exclusive=True, exit_on_error=False)
-
-    async def _narrow(self, pattern: str) -> None:
-        """Filter titles; a next letter leaves this one where it is, and keys are taken between slices of work."""
-        for _ in self._narrow_in_steps(pattern):
-            await asyncio.sleep(0)
-
-    def _narrow_in_steps(self, pattern: str) -> Steps[None]:
-        if self.outline.filter_pattern != pattern:
-            matches = yield from self.outline.filter_in_steps(pattern)
-            self._show_note(matches if pattern.strip() else None)
-
-    @on(Input.Submitted)
-    def _keep_filter(self, event: Input.Submitted) -> None:
-        event.stop()
-        if not event.value.strip():
-            self.end_fields()
-            return
-        self.screen.set_focus(self.outline)
-        if self._search.owns(event.input):
-            self._find(event.value, must_go=True)
-        else:
-            self.workers.cancel_group(self, _FILTERING)
-            run_steps(self._narrow_in_steps(event.value))
-            self.outline.accept_filter()
-
-    def end_fields(self) -> bool:
-        """Close filter and search; return whether there was one."""
-        return self.end_filter() or self.end_search()
 
     @on(OutlineTree.FoldToggled)
     def _toggle_fold(self, event: OutlineTree.FoldToggled) -> None:
@@ -320,32 +192,24 @@ class TreePane(Vertical):
         self._widen(-_COLUMNS_STEP)
 
     def action_filter(self) -> None:
-        """Filter the titles."""
-        self.end_search()
-        self._filter.open()
+        """Find titles."""
+        self.post_message(FindWanted(Kind.TITLES))
 
     def action_search(self) -> None:
-        """Search the text of the whole document."""
-        self.end_filter()
-        self._search.open()
+        """Find words in the text."""
+        self.post_message(FindWanted(Kind.TEXT))
 
     def action_find(self) -> None:
-        """Find sections by what they say."""
-        self.post_message(self.FindWanted())
+        """Find titles, text and meaning."""
+        self.post_message(FindWanted(Kind.ALL))
 
     def action_next_hit(self) -> None:
-        """Go to the next match of the filter, or the next section with a match of the search."""
-        if self._filter.is_open:
-            self.outline.next_match(1)
-        else:
-            self._go_to_hit(1)
+        """Go to the next match."""
+        self.post_message(MatchWanted(1))
 
     def action_previous_hit(self) -> None:
         """Go to the previous match."""
-        if self._filter.is_open:
-            self.outline.next_match(-1)
-        else:
-            self._go_to_hit(-1)
+        self.post_message(MatchWanted(-1))
 
     def _send(self, make: MakeCommand, *, otherwise: Otherwise = "") -> None:
         self.post_message(CommandWanted(make, otherwise=otherwise))
@@ -353,7 +217,7 @@ class TreePane(Vertical):
     def _move(self, move: Callable[[int], None], distance: int) -> None:
         """Move the cursor, and say at once where it is: what the message sets off later is painted once more."""
         move(distance)
-        self._show_place()
+        self._show_note()
 
     def action_cursor_down(self) -> None:
         """Move to the next line."""

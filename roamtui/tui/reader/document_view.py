@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from roamtui.document.document import Document
@@ -28,27 +28,28 @@ _FRONT_MATTER_MAX = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentView:
-    """All of `document`, from `start` on."""
+    """All of `document`, from `start` on; with an `end` what stands between them alone."""
 
     document: Document
     start: int = 0
+    end: int | None = None
     is_made: bool = False
     """Whether the document is words in place of a text that is not there, as of a folder."""
 
     def cut(self, *, is_raw: bool) -> list[Chunk]:
         """Return the chunks to lay out one by one, of lines for the raw text, of blocks otherwise."""
-        text, end, columns = self.document.text, len(self.document.text), self.document.columns
+        text, columns = self.document.text, self.document.columns
+        first, end = (0, len(text)) if self.end is None else (self.start, self.end)
         if is_raw:
-            return split_lines(text, 0, end)
-        front_end = self._find_front_matter()
+            return split_lines(text, first, end)
+        front_end = 0 if first else self._find_front_matter()
         front = [Chunk(start=0, end=front_end, is_front_matter=True)] if front_end else []
-        starts = zip(columns.starts, columns.kinds, strict=False)
-        headings = [start for start, kind in starts if kind is NodeKind.SECTION]
-        pages = [page for page in sorted(set(self.document.page_starts)) if front_end < page < end]
+        rows = range(*(bisect_left(columns.starts, edge, 0, len(columns)) for edge in (first, end)))
+        headings = [columns.starts[row] for row in rows if columns.kinds[row] is NodeKind.SECTION]
+        first = max(first, front_end)
+        pages = [page for page in sorted(set(self.document.page_starts)) if first < page < end]
         chunks = [
-            chunk
-            for low, high in pairwise([front_end, *pages, end])
-            for chunk in split_chunks(text, low, high, headings)
+            chunk for low, high in pairwise([first, *pages, end]) for chunk in split_chunks(text, low, high, headings)
         ]
         return [*front, *chunks]
 
@@ -70,6 +71,23 @@ def find_document_view(library: Library, section_id: str) -> DocumentView:
         return DocumentView(document=parse_document(words), is_made=True)
     span = library.shown_span(section_id)
     return DocumentView(document=library.document(span.doc), start=span.start)
+
+
+_EXCERPT_LENGTH = 20_000
+"""Characters of what is below a section that are shown with it."""
+
+
+def find_section_view(library: Library, section_id: str) -> DocumentView:
+    """Return what is read at a node alone: its own text, and the beginning of what is below it.
+
+    Raises:
+        UnknownSectionError: No loaded node has this id.
+    """
+    view = find_document_view(library, section_id)
+    if view.is_made:
+        return view
+    own, whole = library.shown_own_span(section_id), library.shown_span(section_id)
+    return replace(view, end=max(own.end, min(whole.end, whole.start + _EXCERPT_LENGTH)))
 
 
 def _say_instead(library: Library, section_id: str) -> str:

@@ -6,7 +6,6 @@ Marks of Markdown are gone from shown lines, so words are compared, not characte
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -17,7 +16,7 @@ from roamtui.document.text import DocumentText
 from roamtui.tui.markdown.line import Line
 from roamtui.tui.reader.lazy_lines import Place
 from roamtui.tui.reader.strips import Overlay
-from roamtui.tui.reader.text_search import fold_case
+from roamtui.tui.text_search import find_marks, fold_case
 
 _Shown = tuple[int, int, Overlay]
 
@@ -27,49 +26,11 @@ class Highlights:
     """A quote and a search, and where they show; worked out chunk by chunk."""
 
     quote: Span | None = None
-    pattern: str = ""
-    matches: Sequence[int] = ()
-    """Offsets in the document where the pattern stands."""
-    _current: int | None = None
-    _origin: int | None = None
-    """Where the search for the pattern began, while it is typed letter by letter."""
+    words: tuple[str, ...] = ()
+    """What was searched for, each marked wherever it stands."""
+    current: int | None = None
+    """Offset in the document of the match that was gone to."""
     _by_chunk: dict[int, dict[int, list[_Shown]]] = field(default_factory=dict)
-
-    @property
-    def current_offset(self) -> int | None:
-        """Where the chosen match stands, None where none is chosen."""
-        return None if self._current is None else self.matches[self._current]
-
-    @property
-    def current_number(self) -> int:
-        """Number of the chosen match, 0 where none is chosen."""
-        return 0 if self._current is None else self._current + 1
-
-    def set_pattern(self, pattern: str, matches: Sequence[int]) -> None:
-        """Search for another pattern, of which the matches are known."""
-        if not self.pattern or not (pattern.startswith(self.pattern) or self.pattern.startswith(pattern)):
-            self._origin = None
-        self.pattern, self.matches, self._current = pattern, matches, None
-        self._by_chunk.clear()
-
-    def choose_from(self, offset: int) -> bool:
-        """Choose the first match from an offset on, else the first of all; return whether there is one.
-
-        While a pattern is typed the first offset counts, so that no letter leads past what the next one means.
-        """
-        if self._origin is None:
-            self._origin = offset
-        if not self.matches:
-            return False
-        self._choose(bisect_left(self.matches, self._origin))
-        return True
-
-    def choose_next(self, direction: int) -> bool:
-        """Choose the match after (1) or before (-1) the chosen one, round the end; return whether there is one."""
-        if not self.matches:
-            return False
-        self._choose((-1 if self._current is None else self._current) + direction)
-        return True
 
     def forget_lines(self) -> None:
         """Forget where things show, since lines have changed."""
@@ -83,16 +44,12 @@ class Highlights:
             lines: All lines of its chunk.
             text: The document's text.
         """
-        if self.quote is None and not self.pattern:
+        if self.quote is None and not self.words:
             return []
         by_line = self._by_chunk.get(place.chunk)
         if by_line is None:
             by_line = self._by_chunk[place.chunk] = self._highlight_chunk(lines, text)
         return by_line.get(place.line, [])
-
-    def _choose(self, number: int) -> None:
-        self._current = number % len(self.matches)
-        self._by_chunk.clear()
 
     def _highlight_chunk(self, lines: Sequence[Line], text: DocumentText) -> dict[int, list[_Shown]]:
         by_line: dict[int, list[_Shown]] = {}
@@ -103,24 +60,26 @@ class Highlights:
 
         if self.quote is not None:
             add(highlight_span(lines, text, self.quote.start, self.quote.end), Overlay.QUOTE)
-        if self.pattern:
-            found = find_pattern(lines, self.pattern)
-            for marked in found:
-                add(marked, Overlay.MATCH)
-            add(self._pick_current(lines, found), Overlay.CURRENT_MATCH)
+        found = find_words(lines, self.words)
+        for marked in found:
+            add(marked, Overlay.MATCH)
+        add(self._pick_current(lines, found, text), Overlay.CURRENT_MATCH)
         return by_line
 
-    def _pick_current(self, lines: Sequence[Line], found: list[list[Highlighted]]) -> list[Highlighted]:
+    def _pick_current(
+        self, lines: Sequence[Line], found: list[list[Highlighted]], text: DocumentText
+    ) -> list[Highlighted]:
         """Return the chosen match of those found in a chunk: the same one of its block as it is in the source."""
-        offset = self.current_offset
-        if offset is None or self._current is None:
+        offset = self.current
+        if offset is None:
             return []
         in_block = [
             marked for marked in found if marked and lines[marked[0].line].start <= offset < lines[marked[0].line].end
         ]
         if not in_block:
             return []
-        ordinal = self._current - bisect_left(self.matches, lines[in_block[0][0].line].start)
+        before = text[lines[in_block[0][0].line].start : offset]
+        ordinal = len(find_marks(before, self.words))
         return in_block[min(ordinal, len(in_block) - 1)]
 
 
@@ -169,21 +128,17 @@ def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: i
     return marked
 
 
-def find_pattern(lines: Sequence[Line], pattern: str) -> list[list[Highlighted]]:
-    """Return where `pattern` stands in the lines of a chunk, whatever its case.
+def find_words(lines: Sequence[Line], words: Sequence[str]) -> list[list[Highlighted]]:
+    """Return where `words` stand in the lines of a chunk, whatever their case.
 
     Each place is a list, since a place may go on from one line of a block to the next.
     """
-    needle = fold_case(" ".join(pattern.split()))
+    if not words:
+        return []
     found: list[list[Highlighted]] = []
-    if not needle:
-        return found
     for _, numbered in groupby(enumerate(lines), key=lambda pair: pair[1].block):
         joined, places = _join_block(list(numbered))
-        position = joined.find(needle)
-        while position >= 0:
-            found.append(_join_places(places[position : position + len(needle)]))
-            position = joined.find(needle, position + len(needle))
+        found += [_join_places(places[start:end]) for start, end in find_marks(joined, words)]
     return found
 
 

@@ -23,7 +23,7 @@ from roamtui.tui.markdown.line import Line, measure_runs
 from roamtui.tui.node_names import name_whole
 from roamtui.tui.reader import messages
 from roamtui.tui.reader.chunk_lines import ChunkReader
-from roamtui.tui.reader.document_view import DocumentView, find_document_view, name_library
+from roamtui.tui.reader.document_view import DocumentView, find_document_view, find_section_view, name_library
 from roamtui.tui.reader.highlights import Highlights
 from roamtui.tui.reader.lazy_lines import (
     LazyLines,
@@ -35,7 +35,6 @@ from roamtui.tui.reader.lazy_lines import (
     find_link_start,
 )
 from roamtui.tui.reader.strips import STYLE_NAMES, STYLES, Highlight, Overlay, ReaderPalette, make_strip, read_palette
-from roamtui.tui.reader.text_search import TextSearch
 
 _MARGIN = 3
 """Lines kept above a place that was jumped to, so that it is read in its context."""
@@ -53,14 +52,20 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     PlaceChanged = messages.PlaceChanged
     EndPassed = messages.EndPassed
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 (Textual's own name)
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002 (Textual's own name)
+        is_excerpt: bool = False,
+    ) -> None:
+        """Show nothing yet; of an excerpt each section alone."""
         super().__init__(id=id)
+        self._find_view = find_section_view if is_excerpt else find_document_view
         self.lines: LazyLines | None = None
         self._palette: ReaderPalette | None = None
         self._library: Library | None = None
         self._section_id: str | None = None
         self._view: DocumentView | None = None
-        self._search: TextSearch | None = None
         self._highlights = Highlights()
         self._link: LinkPlace | None = None
         self._seen: messages.PlaceChanged | None = None
@@ -113,20 +118,21 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         Raises:
             UnknownSectionError: The library has no such section.
         """
-        view, before = find_document_view(library, section_id), self._view
+        view, before = self._find_view(library, section_id), self._view
         self._library, self._section_id, self._view = library, section_id, view
         is_here = highlight is not None and highlight.doc == view.document.key
         quote = highlight if is_here else None
         self._seen = messages.PlaceChanged(section_id)
         self._start = self._anchor = min(view.start + into, len(view.document.text))
-        if before is None or before.document is not view.document or self.lines is None:
-            self._search = TextSearch(view.document.text)
-            self._highlights = Highlights(quote=quote)
+        is_same = before is not None and before.document is view.document
+        if before is not None and view.end is not None:
+            is_same = is_same and (before.start, before.end) == (view.start, view.end)
+        self._highlights = Highlights(quote, self._highlights.words)
+        if self.lines is None or not is_same:
             self._turned = set()
             self._lay_out(self._start)
         else:
             self._link = None
-            self._highlights = Highlights(quote, self._highlights.pattern, self._highlights.matches)
             self.scroll_to(x=0, animate=False, force=True)
             self._show_offset(self._start)
             self.refresh()
@@ -143,7 +149,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def clear(self) -> None:
         """Show nothing."""
-        self._library = self._section_id = self._view = self._search = self._seen = None
+        self._library = self._section_id = self._view = self._seen = None
         self._highlights = Highlights()
         self._lay_out(0)
 
@@ -157,33 +163,17 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.is_wrapped = not self.is_wrapped
         self._lay_out(self._offset_in_view())
 
-    def search_text(self, pattern: str, *, stays: bool = False) -> int:
-        """Mark where a pattern stands, go to the first place from the view on, and return how many there are.
-
-        While a pattern is being typed, the view is where it was before the first letter.
+    def mark_words(self, words: tuple[str, ...], match: int | None = None) -> None:
+        """Mark words wherever they stand, and go to a match.
 
         Args:
-            pattern: What to mark; empty for nothing.
-            stays: Whether to go nowhere but to a place in the section.
+            words: What was searched for, nothing to mark nothing.
+            match: Offset in the document of one of their places.
         """
-        self._highlights.set_pattern(pattern, self._search.find(pattern) if self._search else ())
-        if self._highlights.choose_from(self._offset_in_view()) and not (stays and self._is_match_elsewhere()):
-            self._jump_to_match()
-        self.refresh()
-        return len(self._highlights.matches)
-
-    def next_match(self, direction: int) -> bool:
-        """Go to the next place of the pattern (1), or to the one before (-1), round the end; return whether one is."""
-        if not self._highlights.choose_next(direction):
-            return False
+        self._highlights.words, self._highlights.current = words, match
+        self._highlights.forget_lines()
         self._jump_to_match()
         self.refresh()
-        return True
-
-    @property
-    def match_number(self) -> int:
-        """Number of the chosen match in the document, 0 where none is chosen."""
-        return self._highlights.current_number
 
     def current_link(self) -> str | int | None:
         """Return the address of the chosen link, of a summary its offset; None where none is chosen."""
@@ -231,12 +221,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(x=x - _MARGIN, animate=False, force=True)
         self.refresh()
         return True
-
-    def _is_match_elsewhere(self) -> bool:
-        offset = self._highlights.current_offset
-        if self._library is None or self._section_id is None or offset is None:
-            return True
-        return offset >= self._library.shown_span(self._section_id).end
 
     def _find_section(self, offset: int) -> str | None:
         """Return the id of the section that a character of the document stands in."""
@@ -287,7 +271,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return name_whole(self._library, section_id)
 
     def _jump_to_match(self) -> None:
-        offset = self._highlights.current_offset
+        offset = self._highlights.current
         if offset is not None:
             self._jump_to_offset(offset, Overlay.CURRENT_MATCH)
 
@@ -562,6 +546,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._lay_out(self._start if is_first else self._offset_in_view())
             if is_first and self._highlights.quote is not None:
                 self._jump_to_offset(self._highlights.quote.start, Overlay.QUOTE)
+            if is_first:
+                self._jump_to_match()
         self._settle(is_upward=False)
 
     @on(events.Click)

@@ -1,66 +1,69 @@
-"""Finding sections by what they say: hits of the configured search, as typed."""
+"""Finding: one screen for titles, text and meaning, and the way from match to match after it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from textual import events, on
 from textual.app import App, ComposeResult
-from textual.containers import Vertical
+from textual.containers import Container, Vertical
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.document.library import Library
-from roamtui.document.plain import plain_line
-from roamtui.outline.labels import name_node, name_path
-from roamtui.search.base import Hit
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import describe_failure
-from roamtui.tui.commands import open_section
+from roamtui.tui.commands import NO_SEARCH, Kind, open_section
+from roamtui.tui.finder import LIMIT, Finder, Found, FoundSection, Group, list_kinds
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
-from roamtui.tui.node_names import name_above
-from roamtui.tui.panes.tree_pane import TreePane
+from roamtui.tui.reader.reader import Reader
 from roamtui.tui.screens.asking import Asking
 from roamtui.tui.screens.overlays import ListOverlay
-from roamtui.tui.screens.reading import Reading, Send
+from roamtui.tui.screens.pane_switch import Panes
+from roamtui.tui.screens.reading import Reading, Send, find_sentence
 from roamtui.tui.status_line import ScreenHints
+from roamtui.tui.text_search import TextMatches, TextPlace, find_marks
+from roamtui.tui.title_search import find_matched_ranges
 
-HITS_MAX = 20
-_SNIPPET_LINES = 2
-_INDENT = "    "
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What a search found, as the screen shows it."""
-
-    query: str
-    hits: tuple[Hit, ...] = ()
-    titles: tuple[tuple[str, str], ...] = ()
-    """For each hit its title and, in one line, the titles above; safe for the screen."""
-
-
-Find = Callable[[str], Awaitable[Found]]
-"""Searches for some words."""
+_LISTED = {Kind.TITLES: 5, Kind.TEXT: 10, Kind.MEANING: 10}
+"""How many of each are listed while all kinds are."""
+_REST_SECONDS = 0.05
+"""What is chosen for less is not shown beside the list."""
+_AHEAD = 12
+"""Cells that are to be left of a line behind the first word that was found."""
+_MARK = "bold underline $secondary"
+_Chosen = tuple[Group, FoundSection]
+Find = Callable[[str], AsyncIterator[Found]]
+"""Searches for some words, and yields what is found so far."""
 
 
-class FindScreen(ListOverlay["Hit | None"]):
-    """Searches as typed; the result is the hit to read, None where there is none."""
+class FindScreen(ListOverlay["_Chosen | None"]):
+    """Finds as typed; the result is the section to read, None where there is none."""
 
     AUTO_FOCUS = "Input"
     BINDINGS = bind(Scope.FIND)
     DEFAULT_CSS = """
     FindScreen {
-        & > Vertical { width: 100; max-width: 96%; height: 90%; max-height: 90%; padding: 0 1; }
-        & OptionList { height: 1fr; }
+        & > Vertical { width: 96%; max-width: 180; height: 94%; max-height: 94%; padding: 0 1; }
+        & Input { margin: 0; }
+        & #find-body { height: 1fr; margin-top: 1; layout: vertical; }
+        & OptionList { height: 3fr; scrollbar-gutter: stable; }
+        & Reader { height: 2fr; border-top: solid $faint; padding: 0 1; }
+        & Reader.-empty { visibility: hidden; }
+        &.-wide #find-body { layout: horizontal; }
+        &.-wide OptionList { width: 1fr; height: 1fr; }
+        &.-wide Reader { width: 1fr; height: 1fr; border-top: none; border-left: solid $faint; margin-left: 1; }
+        &.-narrow Reader, &.-short.-middle Reader { display: none; }
+        &.-short #find-body { margin-top: 0; }
     }
     """
 
-    def __init__(self, find: Find, open_hit: Callable[[str], None], keys: Keys, before: Found) -> None:
+    def __init__(
+        self, find: Find, open_hit: Callable[[str], None], keys: Keys, before: Found, kind: Kind = Kind.ALL
+    ) -> None:
         """Show what was found before, to go on from.
 
         Args:
@@ -68,80 +71,139 @@ class FindScreen(ListOverlay["Hit | None"]):
             open_hit: Opens a section for the conversation.
             keys: Keys in force.
             before: Of the last time.
+            kind: What to list.
         """
         super().__init__()
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-middle"), (100, "-wide")]
+        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (22, "-tall")]
         self._find = find
         self._open_hit = open_hit
         self._keys = keys
         self.found = before
         """What is listed."""
+        self._kind = kind
+        self._lines: list[_Chosen | None] = []
         self._opened_ids: set[str] = set()
+        self._is_sent = False
+        self._field = Input(before.query, placeholder="a title, words or a question", select_on_focus=False)
+        self._list = MarkedList()
+        self._preview = Reader(is_excerpt=True)
+        self._preview.can_focus = False
+        self._timer: Timer | None = None
 
     @override
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(id="find-title")
-            yield Input(self.found.query, placeholder="words or a question", select_on_focus=True)
-            yield MarkedList()
+            yield self._field
+            yield Static(id="find-kinds")
+            with Container(id="find-body"):
+                yield self._list
+                yield self._preview
             yield ScreenHints(self._keys, Scope.FIND)
 
     def on_mount(self) -> None:
-        """Show what was found before."""
+        """Show what was found before; other words take the place of those."""
+        self._field.action_select_all()
         self._show()
 
     @on(Input.Changed)
     def _search(self, event: Input.Changed) -> None:
         event.stop()
-        if event.value.strip() != self.found.query.strip():
+        if event.value.strip() != self.found.query.strip() or not self.found.is_whole:
             self.run_worker(self._look_for(event.value), group="finding", exclusive=True, exit_on_error=False)
 
     async def _look_for(self, query: str) -> None:
-        self._say("searching…")
-        self.found = await self._find(query)
-        self._show()
-
-    def _show(self) -> None:
-        """List the hits, the best one chosen."""
-        lines = [self._draw(place) for place in range(len(self.found.hits))]
-        self.query_one(MarkedList).show_lines(lines, chosen=0 if lines else None)
-        self._say(self._describe())
-
-    def _describe(self) -> str:
-        if not self.found.query.strip():
-            return "the best come first, each with the sentence that answers"
-        count = len(self.found.hits)
-        if not count:
-            return "nothing found: try other words"
-        return f"the best {count}" if count == HITS_MAX else f"{count} found"
-
-    def _say(self, words: str) -> None:
-        title = Content.assemble(("Find sections", "bold $primary"), (f" · {words}", "$muted"))
-        self.query_one("#find-title", Static).update(title)
-
-    def _draw(self, place: int) -> Content:
-        hit = self.found.hits[place]
-        title, above = self.found.titles[place]
-        is_open = hit.section_id in self._opened_ids
-        head = Content.assemble(
-            (f"{place + 1:>2}  ", "bold $accent"),
-            ("◇ " if is_open else "", "bold $success"),
-            (title, "bold"),
-            (f"  {above}" if above else "", "$muted"),
-        )
-        width = max(20, self.query_one(MarkedList).scrollable_content_region.width - len(_INDENT) - SIGN_WIDTH - 2)
-        head = head.truncate(width + len(_INDENT), ellipsis=True)
-        snippet = Content(plain_line(hit.snippet)).wrap(width)
-        lines = snippet[:_SNIPPET_LINES]
-        if len(snippet) > len(lines):
-            lines[-1] = lines[-1].truncate(width - 1) + "…"
-        if hit.why != f"text rank {place + 1}":  # else it says no more than the number does
-            lines.append(Content.styled(plain_line(hit.why), "italic $muted"))
-        return Content("\n").join([head, *(Content(_INDENT) + line for line in lines)])
+        async for found in self._find(query):
+            self.found = found
+            self._show()
+            if self._is_sent and self._is_answered:
+                self.action_read()
 
     @property
-    def _selected(self) -> Hit | None:
-        line = self.query_one(MarkedList).highlighted
-        return self.found.hits[line] if line is not None and line < len(self.found.hits) else None
+    def _is_answered(self) -> bool:
+        """Whether what is listed is what was found for what stands in the field."""
+        is_for_it = self.found.query.strip() == self._field.value.strip()
+        return is_for_it and (self.found.is_whole or bool(self.found.groups))
+
+    def _show(self) -> None:
+        """List what was found; what a person went to stays chosen."""
+        chosen = self._selected if self._list.has_focus else None
+        self._lines = []
+        headings: list[int] = []
+        contents: list[Content] = []
+        for group in self.found.groups:
+            if self._kind not in (Kind.ALL, group.kind):
+                continue
+            headings.append(len(contents))
+            sections = group.sections[: _LISTED[group.kind] if self._kind is Kind.ALL else LIMIT]
+            contents += [self._draw_heading(group, len(sections)), *(self._draw(group, one) for one in sections)]
+            self._lines += [None, *((group, one) for one in sections)]
+        places = [place for place, line in enumerate(self._lines) if line is not None]
+        same = [place for place in places if chosen is not None and _is_same(self._lines[place], chosen)]
+        self._list.show_lines(contents, headings=headings, chosen=next(iter((*same, *places)), None))
+        self._show_kinds()
+        self._wait_for_rest()
+
+    def _show_kinds(self, problem: str = "") -> None:
+        tabs = []
+        for kind in list_kinds(self.found.groups):
+            count = sum(group.count for group in self.found.groups if group.kind is kind and group.is_close)
+            name = f" {kind} {count:,} " if count else f" {kind} "
+            tabs.append(Content.styled(name, "bold $accent reverse" if kind is self._kind else "$foreground"))
+        told = problem or ("searching…" if not self.found.is_whole else "")
+        if not told and self.found.query.strip() and not any(self._lines):
+            told = "nothing found: try other words"
+        self.query_one("#find-kinds", Static).update(Content.assemble(Content(" ").join(tabs), (f"  {told}", "$muted")))
+
+    def _draw_heading(self, group: Group, count: int) -> Content:
+        more = ""
+        if count < len(group.sections):
+            more = " · tab lists more"
+        elif count == LIMIT < group.count:
+            more = f" · the first {count}"
+        return Content.assemble((group.kind.value, "bold $primary"), (f" · {group.told}{more}", "$muted"))
+
+    def _draw(self, group: Group, found: FoundSection) -> Content:
+        width = max(20, self._list.scrollable_content_region.width - SIGN_WIDTH)
+        title = Content.styled(found.title, "bold")
+        is_title = group.kind is Kind.TITLES
+        ranges = (
+            find_matched_ranges(found.title, self.found.query) if is_title else find_marks(found.title, group.words)
+        )
+        head = Content.assemble(
+            ("◇ " if found.section_id in self._opened_ids else "", "bold $success"),
+            _mark(title, ranges),
+            (f"  {found.above}" if found.above else "", "$muted"),
+        ).truncate(width, ellipsis=True)
+        if not found.excerpt or is_title:
+            return head
+        ranges = find_marks(found.excerpt, group.words)
+        excerpt = _mark(Content(found.excerpt), ranges)
+        if ranges and Content(found.excerpt[: ranges[0][1]]).cell_length > width - _AHEAD:
+            start = found.excerpt.rfind(" ", 0, max(0, ranges[0][0] - width // 3)) + 1
+            excerpt = Content("…") + excerpt[start:]
+        return Content("\n").join([head, Content("  ") + excerpt.truncate(width - 2, ellipsis=True)])
+
+    @property
+    def _selected(self) -> _Chosen | None:
+        line = self._list.highlighted
+        return self._lines[line] if line is not None and line < len(self._lines) else None
+
+    @on(OptionList.OptionHighlighted)
+    def _wait_for_rest(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(_REST_SECONDS, self._show_section)
+
+    def _show_section(self) -> None:
+        """Show the chosen section beside the list, or below it."""
+        selected, library = self._selected, self.found.library
+        self._preview.set_class(selected is None, "-empty")
+        if selected is not None and library is not None and self._preview.display:
+            group, found = selected
+            quote = find_sentence(library, found.section_id, found.sentence)
+            self._preview.show_section(library, found.section_id, highlight=quote)
+            self._preview.mark_words(group.words, found.match)
 
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
@@ -152,87 +214,190 @@ class FindScreen(ListOverlay["Hit | None"]):
     @on(Worker.StateChanged)
     def _tell_failure(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self._say(describe_failure(event.worker.error))
+            self._show_kinds(describe_failure(event.worker.error))
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay the hits out for another width."""
+        """Lay the list out for another width."""
         del event
         self.call_after_refresh(self._draw_again)
 
     def _draw_again(self) -> None:
-        options = self.query_one(MarkedList)
-        for place in range(min(options.option_count, len(self.found.hits))):
-            options.change_line(place, self._draw(place))
+        for place, line in enumerate(self._lines):
+            if line is not None:
+                self._list.change_line(place, self._draw(*line))
+
+    def on_key(self, event: events.Key) -> None:
+        """Type on into the field, from the list too."""
+        field = self._field
+        is_typed = event.is_printable or event.key == "backspace"
+        if self._list.has_focus and is_typed and event.key not in self.active_bindings:
+            event.stop()
+            self.set_focus(field)
+            if event.key == "backspace":
+                field.action_delete_left()
+            elif event.character is not None:
+                field.insert_text_at_cursor(event.character)
 
     def action_read(self) -> None:
-        """Read the section."""
-        hit = self._selected
-        if hit is not None:
-            self.dismiss(hit)
+        """Read the section; where it is still looked for, once it is found."""
+        selected = self._selected
+        if not self._is_answered:
+            self._is_sent = True
+        elif selected is not None:
+            self.dismiss(selected)
 
     def action_open(self) -> None:
         """Open the section for the conversation."""
-        hit = self._selected
-        if hit is not None:
-            self._opened_ids.add(hit.section_id)
-            self._open_hit(hit.section_id)
+        selected = self._selected
+        if selected is not None:
+            self._opened_ids.add(selected[1].section_id)
+            self._open_hit(selected[1].section_id)
             self._draw_again()
 
     def action_next_hit(self) -> None:
-        """Select the next one, from the field too."""
+        """Select the next one, and go to the list."""
         self.action_move(1)
+        self.set_focus(self._list)
 
     def action_previous_hit(self) -> None:
-        """Select the previous one, from the field too."""
-        self.action_move(-1)
+        """Select the previous one; above the first stands the field."""
+        first = next((place for place, line in enumerate(self._lines) if line is not None), None)
+        if self._list.highlighted == first:
+            self.set_focus(self._field)
+        else:
+            self.action_move(-1)
 
-    def action_change_side(self) -> None:
-        """Go to the list, or back to the field."""
-        field, options = self.query_one(Input), self.query_one(MarkedList)
-        self.set_focus(options if field.has_focus else field)
+    def action_next_kind(self) -> None:
+        """List only the next kind."""
+        self._step_kind(1)
+
+    def action_previous_kind(self) -> None:
+        """List only the kind before."""
+        self._step_kind(-1)
+
+    def _step_kind(self, direction: int) -> None:
+        kinds = list_kinds(self.found.groups)
+        here = kinds.index(self._kind) if self._kind in kinds else 0
+        self._kind = kinds[(here + direction) % len(kinds)]
+        self._show()
+
+    @override
+    def action_page_down(self) -> None:
+        """Scroll the section down."""
+        self._preview.page(1)
+
+    @override
+    def action_page_up(self) -> None:
+        """Scroll the section up."""
+        self._preview.page(-1)
+
+
+def _mark(content: Content, ranges: Sequence[tuple[int, int]]) -> Content:
+    for start, end in ranges:
+        content = content.stylize(_MARK, start, end)
+    return content
+
+
+def _is_same(line: _Chosen | None, chosen: _Chosen) -> bool:
+    return line is not None and line[0].kind is chosen[0].kind and line[1].section_id == chosen[1].section_id
 
 
 class Finding:
-    """Lets a person find sections, and brings what they choose into the reader."""
+    """Lets a person find sections, brings what they choose into the reader, and goes on from match to match."""
 
-    def __init__(self, asking: Asking, reading: Reading, tree: TreePane, send: Send) -> None:
+    def __init__(self, asking: Asking, reading: Reading, panes: Panes, send: Send) -> None:
         """Find in the conversation's document.
 
         Args:
             asking: Searches.
             reading: Shows what was chosen.
-            tree: Shows what was found.
+            panes: Where a person reads, and what shows what was found.
             send: Dispatches a command.
         """
         self._asking = asking
         self._reading = reading
-        self._tree = tree
+        self._panes = panes
         self._send = send
-        self._found = Found(query="")
+        self._finder = Finder(asking.conversing)
+        self._found = Found()
+        self._matches = TextMatches()
+        self._place: TextPlace | None = None
+        self._onward: TextPlace | None = None
 
-    def show(self, app: App[None], keys: Keys) -> None:
-        """Show what was found last, to go on from."""
-        app.push_screen(FindScreen(self._find, self._open, keys, self._found), self._read)
+    def show(self, app: App[None], keys: Keys, kind: Kind, *, is_onward: bool) -> None:
+        """Show what was found last, to go on from.
 
-    async def _find(self, query: str) -> Found:
-        hits = await self._asking.conversing.search(query, limit=HITS_MAX)
-        library = self._asking.session.state.library
-        titles = tuple((name_node(library.node(hit.section_id)), _name_above(library, hit.section_id)) for hit in hits)
-        self._found = Found(query=query, hits=hits, titles=titles)
-        self._tree.show_found(tuple(hit.section_id for hit in hits))
-        return self._found
+        Args:
+            app: Gets the screen.
+            keys: Keys in force.
+            kind: What to list.
+            is_onward: Whether text is wanted in its order, from where the person reads.
+        """
+        onward = self._find_view() if is_onward else None
+        if self._found.library is not self._asking.session.state.library or onward != self._onward:
+            self._found = Found(query="")
+        self._onward = onward
+        app.push_screen(FindScreen(self._find, self._open, keys, self._found, kind), self._read)
+
+    async def _find(self, query: str) -> AsyncIterator[Found]:
+        async for found in self._finder.find(query, self._onward):
+            self._found = found
+            yield found
 
     def _open(self, section_id: str) -> None:
         self._send(open_section(section_id))
 
-    def _read(self, hit: Hit | None) -> None:
-        if hit is not None:
-            self._reading.show_hit(hit.section_id, hit.snippet, came_from=self._tree.outline)
+    def _read(self, chosen: _Chosen | None) -> None:
+        found = self._found
+        self._panes.tree.show_found(
+            tuple(one.section_id for group in found.groups if group.kind is not Kind.TITLES for one in group.sections)
+        )
+        library = self._asking.session.state.library
+        if chosen is None or chosen[1].section_id not in library:
+            return
+        group, section = chosen
+        quote = find_sentence(library, section.section_id, section.sentence)
+        self._reading.show_found(section.section_id, quote, came_from=self._panes.tree.outline)
+        self._matches, self._place = found.matches, None
+        doc = library.own_span(section.section_id).doc
+        self._mark(group.words, None if section.match is None else TextPlace(doc, section.match))
 
+    def _mark(self, words: tuple[str, ...], place: TextPlace | None) -> None:
+        self._place = place
+        told = f"“{' '.join(words)}”"
+        if place is not None:
+            told += f" {self._matches.number_of(place):,}/{self._matches.count:,}"
+        self._panes.reader.mark(words, None if place is None else place.offset, told)
 
-def _name_above(library: Library, section_id: str) -> str:
-    """Return where a section stands; the document's own title goes without saying."""
-    if library.title_id() is not None:
-        return name_above(library, section_id)
-    above = library.ancestors(section_id)
-    return name_path(library, above[-1]).replace(" > ", " › ") if above else ""
+    async def step(self, direction: int) -> str | None:
+        """Go to the next match (1) or the one before (-1), round the end; return why not, where there is none."""
+        self._matches = await self._finder.find_again(self._matches)
+        place = self._matches.step(self._find_start(direction), direction)
+        if place is None:
+            return "no match" if self._matches.words else NO_SEARCH
+        self._reading.show_match(place)
+        self._mark(self._matches.words, place)
+        return None
+
+    def _find_start(self, direction: int) -> TextPlace:
+        """Return where to go on from: the last match, or where the person has gone since."""
+        library = self._asking.session.state.library
+        tree = self._panes.tree.outline
+        here = tree.cursor_id if tree.has_focus else self._panes.reader.section_id or tree.cursor_id
+        if here is None or here not in library:
+            return self._place or TextPlace("", -1)
+        span = library.shown_span(here)
+        last = self._place
+        if last is not None and last.doc == span.doc and (not tree.has_focus or span.start <= last.offset < span.end):
+            return last
+        return TextPlace(span.doc, span.start - (direction > 0))
+
+    def _find_view(self) -> TextPlace | None:
+        """Return what stands at the top of the reader."""
+        library, place = self._asking.session.state.library, None
+        if self._panes.reader.section_id is not None:
+            place = self._panes.reader.reader.place
+        if place is None or place.section_id not in library:
+            return None
+        span = library.shown_span(place.section_id)
+        return TextPlace(span.doc, span.start + place.into)

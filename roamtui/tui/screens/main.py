@@ -27,14 +27,16 @@ from roamtui.tui.commands import (
     DocumentDone,
     DocumentTurnWanted,
     DocumentWanted,
+    FindWanted,
+    Kind,
     MakeCommand,
+    MatchWanted,
     NothingDone,
     Otherwise,
 )
 from roamtui.tui.context import AppContext, FirstContext
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.panes.chat_pane import ChatPane
-from roamtui.tui.panes.field_line import FieldLine
 from roamtui.tui.panes.pane import HEADER_ROWS
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
@@ -56,9 +58,6 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS = 2.0
 """Between two looks at the document on disk; each costs one question to the file system."""
-_NO_SEARCH = (
-    "Search is switched off here: set the mode of [retrieval] in config.toml to keyword, or leave --mode off away."
-)
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
@@ -126,7 +125,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _finding(self) -> Finding:
         from roamtui.tui.screens.find import Finding  # noqa: PLC0415 - not for the first screen
 
-        return Finding(self._asking, self._reading, self.tree_pane, self.send)
+        return Finding(self._asking, self._reading, self._panes, self.send)
 
     @cached_property
     def _turning(self) -> Turning:
@@ -293,9 +292,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @on(events.DescendantFocus)
     def _show_hints(self, event: events.DescendantFocus) -> None:
-        field = next((one for one in event.widget.ancestors if isinstance(one, FieldLine)), None)
         is_offline = self.status_line.status.model == OFFLINE
-        self._hints.show_scope(self.scope_of(event.widget), enter=field.enter if field else "", is_offline=is_offline)
+        self._hints.show_scope(self.scope_of(event.widget), is_offline=is_offline)
 
     def action_next_pane(self) -> None:
         """Go to the next pane."""
@@ -467,16 +465,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         event.stop()
         self._reading.show_loaded(event.section_ids)
 
-    @on(TreePane.HitChosen)
-    def _show_hit(self, event: TreePane.HitChosen) -> None:
-        event.stop()
-        self._reading.read_beside(event.section_id)
-
-    @on(TreePane.SearchEnded)
-    def _unmark_hits(self, event: TreePane.SearchEnded) -> None:
-        event.stop()
-        self.reader_pane.mark("")
-
     @on(OutlineTree.CursorMoved)
     def _follow_cursor(self, event: OutlineTree.CursorMoved) -> None:
         event.stop()
@@ -526,17 +514,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
         event.stop()
         self.complain(self._reading.edit(event.section_id, self.app))
 
-    @on(TreePane.FindWanted)
-    def _find_from_tree(self, event: TreePane.FindWanted) -> None:
+    @on(FindWanted)
+    def _find(self, event: FindWanted) -> None:
         event.stop()
-        self.action_find()
+        self._finding.show(self.app, self._keys, event.kind, is_onward=event.is_onward)
 
     def action_find(self) -> None:
-        """Find sections by what they say."""
-        if self.app_context.agent.searcher is None:
-            self.complain(_NO_SEARCH)
-        else:
-            self._finding.show(self.app, self._keys)
+        """Find titles, text and meaning."""
+        self._finding.show(self.app, self._keys, Kind.ALL, is_onward=False)
+
+    @on(MatchWanted)
+    def _step_match(self, event: MatchWanted) -> None:
+        event.stop()
+        self._work(self._go_to_match(event.direction), "matches")
+
+    async def _go_to_match(self, direction: int) -> None:
+        if reason := await self._finding.step(direction):
+            self.status_line.change(message=reason)
 
     def action_go_page(self) -> None:
         """Go to a page of a document that has pages."""

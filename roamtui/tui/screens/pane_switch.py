@@ -220,7 +220,7 @@ class PaneSwitch(Horizontal):
         """Leave what the focus is in, one step."""
         match self.active:
             case Pane.TREE:
-                if not self._tree.end_fields():
+                if not self._reader.end_search():
                     self.go_box()
             case Pane.READER:
                 if not self._reader.end_search():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Callable
@@ -30,9 +31,9 @@ from roamtui.tui.commands import MakeCommand
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.places import Places
 from roamtui.tui.reader.messages import ReadingPlace
-from roamtui.tui.reader.text_search import TextSearch
 from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
 from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
+from roamtui.tui.text_search import TextPlace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,23 +76,27 @@ class Reading:
         if section_id not in library:
             return
         self._reader.show_section(library, section_id, highlight=highlight)
-        if highlight is None:
-            self._reader.mark(self._tree.text_pattern)
         self._switch.show_reader(came_from=came_from)
         self._note_reading(section_id)
 
-    def show_hit(self, section_id: str, snippet: str, *, came_from: Widget | None) -> None:
+    def show_found(self, section_id: str, quote: Span | None, *, came_from: Widget | None) -> None:
         """Show a section that a search found, in outline and reader, the sentence that was found marked."""
+        if section_id in self._session.state.library:
+            self._tree.go_to(section_id)
+            self.read(section_id, came_from=came_from, highlight=quote)
+
+    def show_match(self, place: TextPlace) -> None:
+        """Bring a match that was gone to into outline and reader, the focus unchanged."""
         library = self._session.state.library
-        if section_id not in library:
+        section_id = library.section_at(place.doc, place.offset)
+        shown = self._reader.section_id
+        if section_id is None:
             return
-        section = library.own_span(section_id)
-        match = find_quote(snippet, library.text_at(section))
-        span = None
-        if match is not None:
-            span = Span(doc=section.doc, start=section.start + match.start, end=section.start + match.end)
         self._tree.go_to(section_id)
-        self.read(section_id, came_from=came_from, highlight=span)
+        if shown is None or shown not in library or library.shown_span(shown).doc != place.doc:
+            self._reader.show_section(library, section_id)
+        self._note_reading(section_id)
+        self._switch.show_reader_beside()
 
     def read_beside(self, section_id: str, *, is_noted: bool = True) -> None:
         """Show a section in the reader, beside the outline where there is room, without going there.
@@ -105,7 +110,6 @@ class Reading:
             self._reader.show_section(library, section_id, with_way_back=False)
             if is_noted:
                 self._note_reading(section_id)
-        self._reader.mark(self._tree.text_pattern)
         self._switch.show_reader_beside()
 
     def jump(self, target: SectionTarget, *, came_from: Widget | None) -> str | None:
@@ -196,7 +200,7 @@ class Reading:
     def step(self, direction: int) -> bool:
         """Show the section after (1) or before (-1) the one that is read; return whether there is one."""
         section_id = self._reader.section_id
-        return section_id is not None and self._step_from(section_id, direction)
+        return section_id is not None and self._step_from(section_id, direction, with_way_back=True)
 
     def read_on(self, direction: int) -> None:
         """Show what comes after the end of the document that is read (1), or before its beginning (-1)."""
@@ -208,12 +212,12 @@ class Reading:
             if self._step_from(edge_id, direction) and direction < 0:
                 self._reader.reader.go_bottom()
 
-    def _step_from(self, section_id: str, direction: int) -> bool:
+    def _step_from(self, section_id: str, direction: int, *, with_way_back: bool = False) -> bool:
         library = self._session.state.library
         found = find_neighbour(library, section_id, direction)
         if found is not None:
             self._tree.go_to(found)
-            self._reader.show_section(library, found, with_way_back=False)
+            self._reader.show_section(library, found, with_way_back=with_way_back)
             self._note_reading(found)
         return found is not None
 
@@ -328,6 +332,15 @@ def _find_beside(library: Library, section_id: str, direction: int) -> str | Non
     return None
 
 
+def find_sentence(library: Library, section_id: str, sentence: str) -> Span | None:
+    """Return where a sentence of a section's own text stands, as far as it can be found."""
+    section = library.own_span(section_id)
+    match = find_quote(sentence, library.text_at(section)) if sentence else None
+    if match is None:
+        return None
+    return Span(doc=section.doc, start=section.start + match.start, end=section.start + match.end)
+
+
 def find_span(citation: Citation | None, state: ConversationState) -> Span | None:
     """Return where the words of a citation stand in the document, None where they do not."""
     if citation is None or citation.span is None:
@@ -439,8 +452,8 @@ def _resolve_note(mark: str, library: Library, section_id: str) -> LinkEnd:
     document, _ = library.locate(section_id)
     name = mark.removesuffix(":")
     text = document.text
-    for start in TextSearch(text).find(name):
-        end = start + len(name)
+    for mark_found in re.finditer(re.escape(name), text[:], re.IGNORECASE):
+        start, end = mark_found.span()
         line = text[max(0, start - _NOTE_INDENT_MAX - 1) : start].replace("\r", "\n").rpartition("\n")
         is_note = text[end : end + 1] == ":" and not line[2].strip() and (bool(line[1]) or start <= _NOTE_INDENT_MAX)
         found = library.section_at(document.key, start) if is_note != mark.endswith(":") else None

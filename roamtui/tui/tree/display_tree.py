@@ -76,10 +76,6 @@ class DisplayTree:
         columns = self.documents[slot].columns
         return len(columns) if key == self.title else columns.ends[row]
 
-    def host_of(self, slot: int) -> Key | None:
-        """Return the node below which the `slot`-th document stands, None where it stands below none."""
-        return self._hosts[slot]
-
     def find(self, section_id: str) -> Key | None:
         """Return the key of the node with this id, None where there is none."""
         if section_id not in self.library:

@@ -16,7 +16,6 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.tui.tree.display_tree import Key
-from roamtui.tui.tree.title_filter import find_matched_ranges
 from roamtui.tui.tree.visible_lines import Fold, VisibleLines
 
 _TITLE_LENGTH_MAX = 1_000
@@ -31,8 +30,6 @@ class Marked:
     """What the model opened last."""
     found: frozenset[str] = frozenset()
     """What the last search found."""
-    pattern: str = ""
-    """What titles are filtered by."""
 
 
 class LineLooks:
@@ -104,7 +101,6 @@ class LineLooks:
             is_failed=shape.fold is Fold.UNLOADED and bool(tree.library.problem_of(section_id)),
             title=title or stand_in,
             is_named=bool(title),
-            matches=find_matched_ranges(title, self.marked.pattern) if self.marked.pattern else (),
             opened_by=section.opened_by if section else None,
             is_closing=section is not None and section.is_closing,
             is_pinned=section is not None and section.is_pinned,
@@ -159,7 +155,6 @@ class LineLook:
     """Sanitised, on one line, not cut to the width."""
     is_named: bool = True
     """Whether the title is the document's own."""
-    matches: tuple[tuple[int, int], ...] = ()
     opened_by: Origin | None = None
     is_closing: bool = False
     is_pinned: bool = False

@@ -59,7 +59,6 @@ class Palette:
     mark: Style
     count: Style
     size: Style
-    match: Style
     batch: Style
     cursor: Style
     cursor_blurred: Style
@@ -90,7 +89,7 @@ def render_line(look: LineLook, width: int, palette: Palette) -> Strip:
     gap = max(0, room - cell_len(title))
     parts = [
         *head,
-        *_draw_title(title, look, palette),
+        (title, _choose_title_style(look, palette)),
         *tail,
         (" " * gap, Style.null()),
         (size, palette.size),
@@ -172,20 +171,13 @@ def _count_text(look: LineLook) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _draw_title(title: str, look: LineLook, palette: Palette) -> list[tuple[str, Style]]:
+def _choose_title_style(look: LineLook, palette: Palette) -> Style:
     style = palette.title if look.is_named else palette.untitled
     if look.opened_by is Origin.AGENT:
         style += palette.open_agent
     elif look.opened_by is Origin.PERSON:
         style += palette.open_person
-    parts: list[tuple[str, Style]] = []
-    position = 0
-    for start, end in look.matches:
-        parts.append((title[position:start], style))
-        parts.append((title[start:end], style + palette.match))
-        position = end
-    parts.append((title[position:], style))
-    return parts
+    return style
 
 
 def _choose_grounds(look: LineLook, palette: Palette) -> tuple[Style, Style]:

@@ -1,7 +1,7 @@
 """`OutlineTree`: the outline of a library as lines, drawn from the state of a conversation.
 
-It owns the cursor, the scroll position and the title filter, nothing else: what is unfolded and open belongs to the
-conversation, so keys and clicks only post messages.
+It owns the cursor and the scroll position, nothing else: what is unfolded and open belongs to the conversation, so keys
+and clicks only post messages.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from typing_extensions import override
 from roamtui.conversation.state import ConversationState
 from roamtui.tui.tree.line_looks import LineLook, LineLooks, Marked
 from roamtui.tui.tree.line_render import Palette, find_title_cells, measure_guides, render_line
-from roamtui.tui.tree.title_filter import Steps, TitleSearch, run_steps
 from roamtui.tui.tree.visible_lines import Fold, VisibleLines
 
 _STRIPS_MAX = 1024
@@ -58,7 +57,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         "outline-tree--mark",
         "outline-tree--count",
         "outline-tree--size",
-        "outline-tree--match",
         "outline-tree--batch",
         "outline-tree--cursor",
         "outline-tree--cursor-blurred",
@@ -78,7 +76,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         & > .outline-tree--mark { color: $text-warning; }
         & > .outline-tree--count { color: $text-muted; }
         & > .outline-tree--size { color: $text-muted; }
-        & > .outline-tree--match { text-style: bold underline; }
         & > .outline-tree--batch { background: $accent 18%; }
         & > .outline-tree--cursor {
             background: $block-cursor-background;
@@ -129,9 +126,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._revealed_id: str | None = None
         self._batch_ids: frozenset[str] = frozenset()
         self._found_ids: frozenset[str] = frozenset()
-        self._titles = TitleSearch(self.lines.tree)
-        self._place_before_filter: Place | None = None
-        self._chosen_id: str | None = None
 
     @property
     def cursor_id(self) -> str | None:
@@ -255,7 +249,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh_line(self.cursor_line)
         if self._cursor_id is not None and self._cursor_id != before_id:
             self._wanted_id = None
-            self._chosen_id = self._cursor_id
             self.post_message(self.CursorMoved(self._cursor_id))
 
     def _id_at(self, line: int) -> str | None:
@@ -279,11 +272,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         """Show that keys go elsewhere."""
         self.refresh_line(self.cursor_line)
 
-    @property
-    def filter_pattern(self) -> str:
-        """The characters that titles are filtered by, empty without a filter."""
-        return self._looks.marked.pattern
-
     def look_at(self, line: int) -> LineLook:
         """Return how a line looks."""
         return self._looks.look_at(line, is_cursor=line == self.cursor_line, has_focus=self.has_focus)
@@ -291,12 +279,9 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
     def show(self, state: ConversationState) -> None:
         """Show another state of the conversation; what is in view stays where it is."""
         place = self.place
-        is_grown = state.library is not self._state.library
         self._state = state
         self.lines.update(state.library, state.unfolded)
-        if self.filter_pattern and is_grown:
-            self.lines.narrow(self._search_titles().find(self.filter_pattern))
-        self._look_anew(self.filter_pattern)
+        self._look_anew()
         self.return_to(place)
         if self._wanted_id is not None and self.lines.line_of(self._wanted_id) is not None:
             self.move_to(self._wanted_id)
@@ -304,12 +289,12 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
     def highlight(self, section_ids: Iterable[str]) -> None:
         """Mark the lines of these nodes as the newest batch, and no others."""
         self._batch_ids = frozenset(section_ids)
-        self._look_anew(self.filter_pattern)
+        self._look_anew()
 
     def mark_found(self, section_ids: Iterable[str]) -> None:
         """Mark the lines of these nodes as found by a search, and no others."""
         self._found_ids = frozenset(section_ids)
-        self._look_anew(self.filter_pattern)
+        self._look_anew()
 
     def reveal(self, section_id: str) -> None:
         """Scroll a node, or its nearest visible ancestor, into view without moving the cursor."""
@@ -339,62 +324,6 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self._go_to(target)
         return target is not None
 
-    def next_match(self, direction: int) -> None:
-        """Put the cursor on the match of the filter after (1) or before (-1) it, round the end."""
-        line = self.lines.next_match(self.cursor_line, direction)
-        if line is not None:
-            self.move_to(self.lines.id_at(line))
-
-    def filter_titles(self, pattern: str) -> int:
-        """Show only nodes whose titles match, and those above them; an empty pattern shows again what was there.
-
-        Returns:
-            How many nodes match.
-        """
-        return run_steps(self.filter_in_steps(pattern))
-
-    def filter_in_steps(self, pattern: str) -> Steps[int]:
-        """Filter titles in slices of work; nothing changes on the screen before the last one."""
-        if not pattern.strip():
-            self._end_filter()
-            return 0
-        matches = yield from self._search_titles().find_in_steps(pattern)
-        yield
-        narrowed = yield from self.lines.find_narrowed(matches)
-        place, chosen_id = self.place, self._chosen_id
-        if self._place_before_filter is None:
-            self._place_before_filter = place
-            chosen_id = None
-        self.lines.show_narrowed(narrowed)
-        self._look_anew(pattern)
-        self.return_to(place)
-        if not self.lines.is_match(self.cursor_line):
-            self.next_match(1)
-        self.show_line(self.cursor_line)
-        self._chosen_id = chosen_id if chosen_id == self.cursor_id else None
-        return len(matches)
-
-    def accept_filter(self) -> None:
-        """Stay on the section under the cursor when the filter ends."""
-        self._chosen_id = self.cursor_id
-
-    def _search_titles(self) -> TitleSearch:
-        if self._titles.tree is not self.lines.tree:
-            self._titles = TitleSearch(self.lines.tree)
-        return self._titles
-
-    def _end_filter(self) -> None:
-        before = self._place_before_filter
-        if before is None:
-            return
-        self._place_before_filter = None
-        chosen_id = self._chosen_id
-        self.lines.widen()
-        self._look_anew("")
-        self.return_to(before)
-        if chosen_id is not None:
-            self._go_to(chosen_id)
-
     def _go_to(self, section_id: str) -> None:
         """Put the cursor on a node; where it is folded away, ask for what is above it to be unfolded first."""
         if self.lines.line_of(section_id) is None:
@@ -404,8 +333,8 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         else:
             self.move_to(section_id)
 
-    def _look_anew(self, pattern: str) -> None:
-        marked = Marked(batch=self._batch_ids, found=self._found_ids, pattern=pattern)
+    def _look_anew(self) -> None:
+        marked = Marked(batch=self._batch_ids, found=self._found_ids)
         self._looks = LineLooks(self.lines, self._state, marked)
         self.redraw()
 
@@ -449,7 +378,6 @@ def read_palette(widget: Widget) -> Palette:
         mark=read("mark"),
         count=read("count"),
         size=read("size"),
-        match=widget.get_component_rich_style("outline-tree--match", partial=True),
         batch=read_background("batch"),
         cursor=widget.get_component_rich_style("outline-tree--cursor"),
         cursor_blurred=read_background("cursor-blurred"),

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
 
 from roamtui.document.library import Library
-from roamtui.tui.tree.display_tree import DisplayTree, Key, Rank, split_key
-from roamtui.tui.tree.title_filter import SLICE, Steps, run_steps
+from roamtui.tui.tree.display_tree import DisplayTree, Key
 
 _SPLICES_MAX = 256
 """Changes at once past this number build all lines anew: each splice moves the lines after it."""
@@ -39,24 +37,12 @@ class LineShape:
     """For each depth from 1 to the line's own: whether a sibling follows there. Empty at the top."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowed:
-    """The lines of some nodes and of those above them."""
-
-    tree: DisplayTree
-    """What they are nodes of."""
-    matches: array[Key]
-    lines: array[Key]
-
-
 class VisibleLines:
     """The visible lines of a library whose nodes `unfolded` show their children."""
 
     def __init__(self, library: Library, unfolded: frozenset[str]) -> None:
         self.tree = DisplayTree(library)
         self.unfolded = unfolded
-        self._matches: Sequence[Key] | None = None
-        self._wide_lines: array[Key] | None = None
         self._unfolded_keys = self._find_unfolded()
         self._lines = self._build()
 
@@ -112,7 +98,7 @@ class VisibleLines:
         following = []
         level = key
         for parent in tree.ancestors(key):
-            following.append(self._has_next(level))
+            following.append(tree.has_next(level))
             level = parent
         following.reverse()
         return LineShape(fold=self.fold_at(line), has_next=tuple(following))
@@ -135,47 +121,16 @@ class VisibleLines:
             self.tree = DisplayTree(library, self.tree)
             self._unfolded_keys = self._find_unfolded()
             if not self.tree.grows:
-                self._matches = self._wide_lines = None
                 self._lines = self._build()
                 return
             touched = self.tree.new_hosts
         else:
             self._note_changes(changed)
-        if self._matches is not None:
-            if changed or touched:
-                self._wide_lines = None
-            return
         if len(changed) + len(touched) > _SPLICES_MAX:
             self._lines = self._build()
             return
         touched.extend(key for key in map(self.tree.find, changed) if key is not None)
         self._splice(touched)
-
-    def narrow(self, matches: Iterable[Key]) -> None:
-        """Show only these nodes and those above them, whatever is unfolded."""
-        self.show_narrowed(run_steps(self.find_narrowed(matches)))
-
-    def find_narrowed(self, matches: Iterable[Key]) -> Steps[Narrowed]:
-        """Return, in slices of work, what `narrow` would show; nothing changes."""
-        tree, found = self.tree, array("Q", sorted(matches))
-        lines = yield from list_narrowed(tree, found)
-        return Narrowed(tree=tree, matches=found, lines=lines)
-
-    def show_narrowed(self, narrowed: Narrowed) -> None:
-        """Show what `find_narrowed` found."""
-        lines = narrowed.lines
-        if narrowed.tree is not self.tree:
-            lines = run_steps(list_narrowed(self.tree, narrowed.matches))
-        if self._matches is None:
-            self._wide_lines = self._lines
-        self._matches, self._lines = narrowed.matches, lines
-
-    def widen(self) -> None:
-        """Show again what is unfolded."""
-        if self._matches is not None:
-            self._matches = None
-            self._lines = self._build() if self._wide_lines is None else self._wide_lines
-            self._wide_lines = None
 
     def parent_line(self, line: int) -> int | None:
         """Return the line of the node above a line's node, None at the top."""
@@ -187,26 +142,6 @@ class VisibleLines:
         key = self.tree.find(section_id)
         above = () if key is None else tuple(self.tree.ancestors(key))
         return tuple(self.tree.id_of(a) for a in reversed(above) if not self._is_unfolded(a))
-
-    def is_match(self, line: int) -> bool:
-        """Return whether the node on a line is one that was narrowed to."""
-        return line < len(self._lines) and self._is_match(self._lines[line])
-
-    def next_match(self, line: int, direction: int) -> int | None:
-        """Return the line of the match after (1) or before (-1) a line, round the end; None without any."""
-        lines = self._lines
-        if not self._matches:
-            return None
-        if direction > 0:
-            order = chain(range(line + 1, len(lines)), range(len(lines)))
-        else:
-            order = chain(range(line - 1, -1, -1), range(len(lines) - 1, -1, -1))
-        return next((place for place in order if self._is_match(lines[place])), None)
-
-    def _is_match(self, key: Key) -> bool:
-        matches = self._matches or ()
-        place = bisect_left(matches, key)
-        return place < len(matches) and matches[place] == key
 
     def _splice(self, touched: Iterable[Key]) -> None:
         """Replace the lines below `touched` nodes, each line once."""
@@ -275,12 +210,6 @@ class VisibleLines:
             else:
                 self._unfolded_keys.discard(key)
 
-    def _has_next(self, key: Key) -> bool:
-        if self._matches is None:
-            return self.tree.has_next(key)
-        after = bisect_left(self._lines, self.tree.rank_after(key), key=self.tree.rank)
-        return after < len(self._lines) and self.tree.parent(self._lines[after]) == self.tree.parent(key)
-
 
 def _find_changes(before: frozenset[str], after: frozenset[str]) -> frozenset[str]:
     """Return what is in one alone; most often a few were added or taken away, which needs one look instead of two."""
@@ -289,88 +218,3 @@ def _find_changes(before: frozenset[str], after: frozenset[str]) -> frozenset[st
         return added if len(after) - len(added) == len(before) else added | (before - after)
     removed = before - after
     return removed if len(before) - len(removed) == len(after) else removed | (after - before)
-
-
-def list_narrowed(tree: DisplayTree, matches: Sequence[Key]) -> Steps[array[Key]]:
-    """Return, in slices of work, the keys of `matches` and of the nodes above them in the order of the tree.
-
-    Args:
-        tree: What they are nodes of.
-        matches: In ascending order.
-    """
-    rows_by_slot = _part_by_document(tree, matches)
-    hosts: dict[int, list[int]] = {}
-    blocks: dict[int, array[Key]] = {}
-    for slot in range(len(tree.documents) - 1, -1, -1):  # a host stands in a document before those it holds
-        rows = rows_by_slot.get(slot, ())
-        if slot in hosts:
-            rows = sorted({*rows, *hosts[slot]})
-        host = tree.host_of(slot) if rows else None
-        if host is not None:
-            host_slot, host_row = split_key(host)
-            hosts.setdefault(host_slot, []).append(host_row)
-        blocks[slot] = yield from _list_block(tree, slot, rows)
-    return _join_blocks(tree, blocks, hosts) if hosts else blocks[0]
-
-
-def _part_by_document(tree: DisplayTree, keys: Sequence[Key]) -> dict[int, Sequence[int]]:
-    """Return the rows of ascending keys by the place of their document."""
-    rows_by_slot: dict[int, Sequence[int]] = {}
-    start = 0
-    while start < len(keys):
-        slot = split_key(keys[start])[0]
-        end = bisect_left(keys, tree.key_at(slot + 1, 0), start)
-        rows = keys[start:end]
-        rows_by_slot[slot] = array("Q", (split_key(key)[1] for key in rows)) if slot else rows
-        start = end
-    return rows_by_slot
-
-
-def _list_block(tree: DisplayTree, slot: int, rows: Sequence[int]) -> Steps[array[Key]]:
-    """Return the keys of rows of one document with all above them in that document."""
-    lines = yield from _add_ancestors(tree.documents[slot].columns.parents, rows)
-    if slot:  # a row of the first document is its own key
-        return array("Q", (tree.key_at(slot, row) for row in lines))
-    title = tree.title
-    if title is None or not lines or lines[0] >= title:
-        return lines
-    moved = array("Q", (row for row in lines if row < title))
-    rest = array("Q", (row for row in lines if row > title))
-    return array("Q", [title]) + moved + rest
-
-
-def _add_ancestors(parents: Sequence[int], rows: Sequence[int]) -> Steps[array[int]]:
-    """Return ascending rows with the rows above them.
-
-    What is above a row and not after the row before it is above that one too: it is there already.
-    """
-    lines = array("Q")
-    last = -1
-    for start in range(0, len(rows), SLICE):
-        for row in rows[start : start + SLICE]:
-            parent = parents[row]
-            if parent > last:
-                above = []
-                while parent > last:
-                    above.append(parent)
-                    parent = parents[parent]
-                lines.extend(reversed(above))
-            lines.append(row)
-            last = row
-        yield
-    return lines
-
-
-def _join_blocks(tree: DisplayTree, blocks: dict[int, array[Key]], hosts: Container[int]) -> array[Key]:
-    """Return the lines of several documents in order: one that holds no other is never parted."""
-    pieces: list[tuple[Rank, array[Key]]] = []
-    for slot, block in blocks.items():
-        if slot in hosts:
-            pieces += [(tree.rank(key), array("Q", [key])) for key in block]
-        elif block:
-            pieces.append((tree.rank(block[0]), block))
-    pieces.sort(key=lambda piece: piece[0])
-    joined = array("Q")
-    for _, piece in pieces:
-        joined.extend(piece)
-    return joined

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.tui.markdown.line import Line
-from roamtui.tui.reader.highlights import Highlighted, find_pattern, highlight_span
+from roamtui.tui.reader.highlights import Highlighted, find_words, highlight_span
 from tests.tui.reader.sections import read_lines
 
 
@@ -74,21 +74,21 @@ def test_any_words_of_a_paragraph_are_found(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "pattern", "found"),
+    ("text", "words", "found"),
     [
-        ("One TWO one\n", "one", [["One"], ["one"]]),
-        ("Ein WÜRDE-Wort\n", "würde", [["WÜRDE"]]),
-        ("İstanbul\n", "stan", [["stan"]]),
-        ("- item\n", "•", []),
-        ("words\n", "  ", []),
+        ("One TWO one\n", ("one",), [["One"], ["one"]]),
+        ("One TWO one\n", ("two", "one"), [["One"], ["TWO"], ["one"]]),
+        ("Ein WÜRDE-Wort\n", ("würde",), [["WÜRDE"]]),
+        ("İstanbul\n", ("stan",), [["stan"]]),
+        ("- item\n", ("•",), []),
+        ("words\n", (), []),
     ],
 )
-def test_a_pattern_is_found_in_what_is_shown(text: str, pattern: str, found: list[list[str]]) -> None:
+def test_words_are_found_in_what_is_shown(text: str, words: tuple[str, ...], found: list[list[str]]) -> None:
     lines = read_lines(text)
-    shown = [_show_marked(lines, marked) for marked in find_pattern(lines, pattern)]
-    assert shown == found
+    assert [_show_marked(lines, marked) for marked in find_words(lines, words)] == found
 
 
-def test_a_pattern_is_found_over_the_end_of_a_line() -> None:
+def test_words_are_found_over_the_end_of_a_line() -> None:
     lines = read_lines("one two three four five six seven eight nine\n")
-    assert [_show_marked(lines, marked) for marked in find_pattern(lines, "eight  nine")] == [["eight", "nine"]]
+    assert [_show_marked(lines, marked) for marked in find_words(lines, ("eight nine",))] == [["eight", "nine"]]

@@ -184,8 +184,8 @@ async def test_raw_text_and_wrapping_keep_the_place() -> None:
 
 async def test_the_chosen_one_of_equal_words_is_marked() -> None:
     async with _run(make_library("# A\n\none cat two cat three cat four\n"), "A") as (_, reader, pilot):
-        reader.search_text("cat")
-        for before in ("one ", "one cat two ", "one cat two cat three ", "one "):
+        for before in ("one ", "one cat two ", "one cat two cat three "):
+            reader.mark_words(("cat",), len("# A\n\n" + before))
             await pilot.pause()
             overlay = reader.palette.overlays[Overlay.CURRENT_MATCH]
             texts = [
@@ -193,7 +193,6 @@ async def test_the_chosen_one_of_equal_words_is_marked() -> None:
             ]
             marked = [is_marked for _, is_marked in texts].index(True)
             assert "".join(text for text, _ in texts[:marked]) == before
-            reader.next_match(1)
 
 
 async def test_links_are_chosen_in_order() -> None:
@@ -214,6 +213,25 @@ async def test_links_are_chosen_in_order() -> None:
         assert reader.current_link() is None
 
 
+async def test_an_excerpt_is_the_section_alone_and_shows_the_match_that_was_gone_to() -> None:
+    text = "# A\n\nFirst.\n\n## B\n\n" + "So it goes.\n\n" * 40 + "The needle.\n\n## C\n\nAfter.\n"
+    library = make_library(text)
+    reader = Reader(is_excerpt=True)
+    app: App[None] = App()
+    async with app.run_test(size=(60, 20)) as pilot:
+        reader.show_section(library, find_id(library, "B"))
+        reader.mark_words(("needle",), text.index("needle"))
+        await app.mount(reader)
+        await pilot.pause()
+        assert _marked(reader, Overlay.CURRENT_MATCH) == ["needle"]
+        reader.go_bottom()
+        await pilot.pause()
+        assert "The needle." in _lines(reader)
+        reader.go_top()
+        await pilot.pause()
+        assert "B" in _lines(reader)[0]
+
+
 async def test_what_is_selected_is_copied_else_the_source() -> None:
     async with _run(_LIBRARY, "Leave") as (app, reader, _pilot):
         assert reader.selected_or_section_text() == _TEXT[_TEXT.index("## Leave") : _TEXT.index("## Security")]
@@ -232,7 +250,7 @@ async def test_text_differs_from_its_background_in_each_theme(theme: str) -> Non
     async with _run(_LIBRARY, "Handbook") as (app, reader, pilot):
         app.theme = theme
         await pilot.pause()
-        reader.search_text("vacation")
+        reader.mark_words(("vacation",), _TEXT.index("vacation"))
         reader.next_link(1)
         for y in range(reader.view_size.height):
             for segment in reader.render_line(y):
@@ -302,7 +320,7 @@ async def test_details_fold_by_key_and_click_and_open_for_what_is_found_in_them(
         await pilot.click(reader, offset=(10, 3))
         await pilot.pause()
         assert app.heard == [Reader.LinkClicked("why.md")]
-        assert reader.search_text("secret") == 1
+        reader.mark_words(("secret",), _HTML.index("secret"))
         await pilot.pause()
         assert _marked(reader, Overlay.CURRENT_MATCH) == ["secret"]
         quote = _HTML.index("its tides")

@@ -1,60 +1,215 @@
-"""Finding sections by what they say: typed, walked, read, opened and marked in the outline."""
+"""Finding: titles, text and meaning as typed, narrowed, read, opened, and walked from match to match."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
+from typing_extensions import override
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation.session import Session
+from roamtui.document.build import open_named
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
+from roamtui.tui.commands import Kind
 from roamtui.tui.context import AppContext
+from roamtui.tui.marked_list import MarkedList
+from roamtui.tui.reader.reader import Reader
+from roamtui.tui.reader.strips import Overlay
 from roamtui.tui.screens.find import FindScreen
-from tests.tui.driving import app_of, ask, find_id, make_context, screen_text, wait_until
+from tests.tui.driving import TEXT, app_of, ask, find_id, make_context, screen_text, wait_until
+
+RYE = """# Mill
+
+Rye comes by boat.
+
+## Stones
+
+Two stones.
+
+### Upper stone
+
+It grinds rye, and rye alone.
+
+## Store
+
+Wheat.
+
+### Loft
+
+Rye is dried here.
+"""
 
 
-def make_searching_app(*replies: ScriptedReply) -> RoamApp:
-    context = make_context()
-    session = context.agent.session
-    searcher = KeywordSearcher(session.state.library)
-    return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies), searcher)))
+class MeaningSearcher(KeywordSearcher):
+    """Finds some sections by words, and says that all are near in meaning."""
+
+    @override
+    def search(
+        self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
+    ) -> tuple[Hit, ...]:
+        hits = super().search("loaves", limit=limit, within=within, earlier=earlier)
+        return tuple(
+            Hit(section_id=hit.section_id, score=hit.score, snippet=hit.snippet, why=f"vector rank {rank}")
+            for rank, hit in enumerate(hits, 1)
+        )
 
 
-async def find(pilot: Pilot[None], words: str) -> FindScreen:
-    """Open the screen, type, and wait for hits."""
-    await pilot.press("ctrl+f")
+def make_searching_app(text: str = TEXT, searcher: type[KeywordSearcher] | None = KeywordSearcher) -> RoamApp:
+    session = make_context(text=text).agent.session
+    made = searcher(session.state.library) if searcher is not None else None
+    return RoamApp(AppContext(agent=Agent(session, ScriptedModel(()), made)))
+
+
+async def find(pilot: Pilot[None], words: str, *keys: str) -> FindScreen:
+    """Open the screen by keys, type, and wait for all that is found."""
+    await pilot.press(*(keys or ("ctrl+f",)))
     await wait_until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
     screen = pilot.app.screen
     assert isinstance(screen, FindScreen)
     screen.query_one(Input).value = words
-    await wait_until(pilot, lambda: screen.found.query == words)
+    await wait_until(pilot, lambda: screen.found.query == words and screen.found.is_whole)
     await pilot.pause()
     return screen
 
 
-async def test_hits_come_as_typed_with_place_sentence_and_reason() -> None:
+def list_found(screen: FindScreen) -> list[tuple[Kind, str, list[str]]]:
+    """Return the groups by kind, with what is told of each and the titles in it."""
+    return [(group.kind, group.told, [one.title for one in group.sections]) for group in screen.found.groups]
+
+
+def read(pilot: Pilot[None]) -> str:
+    app = app_of(pilot)
+    section_id = app.main.reader_pane.section_id
+    return app.main.session.state.library.title_of(section_id) if section_id else ""
+
+
+def list_marks(reader: Reader, overlay: Overlay) -> list[str]:
+    """Return what is marked in some way on the lines of a reader that are in view."""
+    assert reader.lines is not None
+    lines = [line for y in range(reader.size.height) if (line := reader.lines.line_at(reader.top_y + y))]
+    found = [(line.text, mark) for place, line in lines for mark in reader.highlights_at(place)]
+    return [text[start:end] for text, (start, end, kind) in found if kind is overlay]
+
+
+async def test_titles_and_text_come_as_typed_with_place_and_words_and_no_rank() -> None:
     app = make_searching_app()
     async with app.run_test(size=(120, 35)) as pilot:
-        screen = await find(pilot, "how many loaves does the stone oven take")
-        assert screen.found.hits[0].section_id == find_id(app, "Stone oven")
+        screen = await find(pilot, "stone oven")
+        assert list_found(screen) == [
+            (Kind.TITLES, "1", ["Stone oven"]),
+            (Kind.TEXT, "2 matches", ["Stone oven"]),
+            (Kind.TEXT, "words apart, or other forms of them", ["Ovens", "Deck oven"]),
+        ]
         text = screen_text(app)
-        assert " 1  Stone oven  Ovens" in text
+        assert "All   Titles 1   Text 2" in text
+        assert "Stone oven  Ovens" in text
         assert "The stone oven takes forty loaves." in text
-        assert screen.found.hits[0].why == "text rank 1"
-        assert "text rank 1" not in text, "the number says it"
+        assert "rank" not in text
+        await wait_until(pilot, lambda: "It must rest" in screen_text(app))  # beside the list
 
 
-async def test_enter_reads_the_chosen_hit_with_its_sentence_marked() -> None:
+async def test_words_that_stand_apart_are_said_to_and_so_is_what_has_some_of_them() -> None:
     app = make_searching_app()
     async with app.run_test(size=(120, 35)) as pilot:
-        second = (await find(pilot, "loaves")).found.hits[1]
-        await pilot.press("down", "enter")
-        await wait_until(pilot, lambda: app.main.reader_pane.section_id is not None)
-        assert app.main.reader_pane.section_id == second.section_id
-        await wait_until(pilot, lambda: app.main.tree_pane.outline.cursor_id == second.section_id)
-        await pilot.press("ctrl+f")
-        await wait_until(pilot, lambda: "The deck oven takes ninety loaves." in screen_text(app))
+        screen = await find(pilot, "noon feed")
+        assert list_found(screen) == [(Kind.TEXT, "1 section, the words stand apart", ["Starter"])]
+        screen.query_one(Input).value = "how many loaves fit into the deck oven"
+        await wait_until(pilot, lambda: screen.found.query.endswith("oven") and screen.found.is_whole)
+        (kind, told, titles), *_ = list_found(screen)
+        assert (kind, told, titles[0]) == (Kind.TEXT, "some of the words, or other forms of them", "Deck oven")
+        screen.query_one(Input).value = "zzzz"
+        await wait_until(pilot, lambda: "nothing found: try other words" in screen_text(app))
+
+
+async def test_tab_narrows_to_one_kind_and_meaning_is_one_where_search_has_it() -> None:
+    app = make_searching_app(searcher=MeaningSearcher)
+    async with app.run_test(size=(120, 35)) as pilot:
+        screen = await find(pilot, "oven")
+        for kind in ("Titles · 3", "Text · 6 matches", "Meaning · nearest first"):
+            assert kind in screen_text(app)
+        await pilot.press("tab")
+        await wait_until(pilot, lambda: "Text ·" not in screen_text(app))
+        assert "Titles · 3" in screen_text(app)
+        await pilot.press("shift+tab", "shift+tab")
+        await wait_until(pilot, lambda: "Titles ·" not in screen_text(app))
+        assert "Meaning · nearest first" in screen_text(app)
+        assert screen.query_one(Input).has_focus
+
+
+@pytest.mark.parametrize(("key", "is_titles"), [("s", True), ("/", False)])
+async def test_the_keys_of_the_outline_open_it_narrowed_and_without_a_search(key: str, *, is_titles: bool) -> None:
+    app = make_searching_app(searcher=None)
+    async with app.run_test(size=(120, 35)) as pilot:
+        await find(pilot, "oven", "escape", key)
+        assert ("Titles ·" in screen_text(app)) is is_titles
+        assert ("Text ·" in screen_text(app)) is not is_titles
+
+
+async def test_a_match_is_read_and_the_next_ones_are_walked_to_from_outline_and_reader() -> None:
+    app = make_searching_app(RYE)
+    async with app.run_test(size=(160, 30)) as pilot:
+        screen = await find(pilot, "rye", "escape", "/")
+        assert [told for _, told, _ in list_found(screen)] == ["4 matches"]
+        await pilot.press("enter")
+        reader = app.main.reader_pane.reader
+        await wait_until(pilot, lambda: bool(read(pilot)))
+        assert app.main.focused is app.main.tree_pane.outline
+        seen = []
+        for key in "nnnn":
+            await pilot.press(key)
+            await pilot.pause()
+            await wait_until(pilot, lambda: len(list_marks(reader, Overlay.CURRENT_MATCH)) == 1)
+            note = screen_text(app).split("“rye” ")[1][:3]
+            seen.append(note)
+        assert sorted(seen) == ["1/4", "2/4", "3/4", "4/4"]
+        await pilot.press("N", "3")
+        await wait_until(pilot, lambda: f"“rye” {seen[-2]}" in screen_text(app))
+        await pilot.press("n")
+        await wait_until(pilot, lambda: f"“rye” {seen[-1]}" in screen_text(app))
+        app.main.tree_pane.outline.move_to(find_id(app, "Store"))
+        await pilot.press("1", "n")
+        await wait_until(pilot, lambda: "“rye” 4/4" in screen_text(app))  # from the cursor on
+        assert len(list_marks(reader, Overlay.MATCH)) == 4
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: not list_marks(reader, Overlay.MATCH))
+        assert app.main.focused is app.main.tree_pane.outline
+        assert "“rye”" not in screen_text(app)
+
+
+async def test_in_the_reader_text_comes_in_its_order_from_where_one_reads() -> None:
+    app = make_searching_app(RYE)
+    async with app.run_test(size=(160, 30)) as pilot:
+        app.main.tree_pane.go_to(find_id(app, "Store"))
+        await pilot.press("1", "enter", "3")
+        await wait_until(pilot, lambda: read(pilot) == "Store")
+        screen = await find(pilot, "rye", "/")
+        assert list_found(screen) == [(Kind.TEXT, "4 matches", ["Loft", "Mill", "Upper stone"])]
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: read(pilot) == "Loft")
+        assert app.main.focused is app.main.reader_pane.reader
+        await pilot.press("n")
+        await wait_until(pilot, lambda: "“rye” 1/4" in screen_text(app))
+
+
+async def test_sections_are_opened_from_the_list_and_letters_go_on_in_the_field() -> None:
+    app = make_searching_app()
+    async with app.run_test(size=(120, 35)) as pilot:
+        screen = await find(pilot, "loaves")
+        await pilot.press("down", "a", "up", "a")
+        await wait_until(pilot, lambda: len(app.main.session.state.open) == 2)
+        assert screen_text(app).count("◇ ") >= 2
+        assert screen.query_one(MarkedList).has_focus
+        await pilot.press("space", "t")
+        assert screen.query_one(Input).value == "loaves t"
+        await pilot.press("down", "up", "up", "backspace")
+        assert screen.query_one(Input).value == "loaves "
 
 
 async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> None:
@@ -73,3 +228,16 @@ async def test_what_was_found_is_marked_in_the_outline_by_whoever_searched() -> 
         await ask(pilot, "How many loaves fit?")
         assert "Starter ⌕" not in screen_text(app)
         assert "Ovens ⌕" in screen_text(app)
+
+
+async def test_files_that_nobody_opened_are_searched_too(tmp_path: Path) -> None:
+    for name, word in (("a", "boat"), ("b", "rye"), ("c", "rye")):
+        (tmp_path / f"{name}.md").write_text(f"# Of {name}\n\nIt is {word}.\n", "utf-8")
+    library, loader = open_named([str(tmp_path)])
+    app = RoamApp(AppContext(agent=Agent(Session.start(library, loader=loader), ScriptedModel(()))))
+    async with app.run_test(size=(160, 30)) as pilot:
+        screen = await find(pilot, "rye")
+        assert [told for _, told, _ in list_found(screen)] == ["2 matches"]
+        await pilot.press("enter", "1", "n")
+        await wait_until(pilot, lambda: "“rye” 2/2" in screen_text(app))
+        assert read(pilot) in ("c.md", "Of c")

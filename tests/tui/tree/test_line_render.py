@@ -83,7 +83,6 @@ def test_a_line_fills_its_width_whatever_it_shows(
         is_pinned=inside % 3 == 0,
         open_inside=inside,
         size="12k",
-        matches=((0, 2), (4, 5)),
     )
     strip = render_line(look, width, _PALETTE)
     assert strip.cell_length == width

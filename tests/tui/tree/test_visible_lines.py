@@ -89,32 +89,3 @@ def test_a_batch_draws_each_line_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lines.update(library, make_state(library, "A", "B", "C").unfolded)
     assert len(lines) == 504
     assert len(asked) <= 510
-
-
-def test_folding_while_narrowed_shows_when_widened() -> None:
-    library = make_library()
-    lines = VisibleLines(library, frozenset())
-    lines.narrow([])
-    assert len(lines) == 0
-    assert lines.next_match(0, 1) is None
-    lines.update(library, make_state(library, "Leave").unfolded)
-    assert len(lines) == 0
-    lines.widen()
-    assert "Vacation" in _titles(lines)
-
-
-@given(outlines(), st.lists(outlines(), max_size=3), st.data())
-def test_narrowed_lines_are_those_of_the_whole_tree_that_match_or_stand_above(
-    text: str, grafted: list[str], data: st.DataObject
-) -> None:
-    library = make_library(text)
-    for number, graft in enumerate(grafted):
-        host = data.draw(st.sampled_from([node_id for node_id in library.walk() if node_id not in library.grafts]))
-        library = library.graft(host, parse_document(graft, key=f"graft{number}"))
-    every = VisibleLines(library, frozenset(library.walk()))
-    keys = [every.key_at(line) for line in range(len(every))]
-    matches = data.draw(st.sets(st.sampled_from(keys)))
-    wanted = matches | {above for key in matches for above in every.tree.ancestors(key)}
-    narrowed = VisibleLines(library, frozenset())
-    narrowed.narrow(matches)
-    assert [narrowed.key_at(line) for line in range(len(narrowed))] == [key for key in keys if key in wanted]

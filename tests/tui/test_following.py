@@ -1,4 +1,4 @@
-"""Searching the whole document from the outline, and a reader that follows."""
+"""A reader that follows the cursor of the outline, or the model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 from textual.pilot import Pilot
 
 from roamtui.models.scripted import ScriptedModel, ScriptedReply
-from roamtui.tui.reader.strips import Overlay
 from tests.tui.driving import app_of, ask, expand, find_id, make_app, screen_text, wait_until
 
 TEXT = """# Mill
@@ -31,11 +30,6 @@ Rye is dried here.
 """
 
 
-async def search(pilot: Pilot[None], pattern: str) -> None:
-    await pilot.press("escape", "/", *pattern)
-    await wait_until(pilot, lambda: "match" in screen_text(app_of(pilot)))
-
-
 def cursor(pilot: Pilot[None]) -> str:
     app = app_of(pilot)
     section_id = app.main.tree_pane.outline.cursor_id
@@ -47,36 +41,6 @@ def read(pilot: Pilot[None]) -> str:
     app = app_of(pilot)
     section_id = app.main.reader_pane.section_id
     return app.main.session.state.library.title_of(section_id) if section_id else ""
-
-
-def count_marks(pilot: Pilot[None]) -> int:
-    """Return how many matches are marked on the lines of the reader that are in view."""
-    reader = app_of(pilot).main.reader_pane.reader
-    assert reader.lines is not None
-    found = (reader.lines.line_at(reader.top_y + y) for y in range(reader.size.height))
-    marks = [mark for line in found if line for mark in reader.highlights_at(line[0])]
-    return sum(overlay is Overlay.MATCH for _, _, overlay in marks)
-
-
-async def test_matches_are_counted_as_typed_and_stepped_through() -> None:
-    app = make_app(text=TEXT)
-    async with app.run_test(size=(160, 30)) as pilot:
-        await search(pilot, "rye")
-        await wait_until(pilot, lambda: "3 sections · 4 matches" in screen_text(app))
-        assert read(pilot) == ""
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: read(pilot) == "Mill")
-        assert "3 sections · 4 matches · 1/3" in screen_text(app)
-        assert app.main.focused is app.main.tree_pane.outline
-        for key, title in (("n", "Upper stone"), ("n", "Loft"), ("n", "Mill"), ("N", "Loft"), ("N", "Upper stone")):
-            await pilot.press(key)
-            await wait_until(pilot, lambda title=title: cursor(pilot) == read(pilot) == title)  # type: ignore[misc]
-        assert count_marks(pilot) == 3  # one of them in the section after it
-        await pilot.press("escape")
-        await pilot.pause()
-        assert count_marks(pilot) == 0
-        assert "matches" not in screen_text(app)
-        assert cursor(pilot) == "Upper stone"
 
 
 async def test_the_reader_follows_the_cursor_until_it_is_told_to_stay() -> None:

@@ -1,0 +1,159 @@
+"""Finds words in the texts of a whole library, whatever their case. Knows no screen."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.node import Span
+from roamtui.document.text import DocumentText
+from roamtui.tui.steps import Steps
+from roamtui.tui.tree.display_tree import DisplayTree
+
+_LONG_WHEN_SMALL = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"
+"""The one letter whose small form has two characters, which would move all that follows."""
+_SPACES = "\n\r\t"
+_WINDOW = 1 << 16
+"""Characters that are looked through in one step: a millisecond of work."""
+
+
+class TextPlace(NamedTuple):
+    """A character of a library."""
+
+    doc: str
+    """Key of its document."""
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextMatches:
+    """Where words stand: together, or where they nowhere do in the sections that hold each of them."""
+
+    words: tuple[str, ...] = ()
+    """What to mark in a text that is shown."""
+    documents: tuple[tuple[Document, array[int]], ...] = ()
+    """Those with matches, in the order of the tree, each with the offsets of its matches."""
+    is_apart: bool = False
+    """Whether the words stand apart; a match is a section then."""
+    library: Library | None = None
+
+    @property
+    def count(self) -> int:
+        """How many matches there are."""
+        return sum(len(offsets) for _, offsets in self.documents)
+
+    def number_of(self, place: TextPlace) -> int:
+        """Return the number of a match among all, from 1."""
+        number = 0
+        for document, offsets in self.documents:
+            if document.key == place.doc:
+                return number + bisect_right(offsets, place.offset)
+            number += len(offsets)
+        return number
+
+    def first_in(self, span: Span) -> int | None:
+        """Return the offset of the first match in a stretch of a document."""
+        offsets = self._offsets(span.doc)
+        place = bisect_left(offsets, span.start)
+        return offsets[place] if place < len(offsets) and offsets[place] < span.end else None
+
+    def step(self, place: TextPlace, direction: int) -> TextPlace | None:
+        """Return the match after (1) or before (-1) a place, round the end; None where nothing was found."""
+        offsets = self._offsets(place.doc)
+        number = bisect_right(offsets, place.offset) if direction > 0 else bisect_left(offsets, place.offset) - 1
+        if 0 <= number < len(offsets):
+            return TextPlace(place.doc, offsets[number])
+        if not self.documents:
+            return None
+        keys = [document.key for document, _ in self.documents]
+        here = keys.index(place.doc) if place.doc in keys else 0 - (direction > 0)
+        document, offsets = self.documents[(here + direction) % len(keys)]
+        return TextPlace(document.key, offsets[0 if direction > 0 else -1])
+
+    def list_sections(self, start: TextPlace, limit: int) -> Iterator[tuple[str, int]]:
+        """Yield the ids of sections with matches from a place on, round the end, each with its first match."""
+        place = self.step(start._replace(offset=start.offset - 1), 1)
+        seen: set[str] = set()
+        by_key = {document.key: (document, offsets) for document, offsets in self.documents}
+        while place is not None and len(seen) < limit:
+            document, offsets = by_key[place.doc]
+            row = max(0, bisect_right(document.columns.starts, place.offset, 0, len(document.columns)) - 1)
+            if document.ids[row] in seen:
+                return
+            seen.add(document.ids[row])
+            yield document.ids[row], place.offset
+            last = offsets[bisect_left(offsets, document.columns.starts[row + 1]) - 1]
+            place = self.step(place._replace(offset=last), 1)
+
+    def _offsets(self, doc: str) -> Sequence[int]:
+        return next((offsets for document, offsets in self.documents if document.key == doc), ())
+
+
+def find_text(tree: DisplayTree, query: str) -> Steps[TextMatches]:
+    """Return, in slices of work, where a query stands; where that is nowhere, the sections with each of its words."""
+    words = tuple(dict.fromkeys(query.split()))
+    phrase = " ".join(query.split())
+    slots = sorted(range(len(tree.documents)), key=lambda slot: tree.rank(tree.key_at(slot, 0)))
+    documents = [tree.documents[slot] for slot in slots] if phrase else []
+    found: list[tuple[Document, array[int]]] = []
+    for document in documents:
+        found.append((document, (yield from scan(document.text, phrase))))
+    is_apart = len(words) > 1 and not any(offsets for _, offsets in found)
+    if is_apart:
+        found = []
+        for document in documents:
+            found.append((document, (yield from _find_apart(document, words))))
+    return TextMatches(
+        words=words if is_apart else (phrase,) * bool(phrase),
+        documents=tuple((document, offsets) for document, offsets in found if offsets),
+        is_apart=is_apart,
+        library=tree.library,
+    )
+
+
+def scan(text: DocumentText, words: str) -> Steps[array[int]]:
+    """Return the offsets where `words` stand, in order, without overlaps."""
+    needle, found, start = fold_case(words), array("Q"), 0
+    find = re.compile(re.escape(needle)).finditer
+    while start < len(text):
+        window = fold_case(text[start : start + _WINDOW + len(needle) - 1])
+        offsets = [start + match.start() for match in find(window)]
+        found.extend(offsets)
+        start = max(start + _WINDOW, offsets[-1] + len(needle) if offsets else 0)
+        yield
+    return found
+
+
+def _find_apart(document: Document, words: Sequence[str]) -> Steps[array[int]]:
+    """Return where the longest word stands first in each section whose own text holds all of them."""
+    offsets = yield from scan(document.text, max(words, key=len))
+    starts, needles = document.columns.starts, [fold_case(word) for word in words]
+    found, number = array("Q"), 0
+    while number < len(offsets):
+        row = max(0, bisect_right(starts, offsets[number], 0, len(document.columns)) - 1)
+        own = fold_case(document.text[starts[row] : starts[row + 1]])
+        if all(needle in own for needle in needles):
+            found.append(offsets[number])
+        number = bisect_left(offsets, starts[row + 1], number + 1)
+        yield
+    return found
+
+
+def fold_case(text: str) -> str:
+    """Return `text` of the same length in small letters, its line ends and tabs as spaces."""
+    folded = text.replace(_LONG_WHEN_SMALL, "i").lower()
+    for space in _SPACES:
+        folded = folded.replace(space, " ")
+    return folded
+
+
+def find_marks(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where words stand in a text, in order: the first character of each place, and the one after its last."""
+    folded = fold_case(text)
+    return sorted(match.span() for word in words for match in re.finditer(re.escape(fold_case(word)), folded))

@@ -1,0 +1,112 @@
+"""Words in a whole library: where they stand, how often, in which sections, and the way from one to the next."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.tui import text_search
+from roamtui.tui.steps import run_between_keys
+from roamtui.tui.text_search import TextMatches, TextPlace, find_text, fold_case, scan
+from roamtui.tui.tree.display_tree import DisplayTree
+
+TEXT = """Rye before all.
+
+# Bread
+
+Rye and wheat. RYE again.
+
+## Sour
+
+Wheat alone, with
+rye on the next line.
+
+## Sweet
+
+Sugar.
+"""
+START = TextPlace("", 0)
+
+
+def make_library(text: str = TEXT) -> Library:
+    return Library(source="a.md", root=parse_document(text))
+
+
+def find(library: Library, query: str) -> TextMatches:
+    return asyncio.run(run_between_keys(find_text(DisplayTree(library), query)))
+
+
+def titles(matches: TextMatches, start: TextPlace = START, limit: int = 9) -> list[str]:
+    assert matches.library is not None
+    return [matches.library.title_of(section_id) for section_id, _ in matches.list_sections(start, limit)]
+
+
+def test_places_are_counted_and_sections_named_in_order_from_anywhere() -> None:
+    matches = find(make_library(), "rye")
+    assert (matches.count, matches.words, matches.is_apart) == (4, ("rye",), False)
+    assert titles(matches) == ["", "Bread", "Sour"]
+    assert titles(matches, limit=2) == ["", "Bread"]
+    assert titles(matches, TextPlace("", TEXT.index("RYE"))) == ["Bread", "Sour", ""]
+    assert find(make_library(), "with rye").count == 1, "over the end of a line"
+    assert find(make_library(), " ").count == 0
+
+
+def test_words_that_stand_apart_are_found_by_section() -> None:
+    matches = find(make_library(), "wheat rye")
+    assert titles(matches) == ["Bread", "Sour"]
+    assert (matches.count, matches.words, matches.is_apart) == (2, ("wheat", "rye"), True)
+
+
+def test_steps_go_from_match_to_match_over_all_documents_and_round_the_end() -> None:
+    library = make_library("# A\n\nRye.\n\n## B\n")
+    host = [*library.walk()][-1]
+    library = library.graft(host, parse_document("# C\n\nRye, rye.\n", key="c"))
+    matches = find(library, "rye")
+    place, walked = START, []
+    for _ in range(4):
+        step = matches.step(place, 1)
+        assert step is not None
+        place = step
+        walked.append((place, matches.number_of(place)))
+    first, second, third = TextPlace("", 5), TextPlace("c", 5), TextPlace("c", 10)
+    assert walked == [(first, 1), (second, 2), (third, 3), (first, 1)]
+    assert matches.step(first, -1) == third
+    assert matches.step(TextPlace("c", 10), -1) == second
+    assert matches.step(TextPlace("elsewhere", 0), 1) == first
+    assert TextMatches().step(first, 1) is None
+
+
+@given(st.lists(st.sampled_from(["# A", "## B", "rye", "wheat rye", "", "x"]), max_size=30))
+def test_a_section_is_found_exactly_where_its_own_text_has_the_word(lines: list[str]) -> None:
+    library = make_library("\n".join(lines) + "\n")
+    matches = find(library, "rye")
+    expected = [section_id for section_id in library.walk() if "rye" in library.own_text(section_id)]
+    assert [section_id for section_id, _ in matches.list_sections(START, 99)] == expected
+    assert matches.count == str(library.root.text).count("rye")
+
+
+@pytest.mark.parametrize("window", [1, 3, 1_000])
+@pytest.mark.parametrize(
+    ("text", "words", "found"),
+    [
+        ("One two.\nONE\tTwo, one\r\ntwo", "one two", [0, 9]),
+        ("aaaaa", "AA", [0, 2]),
+        ("İİ word", "word", [3]),
+        ("x İstanbul", "İstan", [2]),
+    ],
+)
+def test_places_are_found_whatever_the_case_the_line_ends_and_the_length_of_a_step(
+    text: str, words: str, found: list[int], window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_search, "_WINDOW", window)
+    assert list(asyncio.run(run_between_keys(scan(text, words)))) == found
+
+
+@given(st.text())
+def test_folding_keeps_the_length(text: str) -> None:
+    assert len(fold_case(text)) == len(text)
