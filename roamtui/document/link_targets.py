@@ -63,9 +63,12 @@ def _resolve_address(url: str, fragment: str, library: Library) -> LinkEnd:
     page_id = find_page(library, url)
     if page_id is None:
         return WebLink(url)
-    page = library.file(page_id)
-    found = find_anchor(library, page.ids[0], unquote(fragment)) if fragment and page is not None and page.ids else None
-    return SectionLink(found or page_id)
+    return _find_in_file(page_id, unquote(fragment), library)
+
+
+def _find_in_file(file_id: str, fragment: str, library: Library) -> SectionLink:
+    file = library.file(file_id) if fragment else None
+    return SectionLink((file and file.ids and find_anchor(library, file.ids[0], fragment)) or file_id)
 
 
 def find_page(library: Library, url: str) -> str | None:
@@ -84,9 +87,7 @@ def _resolve_path(path: str, fragment: str, library: Library, section_id: str) -
     file_id = find_file(library, section_id, path)
     if file_id is None:
         return DeadLink(f'This link leads to another file, "{path}", which is not open here.')
-    file = library.file(file_id)
-    found = find_anchor(library, file.ids[0], fragment) if fragment and file is not None and file.ids else None
-    return SectionLink(found or file_id)
+    return _find_in_file(file_id, fragment, library)
 
 
 def find_file(library: Library, section_id: str, path: str) -> str | None:

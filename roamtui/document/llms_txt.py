@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from roamtui.document.columns import Columns, Row, build_columns
-from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.markdown.blocks import (
     Block,
     Details,
@@ -26,7 +25,7 @@ from roamtui.document.markdown.blocks import (
 )
 from roamtui.document.markdown.reading import read_markdown
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import measure_front_matter
+from roamtui.document.parse import find_body
 from roamtui.document.plain import plain_line, shorten
 from roamtui.sources.web.address import resolve_link
 
@@ -120,10 +119,7 @@ def name_address(url: str) -> str:
 
 def _list_links(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield the links in the list items of a text: where the line of the item begins, title and address."""
-    normal = normalise_line_ends(text)
-    starts = find_line_starts(text)
-    front_lines = normal.count("\n", 0, measure_front_matter(normal))
-    begin = starts[front_lines] if front_lines < len(starts) else len(text)
+    begin = find_body(text)
     markdown = read_markdown(text[begin:], start=begin)
     last = 0
     for start, words in _list_words(markdown.blocks):

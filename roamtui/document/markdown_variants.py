@@ -44,18 +44,13 @@ def make_variant_address(url: str, style: VariantStyle) -> str | None:
     last = stem.rpartition("/")[2]
     if "." in last and not suffix and not last.rpartition(".")[2].isdigit():
         return None
-    path: str | None = None
-    match style:
-        case VariantStyle.SUFFIX:
-            path = f"{stem.removesuffix(suffix) or '/index'}.md"
-        case VariantStyle.HTML_SUFFIX:
-            path = f"{stem}.md" if suffix else f"{stem or '/index'}.html.md"
-        case VariantStyle.INDEX_HTML:
-            path = None if suffix else f"{stem}/index.html.md"
-        case VariantStyle.INDEX:
-            path = None if suffix else f"{stem}/index.md"
-        case _:
-            pass
+    paths = {
+        VariantStyle.SUFFIX: f"{stem.removesuffix(suffix) or '/index'}.md",
+        VariantStyle.HTML_SUFFIX: f"{stem}.md" if suffix else f"{stem or '/index'}.html.md",
+        VariantStyle.INDEX_HTML: None if suffix else f"{stem}/index.html.md",
+        VariantStyle.INDEX: None if suffix else f"{stem}/index.md",
+    }
+    path = paths[style]
     return None if path is None else urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
 
@@ -65,7 +60,6 @@ class VariantStyles:
     def __init__(self) -> None:
         self._known: dict[str, VariantStyle] = {}
         self._locks: dict[str, threading.Lock] = {}
-        self._guard = threading.Lock()
 
     def find(self, origin: str) -> VariantStyle | None:
         """Return the style of an origin, None while it is not known."""
@@ -75,9 +69,7 @@ class VariantStyles:
         """Find out the style of an origin where it is not known: one page tries, those of other threads wait for it."""
         if origin in self._known:
             return
-        with self._guard:
-            lock = self._locks.setdefault(origin, threading.Lock())
-        with lock:
+        with self._locks.setdefault(origin, threading.Lock()):
             if origin not in self._known:
                 style = try_out()
                 if style is not None:

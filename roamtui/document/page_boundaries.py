@@ -1,4 +1,4 @@
-"""Where pages begin in an llms-full.txt, a file into which a program wrote all pages of a site.
+"""The pages of an llms-full.txt, a file into which a program wrote all pages of a site.
 
 One deliberate difference from CommonMark, for such files alone: a boundary, as programs write it between pages, is no
 Markdown. Each page is read as the file of its own that it was, so that front matter in the middle makes no heading and
@@ -8,10 +8,19 @@ a fence that a page leaves open ends with it.
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from roamtui.document.columns import Row, build_columns
+from roamtui.document.document import Document
+from roamtui.document.headings import scan_headings
+from roamtui.document.node import NodeKind
+from roamtui.document.parse import measure_front_matter, restore_offsets
+from roamtui.sources.web.address import resolve_link
+
+_LEVEL_MAX = 6
 _NAME = re.compile(r"(?:[\w.-]+[-_.])?llms-(?:[\w.]+-)?full\.(?:txt|md|mdx)", re.IGNORECASE)
 _NAMED_MIN = 2
 """Boundaries of one kind, each with an address, that a file with such a name must have."""
@@ -190,3 +199,69 @@ def _after_fence(mark: str, fence: re.Match[str]) -> str:
         return "" if found[0] == "`" and "`" in rest else found
     closes = found[0] == mark[0] and len(found) >= len(mark) and not rest.strip()
     return "" if closes else mark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    boundary: Boundary
+    title: str
+    level: int
+    """Of the heading that is its title, 0 where it has none."""
+    headings: tuple[Row, ...]
+    """Those below its title."""
+
+
+def divide_pages(document: Document, normal: str, boundaries: Sequence[Boundary]) -> Document:
+    """Return a document whose sections are the pages of its text, and what stands before the first."""
+    ends = [*(boundary.start for boundary in boundaries[1:]), len(normal)]
+    shown = blank_front_matter(normal)
+    pages = [_read_page(shown, boundary, end) for boundary, end in zip(boundaries, ends, strict=True)]
+    levels = [page.level for page in pages if page.level]
+    level = max(sorted(set(levels)), key=levels.count, default=1)
+    rows = _list_opening_rows(normal, boundaries[0].start)
+    title = next((row.title for row in rows if row.level == 1), "")
+    for page in pages:
+        url = resolve_link(document.url or "", page.boundary.url) or page.boundary.url
+        rows.append(Row(NodeKind.SECTION, level, page.title, page.boundary.start, url))
+        deeper = max(0, level + 1 - min((heading.level for heading in page.headings), default=_LEVEL_MAX + 1))
+        rows.extend(
+            replace(heading, level=min(_LEVEL_MAX, heading.level + deeper), url=url) for heading in page.headings
+        )
+    if len(normal) != len(document.text):
+        starts = restore_offsets(str(document.text), normal, array("Q", (row.start for row in rows)))
+        rows = [replace(row, start=start) for row, start in zip(rows, starts, strict=True)]
+    return replace(document, title=title or document.title, columns=build_columns(rows, len(document.text)))
+
+
+def _list_opening_rows(normal: str, end: int) -> list[Row]:
+    opening = normal[:end]
+    rows = _scan(opening, measure_front_matter(opening))
+    if end and not (rows and rows[0].start == 0):
+        rows.insert(0, Row(NodeKind.PREAMBLE, 0, "", 0))
+    return rows
+
+
+def _read_page(normal: str, boundary: Boundary, end: int) -> _Page:
+    """Return a page; a heading with which its text begins is its title, unless its boundary has another one."""
+    headings = _scan(normal[boundary.body_start : end], 0, boundary.body_start)
+    named = _scan(f"# {boundary.title}", 0) if boundary.title else []
+    title = named[0].title if named else ""
+    level = boundary.level
+    if headings and not normal[boundary.body_start : headings[0].start].strip():
+        first = headings[0]
+        if not level or first.title.casefold() == title.casefold():
+            level = level or first.level
+            title = first.title
+            headings = headings[1:]
+    if not title:
+        title = headings[0].title if headings else boundary.url.rstrip("/").rpartition("/")[2]
+    return _Page(boundary=boundary, title=title, level=level, headings=tuple(headings))
+
+
+def _scan(text: str, start: int, shift: int = 0) -> list[Row]:
+    """Return the headings of a text."""
+    columns = scan_headings(text, start)
+    return [
+        Row(NodeKind.SECTION, level, title, offset + shift)
+        for level, title, offset in zip(columns.levels, columns.titles, columns.offsets, strict=True)
+    ]

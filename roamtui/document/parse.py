@@ -66,9 +66,7 @@ def parse_document(
     if headings and headings.levels:
         columns = _build_sections(text, normal, headings)
     else:
-        starts = find_line_starts(text)
-        front_lines = normal.count("\n", 0, front_length)
-        body_start = starts[front_lines] if front_lines < len(starts) else len(text)
+        body_start = find_body(text) if is_markdown else 0
         rows = [Row(NodeKind.PREAMBLE, 0, "", 0)] if body_start else []
         rows.extend(group_paragraphs(text, body_start))
         columns = build_columns(rows, len(text))
@@ -95,9 +93,16 @@ def parse_raw(raw: RawText, *, key: str = "", url: str | None = None, has_links:
     name = raw.name.rpartition("/")[2]
     if not raw.is_markdown or raw.is_converted or not (url or _may_be_special(raw.text, name)):
         return document
-    from roamtui.document.page import parse_special  # noqa: PLC0415 - few documents need it
+    from roamtui.document.llms_txt import add_links, is_link_list  # noqa: PLC0415 - few documents need them
+    from roamtui.document.page_boundaries import divide_pages, find_boundaries  # noqa: PLC0415 - likewise
 
-    return parse_special(document, name, has_links=has_links)
+    normal = normalise_line_ends(raw.text)
+    boundaries = find_boundaries(normal, name)
+    if boundaries:
+        return divide_pages(document, normal, boundaries)
+    if has_links and is_link_list(normal, name, is_fetched=url is not None):
+        return replace(document, columns=add_links(document.columns, raw.text, url))
+    return document
 
 
 def _build_sections(text: str, normal: str, headings: Headings) -> Columns:
@@ -147,6 +152,16 @@ def _may_be_special(text: str, name: str) -> bool:
     head = text[:_HEAD_LENGTH].lstrip()
     is_quoted = head.startswith("# ") and "\n>" in head
     return any(text.count(sign) >= _SIGNS_MIN for sign in (_SIGNS if is_quoted else _SIGNS[:-1]))
+
+
+def find_body(text: str) -> int:
+    """Return where a text with any line ends goes on after its front matter."""
+    normal = normalise_line_ends(text)
+    lines = normal.count("\n", 0, measure_front_matter(normal))
+    if not lines:
+        return 0
+    starts = find_line_starts(text)
+    return starts[lines] if lines < len(starts) else len(text)
 
 
 def measure_front_matter(text: str) -> int:
