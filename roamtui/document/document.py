@@ -97,11 +97,9 @@ class Document:
         return frozenset(
             self.ids[found.start()]
             for found in _LEVEL_ZERO.finditer(columns.levels)
-            if columns.kinds[found.start()] is NodeKind.PREAMBLE and not self._read_row(found.start()).strip()
+            if columns.kinds[found.start()] is NodeKind.PREAMBLE
+            and not self.text[columns.starts[found.start()] : columns.starts[found.end()]].strip()
         )
-
-    def _read_row(self, row: int) -> str:
-        return self.text[self.columns.starts[row] : self.columns.starts[row + 1]]
 
     def list_children(self, row: int) -> tuple[str, ...]:
         """Return the ids of the rows directly below `row`; those at the top for -1."""

@@ -102,9 +102,7 @@ class Library:
 
     def is_loaded(self, section_id: str) -> bool:
         """Return whether what stands below a node is known; what could not be read may be tried again."""
-        return self._is_loaded_at(section_id, *self.locate(section_id))
-
-    def _is_loaded_at(self, section_id: str, document: Document, row: int) -> bool:
+        document, row = self.locate(section_id)
         columns = document.columns
         if columns.kinds[row] not in _LOADABLE or columns.ends[row] - row > 1:
             return True
@@ -141,9 +139,7 @@ class Library:
 
     def parent(self, section_id: str) -> str | None:
         """Return the id of the node above, None at the top."""
-        return self._find_parent(*self.locate(section_id))
-
-    def _find_parent(self, document: Document, row: int) -> str | None:
+        document, row = self.locate(section_id)
         parent_row = document.columns.parents[row]
         if parent_row >= 0:
             return document.ids[parent_row]
@@ -249,7 +245,7 @@ class Library:
             path=path,
             doc="/".join(path) if kind in _LISTED else document.key,
             url=columns.urls[row] or document.url,
-            parent=self._find_parent(document, row),
+            parent=self.parent(section_id),
             start_line=first,
             end_line=last,
             own_end_line=own_last,
@@ -258,7 +254,7 @@ class Library:
             tokens=tokens[end] - tokens[row] + tokens_below,
             own_tokens=document.own_tokens[row],
             descendants=end - row - 1 + nodes_below,
-            is_loaded=self._is_loaded_at(section_id, document, row),
+            is_loaded=self.is_loaded(section_id),
             problem=self.problem_of(section_id),
         )
 
@@ -369,14 +365,14 @@ class Library:
         return document.find_summary(row, self.summaries)
 
     def graft(self, section_id: str, document: Document) -> Library:
-        """Return a library in which `document` stands below the node `section_id`.
-
-        Where ids collide, the later file by key is salted, so that ids do not depend on the order of loading.
-        """
+        """Return a library in which `document` stands below the node `section_id`; see `graft_all`."""
         return self.graft_all({section_id: document})
 
     def graft_all(self, documents: Mapping[str, Document]) -> Library:
-        """Return a library in which each of `documents` stands below the node whose id it has here; see `graft`."""
+        """Return a library in which each of `documents` stands below the node whose id it has here.
+
+        Where ids collide, the later file by key is salted, so that ids do not depend on the order of loading.
+        """
         for section_id in documents:
             self.locate(section_id)
         found = _find_aliases(self.grafts, documents)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from pathlib import Path
 
 from roamtui.agent.answer import count_verified
@@ -74,37 +75,22 @@ class _Material:
     documents: Mapping[str, Document]
 
 
-class _Libraries:
-    """The libraries that questions are asked of, each made once and ready to search."""
+def _make_material(plan: Plan, doc: str) -> _Material:
+    """Return what questions about a document are asked of, ready to search; those about all of them where it is empty.
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._made: dict[str, _Material] = {}
-
-    def take(self, doc: str) -> _Material:
-        """Return what a question about a document is asked of.
-
-        Raises:
-            SourceError: It cannot be read.
-        """
-        name = "" if self._plan.key.scope == SCOPE_ALL else doc
-        material = self._made.pop(name, None) or self._make(doc)
-        self._made[name] = material
-        if len(self._made) > _KEPT_DOCUMENTS:
-            self._made.pop(next(iter(self._made)))
-        return material
-
-    def _make(self, doc: str) -> _Material:
-        if self._plan.key.scope == SCOPE_ALL:
-            library = build_folder_library(self._plan.docs)
-            documents = {document.key: document for document in library.grafts.values()}
-        else:
-            library = build_document_library(self._plan.docs, doc)
-            documents = {doc: library.root}
-        searcher = self._plan.make_searcher(library)
-        if searcher is not None:
-            searcher.search(_WARM_UP, limit=1)
-        return _Material(library=library, searcher=searcher, documents=documents)
+    Raises:
+        SourceError: It cannot be read.
+    """
+    if doc:
+        library = build_document_library(plan.docs, doc)
+        documents = {doc: library.root}
+    else:
+        library = build_folder_library(plan.docs)
+        documents = {document.key: document for document in library.grafts.values()}
+    searcher = plan.make_searcher(library)
+    if searcher is not None:
+        searcher.search(_WARM_UP, limit=1)
+    return _Material(library=library, searcher=searcher, documents=documents)
 
 
 async def run_plan(plan: Plan, file: RowFile | None = None, tell: Callable[[int, int], None] | None = None) -> Course:
@@ -119,15 +105,13 @@ async def run_plan(plan: Plan, file: RowFile | None = None, tell: Callable[[int,
         RoamtuiError: The documents cannot be read, or the model answers nothing.
     """
     course = Course()
-    libraries = _Libraries(plan)
+    take = lru_cache(maxsize=_KEPT_DOCUMENTS)(partial(_make_material, plan))
     if plan.key.scope == SCOPE_ALL:
-        libraries.take("")
+        take("")
     waiting = iter(plan.questions)
     make_model = plan.make_model
     models = [None] if make_model is None else [make_model() for _ in range(plan.jobs)]
-    tasks = [
-        asyncio.ensure_future(_work(waiting, _Worker(plan, libraries, course, file, model, tell))) for model in models
-    ]
+    tasks = [asyncio.ensure_future(_work(waiting, _Worker(plan, take, course, file, model, tell))) for model in models]
     try:
         await asyncio.gather(*tasks)
     finally:
@@ -145,7 +129,7 @@ class _Worker:
     """Where one of the questions asked side by side is worked on."""
 
     plan: Plan
-    libraries: _Libraries
+    take: Callable[[str], _Material]
     course: Course
     file: RowFile | None
     model: Model | None
@@ -170,7 +154,7 @@ async def _work(waiting: Iterator[EvalQuestion], worker: _Worker) -> None:
 async def _score(question: EvalQuestion, worker: _Worker) -> QuestionRow | None:
     """Return the result of a question, None where there is none; the reason is among the problems then."""
     try:
-        material = worker.libraries.take(question.doc)
+        material = worker.take("" if worker.plan.key.scope == SCOPE_ALL else question.doc)
         golds = find_gold_ids(question, material.documents)
     except RoamtuiError as error:
         worker.course.problems.append(f"question {question.id} (line {question.line_number}) is left out: {error}")
