@@ -16,7 +16,7 @@ from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.output import write_note, write_notes, write_text
 from roamtui.models.base import Model
 from roamtui.models.choose import OFFLINE
-from roamtui.models.worker.jobs import Description
+from roamtui.models.worker.jobs import Target
 from roamtui.search.base import SearchParts
 from roamtui.search.documents import list_files
 from roamtui.search.keyword import KeywordSearcher
@@ -106,7 +106,7 @@ def keep_database(library: Library, options: RetrievalOptions, parts: SearchPart
 
 @runtime_checkable
 class _Described(Protocol):
-    async def describe(self) -> Description: ...
+    async def describe(self) -> Target: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ async def _add(library: Library, model: Model, file: SummaryFile, options: Summa
         await model.close()
 
 
-def describe_estimate(estimate: SummaryEstimate, model_name: str, description: Description | None) -> str:
+def describe_estimate(estimate: SummaryEstimate, model_name: str, description: Target | None) -> str:
     """Return in a line what summaries will cost, in dollars where the prices are known."""
     cost = ""
     if description is not None and description.input_usd is not None and description.output_usd is not None:

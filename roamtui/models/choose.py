@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from roamtui.document.plain import plain_line, shorten
-from roamtui.errors import UsageError
+from roamtui.errors import SourceError, UsageError
 from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
 from roamtui.models.recorded import RECORDED, RecordedModel
 from roamtui.models.secrets import PROVIDER_TITLES, find_key_name
 from roamtui.models.worker.process import WorkerProcess
+from roamtui.sources.web.address import parse_address
 
 OFFLINE = "offline"
 
@@ -114,14 +114,10 @@ def check_address(api_base: str | None, flag: str = "--api-base") -> None:
     """
     if api_base is None:
         return
-    try:
-        address = urlsplit(api_base)
-        is_address = address.scheme in ("http", "https") and bool(address.hostname) and api_base.isprintable()
-        holds_secret = address.username is not None
-    except ValueError:
-        is_address = holds_secret = False
-    if holds_secret:
+    if "@" in api_base:
         raise UsageError(f"{flag} must not hold a name or password; set the server's key in the environment.")
-    if not is_address:
+    try:
+        parse_address(api_base)
+    except SourceError:
         shown = shorten(plain_line(api_base), 80)
-        raise UsageError(f'"{shown}" is no address of a server; write {flag} like http://localhost:11434.')
+        raise UsageError(f'"{shown}" is no address of a server; write {flag} like http://localhost:11434.') from None

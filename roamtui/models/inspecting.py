@@ -15,7 +15,7 @@ from roamtui.models.choose import find_usable_models, make_model, suggest_model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
 from roamtui.models.secrets import KEY_NAMES, find_key_name
-from roamtui.models.worker.jobs import Description
+from roamtui.models.worker.jobs import Target
 from roamtui.sources.web.address import AllowedOrigins, origin_of, parse_address
 from roamtui.sources.web.failures import FetchError, UnreachableError
 
@@ -122,8 +122,8 @@ async def inspect_model(
     return report
 
 
-def _report(name: str, description: Description, api_base: str | None, environ: Mapping[str, str]) -> ModelReport:
-    missing = description.missing_keys
+def _report(name: str, description: Target, api_base: str | None, environ: Mapping[str, str]) -> ModelReport:
+    missing = () if description.can_be_asked else description.missing_keys
     key_name = find_key_name(description.provider, environ)
     if missing:
         reason = f"{' or '.join(missing)} is not set"

@@ -10,7 +10,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, Retrying
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
 from roamtui.models.prompt_tools import read_in_words, refuses_tools, translate_request
-from roamtui.models.worker.jobs import Description, Job, Vectors
+from roamtui.models.worker.jobs import Job, Target, Vectors
 from roamtui.models.worker.process import WorkerProcess
 
 
@@ -31,7 +31,7 @@ class LitellmModel:
         self._job = Job(operation="complete", model=name, api_base=api_base, options=self._options)
         self._worker = worker or WorkerProcess(environ)
         self._owns_worker = worker is None
-        self._description: Description | None = None
+        self._description: Target | None = None
         self._has_refused = False
         self._window_tokens = self._options.window_tokens
         if self._window_tokens is None and name.startswith(("ollama/", "ollama_chat/")):
@@ -69,14 +69,14 @@ class LitellmModel:
             with suppress(ModelError):
                 await self.describe()
 
-    async def describe(self) -> Description:
+    async def describe(self) -> Target:
         """Return what is known of the model without asking its provider.
 
         Raises:
             ModelError: Its name leads nowhere, or there is no process to ask.
         """
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
-        found = await self._worker.ask(job, Description)
+        found = await self._worker.ask(job, Target)
         self._description, self._window_tokens = found, found.window_tokens
         return found
 
@@ -115,7 +115,7 @@ class LitellmModel:
     async def _ask(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
         async with aclosing(self._worker.run(replace(self._job, request=request))) as events:
             async for event in events:
-                assert not isinstance(event, Description | Vectors)
+                assert not isinstance(event, Target | Vectors)
                 yield event
 
     async def close(self) -> None:

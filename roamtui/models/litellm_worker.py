@@ -35,7 +35,7 @@ from roamtui.models.worker.jobs import (
     encode_event,
     encode_frame,
 )
-from roamtui.models.worker.targets import UnknownProviderError, describe_target, find_target
+from roamtui.models.worker.targets import UnknownProviderError, find_target
 
 _SETTINGS = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -102,15 +102,13 @@ class LitellmWorker:
     async def run(self) -> None:
         """Serve for ever; the process ends with its input."""
         loop = asyncio.get_running_loop()
-        frames: asyncio.Queue[Frame] = asyncio.Queue()
 
         def deliver(frame: Frame) -> None:
-            loop.call_soon_threadsafe(frames.put_nowait, frame)
+            loop.call_soon_threadsafe(self._obey, frame)
 
         threading.Thread(target=_read_all, args=(self._inward, deliver), daemon=True).start()
         self._loading = asyncio.ensure_future(asyncio.to_thread(load_litellm))
-        while True:
-            self._obey(await frames.get())
+        await asyncio.Event().wait()
 
     def _obey(self, frame: Frame) -> None:
         number = frame["id"]
@@ -139,12 +137,12 @@ class LitellmWorker:
             yield explain_failed_import(error)
             return
         try:
-            target = find_target(litellm, job.model, job.api_base, self._environ)
+            target = find_target(litellm, job, self._environ)
         except UnknownProviderError:
             yield explain_unknown_model(job.model, is_embedder=job.operation == "embed")
             return
         if job.operation == "describe":
-            yield describe_target(target, job.options)
+            yield target
         elif not target.can_be_asked:
             yield explain_missing_keys(target)
         else:

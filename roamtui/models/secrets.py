@@ -44,12 +44,6 @@ _SECRET_SHAPES = re.compile(
 )
 
 
-def find_secrets(environ: Mapping[str, str]) -> frozenset[str]:
-    """Return the values of variables that are named like secrets: no file and no message may hold them."""
-    values = (value.strip() for name, value in environ.items() if _SECRET_NAME.search(name))
-    return frozenset(value for value in values if len(value) >= _SECRET_LENGTH_MIN)
-
-
 def find_key_name(provider: str, environ: Mapping[str, str]) -> str | None:
     """Return the variable that holds this provider's key, None where none is set."""
     upper = provider.upper()
@@ -72,7 +66,8 @@ class Secrets:
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Secrets:
         """Return the values of variables that are named like secrets."""
-        values = {form for value in find_secrets(environ) for form in _list_forms(value)}
+        named = (value.strip() for name, value in environ.items() if _SECRET_NAME.search(name))
+        values = {form for value in named if len(value) >= _SECRET_LENGTH_MIN for form in _list_forms(value)}
         return cls(tuple(sorted(values, key=lambda value: (-len(value), value))))
 
     def redact(self, value: _Json) -> _Json:

@@ -34,9 +34,9 @@ def read_source(name: str, *, kept_dir: Path | None = None, report: PageReport |
         SourceError: It cannot be read or is no text; the message says what to do.
     """
     if name == "-":
-        return read_standard_input(kept_dir=kept_dir)
-    if _SCHEME.match(name):
-        raise SourceError(f"{name} is an address, and only files are opened so far. Save the page and name the file.")
+        if sys.stdin is None or sys.stdin.isatty():
+            raise SourceError('"-" reads a document from a pipe, as in `cat notes.md | roamtui -`.')
+        return make_raw_text(sys.stdin.buffer.read(), source="-", name="standard input", kept_dir=kept_dir)
     return read_file(Path(name), kept_dir=kept_dir, report=report)
 
 
@@ -48,17 +48,6 @@ def is_listed(path: Path) -> bool:
 def is_path(name: str) -> bool:
     """Return whether what a person named is a path, neither an address nor standard input."""
     return name != "-" and not _SCHEME.match(name)
-
-
-def read_standard_input(*, kept_dir: Path | None = None) -> RawText:
-    """Return what standard input holds, to its end.
-
-    Raises:
-        SourceError: It is a keyboard, or no text.
-    """
-    if sys.stdin is None or sys.stdin.isatty():
-        raise SourceError('"-" reads a document from a pipe, as in `cat notes.md | roamtui -`.')
-    return make_raw_text(sys.stdin.buffer.read(), source="-", name="standard input", kept_dir=kept_dir)
 
 
 def read_file(path: Path, *, kept_dir: Path | None = None, report: PageReport | None = None) -> RawText:

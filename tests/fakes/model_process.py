@@ -28,12 +28,12 @@ def main(behaviour: str) -> None:
                 send(number, "cancelled")
             continue
         if job["operation"] == "describe":
-            send(number, "described", provider="fake", window_tokens=9_000, can_call_tools=True, missing_keys=[])
+            send(number, "Target", model="fake/model", provider="fake", window_tokens=9_000, can_call_tools=True)
             continue
         text = job["request"]["messages"][-1]["text"]
         if behaviour == "crash":
             os._exit(1)
-        send(number, "text", text=text)
+        send(number, "TextDelta", text=text)
         if behaviour == "crash later":
             os._exit(1)
         if behaviour == "babble":
@@ -41,7 +41,7 @@ def main(behaviour: str) -> None:
             sys.stdout.flush()
         if behaviour in ("deaf", "slow") and text != "be quick":
             continue
-        send(number, "stopped", reason="stop", thinking="")
+        send(number, "ModelStopped", reason="stop", thinking="")
 
 
 if __name__ == "__main__":

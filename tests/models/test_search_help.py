@@ -36,9 +36,7 @@ def _rerank(background: BackgroundModels, reply: str, *, best_count: int | None 
         "[2, 9, 4]",
         'Here you are:\n```json\n{"scores": [2.0, 9, "4"]}\n```\nDone.',
         '{"1": 2, "2": 9, "3": 4}',
-        '{"scores": [{"section": 1, "score": 2}, {"section": 2, "score": 9}, {"section": 3, "score": 4}]}',
-        "1: 2\n2: 9\n3: 4",
-        "Section 1 - 2\n**Section 2** - 9\n- section 3: 4",
+        '{"scores": {"1": 2, "2": 9, "3": 4}}',
     ],
 )
 def test_scores_order_sections_however_they_are_written(background: BackgroundModels, reply: str) -> None:

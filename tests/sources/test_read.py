@@ -75,11 +75,6 @@ def test_a_missing_file_is_told_with_the_nearest_name(tmp_path: Path) -> None:
     assert f"Did you mean {tmp_path / 'handbook.md'}?" in message
 
 
-@pytest.mark.parametrize("name", ["https://example.invalid/llms.txt", "http://localhost/", "file:///etc/hosts"])
-def test_an_address_is_refused_and_not_fetched(name: str) -> None:
-    assert "address" in _refuse(name)
-
-
 @pytest.mark.parametrize("name", ["/dev/null", "a\0b.md", "x" * 5_000, ""])
 def test_what_cannot_be_opened_is_told(name: str) -> None:
     _refuse(name)

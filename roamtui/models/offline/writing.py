@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from roamtui.models.offline.reading import Given, Reading, is_follow_up
 from roamtui.search.languages import find_language
-from roamtui.search.sentences import best_sentences, find_opening, find_sentences
+from roamtui.search.sentences import RankedSentence, best_sentences, find_opening, find_sentences
 from roamtui.search.terms import find_forms, find_terms, find_words, is_unspaced, query_terms
 from roamtui.search.titles import find_similar
 from roamtui.search.units import UnitKind
@@ -73,10 +74,10 @@ def write_answer(reading: Reading) -> str:
     for candidate in chosen:
         lead = "Another one" if lines else "The passage that fits best"
         lines.append(_write_line(lead, candidate.section, candidate.quote))
-        limit = find_exception(candidate.section, candidate.quote, reading.given, terms, quotes)
-        if limit is not None:
-            quotes.append(limit.quote)
-            lines.append(_write_line("But see", limit.section, limit.quote, limit.title))
+        if limit := find_exception(candidate, reading.given, terms, quotes):
+            part, sentence = limit
+            quotes.append(sentence)
+            lines.append(_write_line("But see", part.section, sentence, part.path[-1]))
     return "\n\n".join(lines)
 
 
@@ -120,11 +121,14 @@ def _rank_candidates(reading: Reading, terms: Sequence[str]) -> list[_Candidate]
         in_section = in_path | {term for _, term in find_terms(section.text, terms, forms)}
         coverage = sum({meant.get(term, term): weights[term] for term in in_section}.values()) / total
         loss = 1 / (1 + _RANK_LOSS * ranks.get(section.section_id, len(ranks)))
-        for start, end, sentence_score in _find_sentences(section.text, terms, weights, forms):
-            quote = section.text[start:end]
+        best = best_sentences(section.text, terms, limit=_SENTENCES_EACH, idf=weights, forms=forms)
+        if not best and (opening := find_opening(section.text)):
+            best = (RankedSentence(opening.start, opening.end, 0.0),)
+        for sentence in best:
+            quote = section.text[sentence.start : sentence.end]
             in_quote = {term for _, term in find_terms(quote, terms, forms)}
             path_gain = _PATH_WEIGHT * sum(weights[term] for term in in_path - in_quote) / total
-            score = (sentence_score + path_gain + _SECTION_SHARE * coverage) * loss
+            score = (sentence.score + path_gain + _SECTION_SHARE * coverage) * loss
             candidates.append(_Candidate(section=section, quote=quote, score=score, coverage=coverage))
     return sorted(candidates, key=lambda candidate: -candidate.score)
 
@@ -142,17 +146,6 @@ def _list_synonyms(terms: Sequence[str], texts: Sequence[str], forms: Mapping[st
 def _find_written(term: str, words: set[str]) -> Iterable[str]:
     """Return how a text writes a term that is mistyped."""
     return find_similar(term, sorted(words)) if len(term) >= _MISTYPED_MIN and term.isalpha() else ()
-
-
-def _find_sentences(
-    text: str, terms: Sequence[str], weights: Mapping[str, float], forms: Mapping[str, str]
-) -> list[tuple[int, int, float]]:
-    """Return the best sentences of a section as start, end and score; its first where none holds a term."""
-    best = best_sentences(text, terms, limit=_SENTENCES_EACH, idf=weights, forms=forms)
-    if best:
-        return [(sentence.start, sentence.end, sentence.score) for sentence in best]
-    opening = find_opening(text)
-    return [(opening.start, opening.end, 0.0)] if opening is not None else []
 
 
 def _choose_given(reading: Reading) -> tuple[Given, ...]:
@@ -211,22 +204,13 @@ _TITLE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NearException:
-    """A sentence that limits what a passage says."""
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What stands under one heading."""
 
     section: Given
-    title: str
-    """Of the heading under which it stands."""
-    quote: str
-
-
-@dataclass(slots=True)
-class _Part:
-    """A heading and the sentences up to the next one."""
-
-    level: int
-    title: str
+    path: tuple[str, ...]
+    """Of the heading."""
     sentences: list[str] = field(default_factory=list)
 
 
@@ -236,54 +220,42 @@ def is_about_exceptions(title: str) -> bool:
 
 
 def find_exception(
-    section: Given, quote: str, given: Sequence[Given], terms: Sequence[str], told: Sequence[str]
-) -> NearException | None:
-    """Return what limits a passage: under a heading of its own below or beside it."""
-    parts = _list_parts(section.text)
-    place = next((index for index, part in enumerate(parts) if quote in part.sentences), None)
-    below = [(section, part) for part in _list_near(parts, place)] if place is not None else []
-    below += [(other, part) for other in given if _is_below(other, section) for part in _list_parts(other.text)]
-    beside = [(other, part) for other in given if _is_beside(other, section) for part in _list_parts(other.text)]
-    for candidates, is_sure in ((below, True), (beside, False)):
-        for other, part in candidates:
-            sentence, held = _choose_sentence(part.sentences, terms)
-            if sentence and (held or is_sure):
-                return NearException(section=other, title=part.title, quote=sentence) if sentence not in told else None
+    candidate: _Candidate, given: Sequence[Given], terms: Sequence[str], told: Sequence[str]
+) -> tuple[_Part, str] | None:
+    """Return what limits a passage, a sentence under a heading about exceptions below or beside its own."""
+    section = candidate.section
+    here = next((part.path for part in _list_parts(section) if candidate.quote in part.sentences), _split(section))
+    others = (other for other in given if other is section or is_about_exceptions(_split(other)[-1]))
+    near = [
+        part
+        for part in chain.from_iterable(map(_list_parts, others))
+        if part.path[:-1] in (here, here[:-1]) and part.path != here and is_about_exceptions(part.path[-1])
+    ]
+    for part in sorted(near, key=lambda part: -len(part.path)):
+        sentence, held = _choose_sentence(part.sentences, terms)
+        if sentence and (held or len(part.path) > len(here)):
+            return (part, sentence) if sentence not in told else None
     return None
 
 
-def _list_parts(text: str) -> list[_Part]:
-    parts = [_Part(0, "")]
+def _split(section: Given) -> tuple[str, ...]:
+    return tuple(section.path.split(" > "))
+
+
+def _list_parts(section: Given) -> list[_Part]:
+    above, text = _split(section)[:-1], section.text
+    parts = [_Part(section, _split(section))]
+    levels: list[tuple[int, str]] = []
     for sentence in find_sentences(text):
         words = text[sentence.start : sentence.end]
         if sentence.kind is UnitKind.HEADING:
             line = text[text.rfind("\n", 0, sentence.start) + 1 : sentence.end].lstrip()
-            parts.append(_Part(len(line) - len(line.lstrip("#")) or 2, words.strip("# ")))
+            level = len(line) - len(line.lstrip("#")) or 2
+            levels = [*(one for one in levels if one[0] < level), (level, words.strip("# "))]
+            parts.append(_Part(section, (*above, *(title for _, title in levels))))
         elif sentence.kind is not UnitKind.TABLE_HEAD:
             parts[-1].sentences.append(words)
     return parts
-
-
-def _list_near(parts: Sequence[_Part], place: int) -> Iterator[_Part]:
-    """Yield the parts about exceptions that are children of a part, or come after it as its siblings."""
-    level = parts[place].level
-    shallowest: float = math.inf  # of the headings up to here: what is deeper belongs to another of them
-    for part in parts[place + 1 :]:
-        if not level or part.level < level:
-            return
-        shallowest = min(shallowest, part.level)
-        if is_about_exceptions(part.title) and part.level == shallowest:
-            yield part
-
-
-def _is_below(other: Given, section: Given) -> bool:
-    title = other.path.rpartition(" > ")[2]
-    return is_about_exceptions(title) and other.path == f"{section.path} > {title}"
-
-
-def _is_beside(other: Given, section: Given) -> bool:
-    parent, _, title = other.path.rpartition(" > ")
-    return is_about_exceptions(title) and parent == section.path.rpartition(" > ")[0] and other is not section
 
 
 def _choose_sentence(sentences: Sequence[str], terms: Sequence[str]) -> tuple[str, int]:

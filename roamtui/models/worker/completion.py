@@ -18,10 +18,9 @@ from uuid import uuid4
 
 from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, TextDelta, ThinkingDelta, ToolSpec, UsageReported
-from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
+from roamtui.models.options import ModelOptions
 from roamtui.models.worker.errors import EmptyReplyError, SilentModelError, UnfinishedReplyError
-from roamtui.models.worker.jobs import Job
-from roamtui.models.worker.targets import Target
+from roamtui.models.worker.jobs import Job, Target
 
 _OUTPUT_TOKENS_MAX = 8_192
 """Anthropic wants a number: long enough for any answer with quotes, short enough for small rate limits."""
@@ -39,28 +38,31 @@ _REASONS = {"length": "length", "content_filter": "filtered"}
 
 def build_arguments(job: Job, target: Target) -> dict[str, Any]:
     """Return what litellm is called with, but for timeouts."""
-    arguments: dict[str, Any] = {
-        "model": target.model,
+    arguments = _build_common(target) | {
         "messages": _build_messages(job.request.messages, target.provider),
         "stream": True,
         "stream_options": {"include_usage": True},
-        "max_retries": 0,
         "num_retries": 0,
     }
     if job.request.tools:
         arguments["tools"] = [_build_tool(tool) for tool in job.request.tools]
         if not job.request.allow_calls:
             arguments["tool_choice"] = "none"
-    if target.api_base:
-        arguments["api_base"] = target.api_base
-    if target.missing_keys:
-        arguments["api_key"] = "none"  # clients of providers refuse to start without any
     if target.is_ollama:
-        arguments["num_ctx"] = job.options.window_tokens or OLLAMA_WINDOW_TOKENS
+        arguments["num_ctx"] = target.window_tokens
     if output_tokens := _find_output_tokens(job, target):
         arguments["max_tokens"] = output_tokens
     if job.options.temperature is not None:
         arguments["temperature"] = job.options.temperature
+    return arguments
+
+
+def _build_common(target: Target) -> dict[str, Any]:
+    arguments: dict[str, Any] = {"model": target.model, "max_retries": 0}
+    if target.api_base:
+        arguments["api_base"] = target.api_base
+    if target.missing_keys:
+        arguments["api_key"] = "none"  # clients of providers refuse to start without any
     return arguments
 
 
@@ -376,26 +378,17 @@ def _build_usage(usage: Any, *, is_counted: bool) -> Usage:  # noqa: ANN401
 
 async def compute_vectors(litellm: Any, job: Job, target: Target) -> list[list[float]]:  # noqa: ANN401
     """Return a vector for each text, in order."""
-    arguments: dict[str, Any] = {
-        "model": _name_for_embedding(target),
+    arguments = _build_common(target) | {
         "input": list(job.texts),
         "timeout": job.options.wait_for_first_token(is_local=target.is_local),
-        "max_retries": 0,
     }
-    if not target.is_ollama:
+    if target.is_ollama:
+        arguments["model"] = f"ollama/{target.model.removeprefix('ollama_chat/')}"  # litellm's name for embedding
+    else:
         arguments["encoding_format"] = "float"
-    if target.api_base:
-        arguments["api_base"] = target.api_base
-    if target.missing_keys:
-        arguments["api_key"] = "none"  # clients of providers refuse to start without any
     reply = await litellm.aembedding(**arguments)
     entries = sorted(reply.data, key=lambda entry: int(entry["index"]))
     vectors = [list(map(float, entry["embedding"])) for entry in entries]
     if len(vectors) != len(job.texts) or len({len(vector) for vector in vectors}) > 1:
         raise ValueError(f"{len(vectors)} vectors of unequal length for {len(job.texts)} texts")
     return vectors
-
-
-def _name_for_embedding(target: Target) -> str:
-    """Return the name by which litellm embeds, which for Ollama is another than in a chat."""
-    return f"ollama/{target.model.removeprefix('ollama_chat/')}" if target.is_ollama else target.model

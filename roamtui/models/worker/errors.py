@@ -16,8 +16,7 @@ from typing import Any
 
 from roamtui.document.plain import plain_line, shorten
 from roamtui.models.secrets import redact_secrets
-from roamtui.models.worker.jobs import Fault
-from roamtui.models.worker.targets import Target
+from roamtui.models.worker.jobs import Fault, Target
 from roamtui.sources.web.replies import read_retry_after
 
 _MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")

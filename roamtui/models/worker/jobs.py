@@ -10,23 +10,21 @@ import json
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from ipaddress import ip_address
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 
 import msgspec
 
 from roamtui.models.base import (
-    CallMade,
     ModelEvent,
-    ModelStopped,
     Request,
-    Retrying,
-    TextDelta,
-    ThinkingDelta,
-    UsageReported,
 )
 from roamtui.models.options import ModelOptions
+from roamtui.models.secrets import PROVIDER_TITLES
 
 Frame = dict[str, Any]
+_LOCAL_NAMES = (".local", ".localhost", ".internal", ".lan")
 _EMPTY = Request(messages=())
 
 
@@ -73,20 +71,66 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
-    """What is known of a model without asking its provider."""
+class Target:
+    """Where a model's name leads, as far as that is known without asking a server."""
 
+    model: str
+    """As litellm is given it."""
     provider: str
     """As litellm calls it."""
-    window_tokens: int | None
-    can_call_tools: bool | None
+    api_base: str | None = None
+    """None for the provider's own."""
+    missing_keys: tuple[str, ...] = ()
+    """Variables of which none is set, though the provider's own server wants one."""
+    key_name: str | None = None
+    """The variable that holds the key."""
+    window_tokens: int | None = None
+    output_tokens: int | None = None
+    """How much it can write at once."""
+    can_call_tools: bool | None = None
     """None where unknown."""
-    missing_keys: tuple[str, ...]
-    """Environment variables of which one has to be set."""
     input_usd: float | None = None
     """Price of one token sent, None where unknown."""
     output_usd: float | None = None
-    """Price of one token of a reply, None where unknown."""
+    """Price of one token of a reply, likewise."""
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether a request makes sense: a server of the person's own may do without a key."""
+        return not self.missing_keys or self.api_base is not None
+
+    @property
+    def is_ollama(self) -> bool:
+        """Whether Ollama answers."""
+        return self.provider == "ollama_chat"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server is this machine or one of the same private network, as far as its address tells."""
+        try:
+            host = urlsplit(self.api_base or "").hostname
+        except ValueError:
+            return False
+        if not host:
+            return False
+        try:
+            return not ip_address(host).is_global
+        except ValueError:
+            return "." not in host or host.endswith(_LOCAL_NAMES)
+
+    @property
+    def address(self) -> str | None:
+        """Host and port of `api_base`, None for the provider's own."""
+        if self.api_base is None:
+            return None
+        return urlsplit(self.api_base).netloc.rpartition("@")[2] or self.api_base
+
+    @property
+    def title(self) -> str:
+        """Who answers, as a person knows it."""
+        if self.address is not None and not self.is_ollama:
+            return self.address
+        return PROVIDER_TITLES.get(self.provider, self.provider)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +149,13 @@ class Vectors:
         return [array("f", base64.b64decode(vector)) for vector in self.encoded]
 
 
-JobEvent = ModelEvent | Fault | Description | Vectors
-"""What comes of a job; a fault, a description and vectors are the last, like the end of a reply."""
-
-
-def count_shared(before: Sequence[object], now: Sequence[object]) -> int:
-    """Return how many values two sequences begin with both."""
-    pairs = zip(before, now, strict=False)
-    return next((index for index, (old, new) in enumerate(pairs) if old != new), min(len(before), len(now)))
+JobEvent = ModelEvent | Fault | Target | Vectors
+"""What comes of a job; a fault, a target and vectors are the last, like the end of a reply."""
 
 
 def encode_event(event: JobEvent) -> dict[str, Any]:
-    """Return `event` as plain values, its kind under `event`."""
-    return {"event": _KINDS[type(event)], "data": msgspec.to_builtins(event)}
+    """Return `event` as plain values, the name of its class under `event`."""
+    return {"event": type(event).__name__, "data": msgspec.to_builtins(event)}
 
 
 def decode_event(frame: Mapping[str, Any]) -> JobEvent:
@@ -131,15 +169,4 @@ def decode_event(frame: Mapping[str, Any]) -> JobEvent:
     return event
 
 
-_EVENTS: Mapping[str, type[JobEvent]] = {
-    "text": TextDelta,
-    "thinking": ThinkingDelta,
-    "call": CallMade,
-    "usage": UsageReported,
-    "retrying": Retrying,
-    "stopped": ModelStopped,
-    "fault": Fault,
-    "described": Description,
-    "embedded": Vectors,
-}
-_KINDS = {event: kind for kind, event in _EVENTS.items()}
+_EVENTS = {event.__name__: event for event in get_args(JobEvent)}

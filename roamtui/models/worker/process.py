@@ -17,11 +17,11 @@ import msgspec
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Retrying
 from roamtui.models.worker.jobs import (
-    Description,
     Fault,
     Frame,
     Job,
     JobEvent,
+    Target,
     Vectors,
     decode_event,
     encode_frame,
@@ -32,8 +32,8 @@ WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
 _END_SECONDS = 1.0
 _FRAME_BYTES_MAX = 1 << 28
 """A longer line is no frame: something else has written to the pipe."""
-_Reply = TypeVar("_Reply", Description, Vectors)
-_LAST_EVENTS = frozenset({"stopped", "fault", "described", "embedded", "cancelled"})
+_Reply = TypeVar("_Reply", Target, Vectors)
+_LAST_EVENTS = frozenset({"ModelStopped", "Fault", "Target", "Vectors", "cancelled"})
 _CRASHED = Fault(
     reason="The model's process ended unexpectedly", advice="ask again", is_retryable=True, is_passing=True
 )
@@ -169,7 +169,7 @@ class WorkerProcess:
         """The running process's id, None where none runs."""
         return None if self._link is None or self._link.is_ended else self._link.pid
 
-    async def run(self, job: Job) -> AsyncGenerator[ModelEvent | Description | Vectors, None]:
+    async def run(self, job: Job) -> AsyncGenerator[ModelEvent | Target | Vectors, None]:
         """Yield what comes of a job. Closing the iterator early, or cancelling the task that reads it, cancels the job.
 
         A passing fault is answered by sending the job again, as long as nothing has come of it.

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
 
-from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
-from roamtui.models.secrets import KEY_NAMES, PROVIDER_TITLES, find_key_name
-from roamtui.models.worker.jobs import Description
+from roamtui.models.options import OLLAMA_WINDOW_TOKENS
+from roamtui.models.secrets import KEY_NAMES, find_key_name
+from roamtui.models.worker.jobs import Job, Target
 
 _BASE_NAMES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
@@ -18,106 +15,32 @@ _BASE_NAMES: Mapping[str, tuple[str, ...]] = {
     "ollama_chat": ("OLLAMA_API_BASE",),
 }
 _OLLAMA_BASE = "http://localhost:11434"
-_LOCAL_NAMES = (".local", ".localhost", ".internal", ".lan")
 
 
 class UnknownProviderError(Exception):
     """A model name belongs to no provider that litellm knows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """The model of a job, resolved."""
-
-    model: str
-    """As litellm is given it."""
-    provider: str
-    api_base: str | None = None
-    """None for the provider's own."""
-    missing_keys: tuple[str, ...] = ()
-    """Variables of which none is set, though the provider's own server wants one."""
-    key_name: str | None = None
-    """The variable that holds the key."""
-    window_tokens: int | None = None
-    output_tokens: int | None = None
-    can_call_tools: bool | None = None
-    input_usd: float | None = None
-    """Price of one token sent, None where unknown."""
-    output_usd: float | None = None
-
-    @property
-    def can_be_asked(self) -> bool:
-        """Whether a request makes sense: a server of the person's own may do without a key."""
-        return not self.missing_keys or self.api_base is not None
-
-    @property
-    def is_ollama(self) -> bool:
-        """Whether Ollama answers."""
-        return self.provider == "ollama_chat"
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the server is this machine or one of the same private network, as far as its address tells."""
-        try:
-            host = urlsplit(self.api_base or "").hostname
-        except ValueError:
-            return False
-        if not host:
-            return False
-        try:
-            return not ip_address(host).is_global
-        except ValueError:
-            return "." not in host or host.endswith(_LOCAL_NAMES)
-
-    @property
-    def address(self) -> str | None:
-        """Host and port of `api_base`, None for the provider's own."""
-        if self.api_base is None:
-            return None
-        return urlsplit(self.api_base).netloc.rpartition("@")[2] or self.api_base
-
-    @property
-    def title(self) -> str:
-        """Who answers, as a person knows it."""
-        if self.address is not None and not self.is_ollama:
-            return self.address
-        return PROVIDER_TITLES.get(self.provider, self.provider)
-
-
-def find_target(litellm: Any, model: str, api_base: str | None, environ: Mapping[str, str]) -> Target:  # noqa: ANN401
-    """Return where `model` leads.
+def find_target(litellm: Any, job: Job, environ: Mapping[str, str]) -> Target:  # noqa: ANN401
+    """Return where the name of a job's model leads.
 
     Raises:
         UnknownProviderError: It leads nowhere.
     """
-    provider, model = _find_provider(litellm, model)
-    base = api_base or _find_base(provider, environ)
-    missing = _find_missing_keys(litellm, model, provider, environ)
+    provider, model = _find_provider(litellm, job.model)
     info = _find_limits(litellm, model, provider)
+    known_tokens = OLLAMA_WINDOW_TOKENS if provider == "ollama_chat" else _as_count(info.get("max_input_tokens"))
     return Target(
         model=model,
         provider=provider,
-        api_base=base,
-        missing_keys=missing,
+        api_base=job.api_base or _find_base(provider, environ),
+        missing_keys=_find_missing_keys(litellm, model, provider, environ),
         key_name=find_key_name(provider, environ),
-        window_tokens=_as_count(info.get("max_input_tokens")),
+        window_tokens=job.options.window_tokens or known_tokens,
         output_tokens=_as_count(info.get("max_output_tokens")),
         can_call_tools=_find_tool_support(litellm, model, provider, info),
         input_usd=_as_price(info.get("input_cost_per_token")),
         output_usd=_as_price(info.get("output_cost_per_token")),
-    )
-
-
-def describe_target(target: Target, options: ModelOptions) -> Description:
-    """Return what the program is told of a target."""
-    ollama = OLLAMA_WINDOW_TOKENS if target.is_ollama else None
-    return Description(
-        provider=target.provider,
-        window_tokens=options.window_tokens or ollama or target.window_tokens,
-        can_call_tools=target.can_call_tools,
-        missing_keys=() if target.can_be_asked else target.missing_keys,
-        input_usd=target.input_usd,
-        output_usd=target.output_usd,
     )
 
 

@@ -115,8 +115,13 @@ class Fetcher:
         current, problem = address, ""
         with self._time_limit.within(self._options.total_seconds_max):
             for _ in range(self._options.redirects_max + 1):
-                allows_local = allowed.may_be_local(current)
-                request = self._make_request(current, accept, allows_local=allows_local, report=report)
+                request = Request(
+                    url=current,
+                    headers={"Accept": accept},
+                    allows_local=allowed.may_be_local(current),
+                    bytes_max=self._options.body_bytes_max,
+                    report=report,
+                )
                 found = self._find(request, accept)
                 problem = problem or found.problem
                 if found.entry.location is None:
@@ -130,15 +135,6 @@ class Fetcher:
         """Close all connections; a fetch under way fails."""
         self._sites.close()
         self._exchange.close()
-
-    def _make_request(self, url: str, accept: str, *, allows_local: bool, report: Report | None) -> Request:
-        return Request(
-            url=url,
-            headers={"Accept": accept},
-            allows_local=allows_local,
-            bytes_max=self._options.body_bytes_max,
-            report=report,
-        )
 
     def _make_page(self, url: str, found: _Found) -> FetchedPage:
         entry = found.entry

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from roamtui.sources.web.address import is_same_site, origin_of, resolve_link
-from roamtui.sources.web.cache import CachedReply, PageCache
-from roamtui.sources.web.exchange import PAGE_STATUSES, Exchange, Reply, Request
+from roamtui.sources.web.address import origin_of
+from roamtui.sources.web.cache import PageCache
+from roamtui.sources.web.exchange import Exchange, Reply, Request
 from roamtui.sources.web.failures import FetchError
 from roamtui.sources.web.replies import is_kept, make_entry, read_retry_after
 
@@ -23,23 +23,12 @@ if TYPE_CHECKING:
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _FIRST_WAIT_SECONDS = 1.0
 """Before the first retry where the site names no time; twice as long before the next."""
-_ROBOTS_REDIRECTS_MAX = 2
 ROBOTS_BYTES_MAX = 500_000
 """As much of the file as RFC 9309 wants to be read."""
 ROBOTS_ACCEPT = "text/plain, */*;q=0.1"
 ROBOTS_FRESH_SECONDS = 86_400.0
 """The file may be used for a day without asking again (RFC 9309)."""
 _AGENT = "roamtui"
-
-
-class _Site:
-    """What is known of one origin."""
-
-    def __init__(self, connections_max: int) -> None:
-        self.throttle = HostThrottle(connections_max)
-        self.robots_lock = threading.Lock()
-        self.is_robots_read = False
-        self.requests = 0
 
 
 class PoliteExchange:
@@ -52,7 +41,7 @@ class PoliteExchange:
         self._options = options
         self._time_limit = time_limit
         self._cache = cache
-        self._sites: dict[str, _Site] = {}
+        self._sites: dict[str, Site] = {}
         self._lock = threading.Lock()
         self._is_closed = False
 
@@ -73,7 +62,7 @@ class PoliteExchange:
                 seconds = _FIRST_WAIT_SECONDS * 2**waits
             if seconds > min(self._options.retry_seconds_max, self._time_limit.remaining()):
                 return reply
-            site.throttle.pause(seconds)
+            site.pause(seconds)
             waits += 1
 
     def close(self) -> None:
@@ -82,24 +71,24 @@ class PoliteExchange:
             self._is_closed = True
             sites = list(self._sites.values())
         for site in sites:
-            site.throttle.close()
+            site.close()
 
-    def _find_site(self, url: str) -> _Site:
+    def _find_site(self, url: str) -> Site:
         origin = origin_of(url)
         with self._lock:
             site = self._sites.get(origin)
             if site is None:
-                site = self._sites[origin] = _Site(self._options.connections_per_host)
+                site = self._sites[origin] = Site(self._options.connections_per_host)
                 if self._is_closed:
-                    site.throttle.close()
+                    site.close()
             return site
 
     @contextmanager
-    def _turn(self, site: _Site, url: str, *, is_first: bool) -> Iterator[None]:
+    def _turn(self, site: Site, url: str, *, is_first: bool) -> Iterator[None]:
         """Hold a turn. The wait for the first one is no fault of the site: it does not count as the fetch's time."""
         seconds_max = self._options.total_seconds_max if is_first else self._time_limit.remaining()
         try:
-            waited = site.throttle.take(seconds_max)
+            waited = site.take(seconds_max)
         except ThrottledError:
             raise FetchError(f"{url} was not fetched: too many other pages of that site are. Try again.") from None
         if is_first:
@@ -107,9 +96,9 @@ class PoliteExchange:
         try:
             yield
         finally:
-            site.throttle.release()
+            site.release()
 
-    def _heed_robots(self, site: _Site, request: Request) -> None:
+    def _heed_robots(self, site: Site, request: Request) -> None:
         """Read the site's robots.txt before its second page; others wait for that, but never for long."""
         seconds = self._options.robots_seconds_max
         if site.is_robots_read or not site.robots_lock.acquire(timeout=seconds):
@@ -121,51 +110,42 @@ class PoliteExchange:
                 with self._time_limit.within(seconds):
                     delay = Protego.parse(self._read_robots(site, request)).crawl_delay(_AGENT)
                 if delay is not None and delay > 0:
-                    site.throttle.slow_down(min(delay, self._options.crawl_delay_seconds_max))
+                    site.slow_down(min(delay, self._options.crawl_delay_seconds_max))
                 site.is_robots_read = True
         finally:
             site.robots_lock.release()
 
-    def _read_robots(self, site: _Site, request: Request) -> str:
+    def _read_robots(self, site: Site, request: Request) -> str:
         """Return the site's robots.txt, empty where there is none that can be read."""
         url = f"{origin_of(request.url)}/robots.txt"
-        for _ in range(_ROBOTS_REDIRECTS_MAX + 1):
-            entry = self._find_robots(site, replace(request, url=url))
-            if entry is None or entry.location is None:
-                return entry.body.decode("utf-8", "replace") if entry and entry.status in PAGE_STATUSES else ""
-            target = resolve_link(url, entry.location)
-            if target is None or not is_same_site(origin_of(request.url), origin_of(target)):
-                return ""
-            url = target
-        return ""
-
-    def _find_robots(self, site: _Site, request: Request) -> CachedReply | None:
-        known = None if self._cache is None else self._cache.load(request.url, ROBOTS_ACCEPT)
-        if known is not None and known.is_fresh(time.time()):
-            return known
-        robots = replace(request, headers={"Accept": ROBOTS_ACCEPT}, bytes_max=ROBOTS_BYTES_MAX, report=None)
-        try:
-            with self._turn(site, request.url, is_first=False):
-                reply = self._exchange.ask(robots)
-        except FetchError:
-            return None
+        known = None if self._cache is None else self._cache.load(url, ROBOTS_ACCEPT)
         now = time.time()
-        entry = make_entry(request.url, ROBOTS_ACCEPT, reply, now=now, fresh_seconds_max=ROBOTS_FRESH_SECONDS)
-        if self._cache is not None and is_kept(reply):
-            self._cache.save(replace(entry, fresh_until=now + ROBOTS_FRESH_SECONDS))
-        return entry
+        if known is None or not known.is_fresh(now):
+            headers = {"Accept": ROBOTS_ACCEPT}
+            robots = replace(request, url=url, headers=headers, bytes_max=ROBOTS_BYTES_MAX, report=None)
+            try:
+                with self._turn(site, url, is_first=False):
+                    reply = self._exchange.ask(robots)
+            except FetchError:
+                return ""
+            known = make_entry(url, ROBOTS_ACCEPT, reply, now=now, fresh_seconds_max=0.0)
+            if self._cache is not None and is_kept(reply):
+                self._cache.save(replace(known, fresh_until=now + ROBOTS_FRESH_SECONDS))
+        return known.body.decode("utf-8", "replace")
 
 
 class ThrottledError(Exception):
     """The wait for a turn was too long, or nobody gets one any more."""
 
 
-class HostThrottle:
-    """Hands out turns on one host. Thread-safe."""
+class Site:
+    """Hands out turns on one origin. Thread-safe."""
 
-    def __init__(self, at_once_max: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, at_once_max: int) -> None:
+        self.robots_lock = threading.Lock()
+        self.is_robots_read = False
+        self.requests = 0
         self._at_once_max = at_once_max
-        self._clock = clock
         self._condition = threading.Condition()
         self._active = 0
         self._next_at = -float("inf")
@@ -182,9 +162,9 @@ class HostThrottle:
             ThrottledError: There is none in time.
         """
         with self._condition:
-            began_at = self._clock()
+            began_at = time.monotonic()
             while not self._is_closed:
-                now = self._clock()
+                now = time.monotonic()
                 pause = self._next_at - now
                 if self._active < self._at_once_max and pause <= 0:
                     self._active += 1
@@ -207,12 +187,12 @@ class HostThrottle:
         with self._condition:
             self._at_once_max = 1
             self._delay_seconds = delay_seconds
-            self._next_at = max(self._next_at, self._clock() + delay_seconds)
+            self._next_at = max(self._next_at, time.monotonic() + delay_seconds)
 
     def pause(self, seconds: float) -> None:
         """Give no turn for some time."""
         with self._condition:
-            self._next_at = max(self._next_at, self._clock() + seconds)
+            self._next_at = max(self._next_at, time.monotonic() + seconds)
 
     def close(self) -> None:
         """Give no turn any more."""

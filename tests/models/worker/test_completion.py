@@ -10,8 +10,7 @@ from roamtui.conversation.transcript import ToolCall
 from roamtui.models.base import Request
 from roamtui.models.options import ModelOptions
 from roamtui.models.worker.completion import CallAssembler, ThinkingAssembler, build_arguments
-from roamtui.models.worker.jobs import Job
-from roamtui.models.worker.targets import Target
+from roamtui.models.worker.jobs import Job, Target
 from tests.models.asking import answer_calls, make_request
 
 OPENAI = Target(model="openai/x", provider="openai")

@@ -9,8 +9,7 @@ from email.utils import format_datetime
 import pytest
 
 from roamtui.models.worker.errors import explain_error
-from roamtui.models.worker.jobs import Fault
-from roamtui.models.worker.targets import Target
+from roamtui.models.worker.jobs import Fault, Target
 
 GROQ = Target(model="groq/llama", provider="groq", key_name="GROQ_API_KEY")
 

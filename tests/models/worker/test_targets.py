@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from roamtui.models.options import ModelOptions
-from roamtui.models.worker.targets import Target
+from roamtui.models.worker.jobs import Target
 
 
 @pytest.mark.parametrize(
