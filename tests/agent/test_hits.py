@@ -9,6 +9,7 @@ from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.state import ConversationState, KeepOptions
 from roamtui.conversation.update import update
 from roamtui.document.library import Library
+from roamtui.document.tokens import estimate_tokens
 from roamtui.search.base import Hit
 from tests.search.libraries import id_of, make_folder, make_library
 
@@ -95,6 +96,22 @@ def test_a_small_condition_that_an_excerpt_refers_to_follows_it() -> None:
     lines = _lines(library, "1. Fees", query="red")
     assert f"except as set forth in Section 4.2 [{grace}], and paid under Section 4.3 [{pay}]." in lines[1]
     assert lines[-2:] == [f"- [{grace}] 4. More > 4.2 Grace", "    Not in May."]
+
+
+def test_words_that_nothing_found_holds_are_said_and_lines_that_follow_themselves_once() -> None:
+    library = make_library(f"# A\n\n## B\n\nRed.\nRed.\n\n## C\n\n{_FILLER}\n")
+    lines = _lines(library, "B", query="red zebra")
+    assert lines[1:] == ["    Red.", "(In none of these: zebra.)"]
+
+
+def test_excerpts_heed_the_room_that_there_is() -> None:
+    parts = "".join(f"## Part {n}\n\nIt is red. {_FILLER}\n\n" for n in range(9))
+    library = make_library(f"# Parts\n\n{parts}")
+    state = ConversationState(id="c0ffee", library=library, options=KeepOptions())
+    hits = [_hit(library, f"Part {n}") for n in range(9)]
+    wide, narrow = (describe_hits(state, hits, "red", room_tokens=room) for room in (None, 300))
+    assert len(wide.section_ids) == 9
+    assert sum(estimate_tokens(library.text_at(span)) for span in narrow.excerpts) <= 300
 
 
 def test_what_is_open_is_marked_and_not_quoted() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.tokens import estimate_tokens
-from roamtui.search.excerpts import find_excerpt
+from roamtui.search.excerpts import find_excerpt, make_snippet
 from roamtui.search.terms import query_terms
 from tests.outline.documents import documents
 
@@ -44,6 +44,24 @@ def test_a_row_comes_with_the_head_of_its_table() -> None:
     found = "\n".join(_excerpts(text, "price of a beaver"))
     assert "| Animal | Price |" in found
     assert "Beaver | 31" in found
+
+
+def test_a_row_comes_with_the_sums_of_its_table() -> None:
+    table = f"| Animal | Price |\n|---|---|\n{_ROWS}| Beaver | 99 crowns |\n{_ROWS}| **Total** | 7 crowns |\n"
+    found = "\n".join(_excerpts(f"## Prices\n\n{_FILLER * 20}\n\n{table}", "price of a beaver"))
+    assert "| Beaver | 99 crowns |" in found
+    assert "| **Total** | 7 crowns |" in found
+
+
+def test_a_label_is_no_neighbour() -> None:
+    text = f"{_FILLER * 20}\n\nPython\n\nA heron costs 2 euros.\n\nShell\n\n{_FILLER * 20}\n"
+    assert "Shell" not in "\n".join(_excerpts(text, "what does a heron cost"))
+
+
+def test_a_row_on_one_line_names_its_columns() -> None:
+    text = "## Prices\n\n| Animal | | Price |\n|---|---|---|\n| Vole | small | 1 crown |\n| Otter | | 2 crowns |\n"
+    assert make_snippet(text, ("vole",)) == "Animal: Vole; small; Price: 1 crown"
+    assert make_snippet(text, ("otter",)) == "Animal: Otter; Price: 2 crowns"
 
 
 def test_a_sentence_longer_than_the_room_is_cut() -> None:
