@@ -1,4 +1,4 @@
-"""A conversation that is taken up again looks as it did while it went on: the same lines in the same colours."""
+"""A conversation comes back from its log alone: the same lines in the same colours, the same export and request."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
+from roamtui.conversation.export import describe_conversation, render_markdown
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import KeepOpen, KeepOptions
 from roamtui.conversation.store import Store
@@ -19,7 +21,7 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.build import build_library
 from roamtui.document.library import Library
 from roamtui.errors import ModelError
-from roamtui.models.base import Retrying
+from roamtui.models.base import Request, Retrying
 from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
@@ -32,9 +34,9 @@ _PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(Store(tmp_path / "conversations")) as opened:
-        yield opened
+def stores(tmp_path: Path) -> Iterator[tuple[Store, Store]]:
+    with closing(Store(tmp_path / "conversations")) as first, closing(Store(tmp_path / "copy")) as second:
+        yield first, second
 
 
 def _make_library(text: str = TEXT) -> Library:
@@ -58,32 +60,49 @@ def _answer(title: str, lead: str = "So:") -> ScriptedReply:
 
 
 class _Twins:
-    """A conversation in an app, and the same one taken up again in another."""
+    """A conversation in an app, and the same one taken up again in another, where there is but its log."""
 
-    def __init__(self, store: Store, keep: KeepOptions | None = None) -> None:
-        self._store = store
+    def __init__(self, stores: tuple[Store, Store], keep: KeepOptions | None = None) -> None:
+        self._store, self._other = stores
         self._keep = keep
 
     @asynccontextmanager
     async def play(self, *replies: Reply, options: AgentOptions | None = None) -> AsyncIterator[Pilot[None]]:
-        """Run the live app; when this ends, assert that its twin shows the same."""
+        """Run the live app; when this ends, assert that its twin shows, exports and asks the same."""
         session = Session.start(_make_library(), store=self._store, options=self._keep)
         live = self._make_app(session, replies, options)
         async with live.run_test(size=_SIZE) as pilot:
             yield pilot
             await pilot.pause()
             shown, status = _picture(live), _count_status(live)
-        again = Session.resume(_make_library(), session.state.id, store=self._store, options=self._keep)
+        log = f"{session.state.id}.jsonl"
+        (self._other._folder / log).write_bytes((self._store._folder / log).read_bytes())
+        again = Session.resume(_make_library(), session.state.id, store=self._other, options=self._keep)
         twin = self._make_app(again, (), options)
         async with twin.run_test(size=_SIZE) as pilot:
             await wait_until(pilot, lambda: twin.main.chat_log.current is not None)
             await pilot.pause()
             assert _picture(twin) == shown
             assert _count_status(twin) == status
+        assert _export(again) == _export(session)
+        assert await _ask_next(again) == await _ask_next(session)
 
     def _make_app(self, session: Session, replies: Iterable[Reply], options: AgentOptions | None) -> RoamApp:
         searcher = KeywordSearcher(session.state.library)
         return RoamApp(AppContext(agent=Agent(session, ScriptedModel(replies), searcher, options)))
+
+
+def _export(session: Session) -> tuple[str, dict[str, Any]]:
+    assert session.store is not None
+    saved = session.store.load(session.state.id)
+    return render_markdown(saved, "bakery.md"), describe_conversation(saved, "bakery.md")
+
+
+async def _ask_next(session: Session) -> Request:
+    """Return what is sent of one more question."""
+    model = ScriptedModel([_answer("Steam")])
+    _ = [event async for event in Agent(session, model, KeywordSearcher(session.state.library)).ask("What now?")]
+    return model.requests[0]
 
 
 def _picture(app: RoamApp) -> list[str]:
@@ -118,7 +137,7 @@ def _search(query: str) -> ScriptedReply:
     return ScriptedReply(text=f"Let me search for {query}.", calls=(("search_sections", {"query": query}),))
 
 
-async def test_what_the_agent_did_and_what_its_quotes_are_worth(store: Store) -> None:
+async def test_what_the_agent_did_and_what_its_quotes_are_worth(stores: tuple[Store, Store]) -> None:
     stone, steam = _IDS["Stone oven"], _IDS["Steam"]
     quotes = (
         f"“The stone oven takes forty loaves.” [{stone}] “It must rest for *one* hour” [{stone}] "
@@ -137,7 +156,7 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(store: Store) ->
         expand(_IDS["Deck oven"]),
         ScriptedReply(text="Out of steps.", calls=(("expand_sections", {"section_ids": [steam]}),)),
     )
-    async with _Twins(store).play(*replies, options=AgentOptions(steps_max=4)) as pilot:
+    async with _Twins(stores).play(*replies, options=AgentOptions(steps_max=4)) as pilot:
         for question in ("How many loaves?", "How many loaves does the oven take?", "Why?"):
             await ask(pilot, question)
         _check_words(
@@ -148,7 +167,7 @@ async def test_what_the_agent_did_and_what_its_quotes_are_worth(store: Store) ->
         )
 
 
-async def test_cancelled_and_failed_answers(store: Store) -> None:
+async def test_cancelled_and_failed_answers(stores: tuple[Store, Store]) -> None:
     gate = asyncio.Event()
     failing = ScriptedReply(
         text="Half an", retries=(Retrying("The provider is busy", 2.0),), error=ModelError("The key was refused.")
@@ -161,7 +180,7 @@ async def test_cancelled_and_failed_answers(store: Store) -> None:
         expand(_IDS["Dough"]),
         failing,
     )
-    async with _Twins(store).play(*replies) as pilot:
+    async with _Twins(stores).play(*replies) as pilot:
         main = app_of(pilot).main
         main.question_box.fill("Why?")
         main.question_box.focus()
@@ -176,7 +195,7 @@ async def test_cancelled_and_failed_answers(store: Store) -> None:
         _check_words(pilot, "stopped by you", "trying again in 2 s", "The key was refused")
 
 
-async def test_retried_and_edited_questions_an_undone_batch_and_closings(store: Store) -> None:
+async def test_retried_and_edited_questions_an_undone_batch_and_closings(stores: tuple[Store, Store]) -> None:
     replies = (
         expand(_IDS["Ovens"], _IDS["Dough"]),
         _answer("Ovens"),
@@ -187,7 +206,7 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(store: 
         expand(_IDS["Stone oven"]),
         _answer("Stone oven", "Otherwise:"),
     )
-    async with _Twins(store, KeepOptions(budget_tokens=30)).play(*replies) as pilot:
+    async with _Twins(stores, KeepOptions(budget_tokens=30)).play(*replies) as pilot:
         main = app_of(pilot).main
         await ask(pilot, "First?")
         await ask(pilot, "Second?")
@@ -206,7 +225,7 @@ async def test_retried_and_edited_questions_an_undone_batch_and_closings(store: 
         await wait_until(pilot, lambda: not main.is_asking)
 
 
-async def test_mode_fresh_and_a_full_context(store: Store) -> None:
+async def test_mode_fresh_and_a_full_context(stores: tuple[Store, Store]) -> None:
     replies = (
         expand(_IDS["Ovens"]),
         _answer("Ovens"),
@@ -215,19 +234,19 @@ async def test_mode_fresh_and_a_full_context(store: Store) -> None:
         ScriptedReply(error=ModelError("Too long.", overflow=True)),
         _answer("Steam"),
     )
-    async with _Twins(store, KeepOptions(mode=KeepOpen.FRESH)).play(*replies) as pilot:
+    async with _Twins(stores, KeepOptions(mode=KeepOpen.FRESH)).play(*replies) as pilot:
         await ask(pilot, "First?")
         await ask(pilot, "Second?")
         _check_words(pilot, "Closed before a new question", "context was full")
 
 
-async def test_an_answer_whose_quote_no_longer_stands_is_marked(store: Store) -> None:
+async def test_an_answer_whose_quote_no_longer_stands_is_marked(stores: tuple[Store, Store]) -> None:
     replies = (expand(_IDS["Steam"]), _answer("Steam"))
-    async with _Twins(store).play(*replies) as pilot:
+    async with _Twins(stores).play(*replies) as pilot:
         await ask(pilot, "How long is steam let in?")
         conversation_id = app_of(pilot).main.session.state.id
     changed = _make_library(TEXT.replace("first eight minutes", "first nine minutes"))
-    again = Session.resume(changed, conversation_id, store=store)
+    again = Session.resume(changed, conversation_id, store=stores[0])
     app = RoamApp(AppContext(agent=Agent(again, ScriptedModel(()))))
     async with app.run_test(size=_SIZE) as pilot:
         await wait_until(pilot, lambda: app.main.chat_log.current is not None)
