@@ -445,79 +445,54 @@ class DocumentReloaded:
     """The document is now as it was read last."""
 
 
-ConversationEvent = (
+Record = (
     ConversationBegun
     | ConversationForked
     | ConversationRenamed
     | DocumentRead
     | EntrySkipped
     | OriginsApproved
+    | TranscriptRebuilt
     | SectionsDelivered
     | SectionsFoundAgain
-    | TranscriptRebuilt
     | StepRecorded
     | DraftRecorded
     | ResultsDropped
-    | QuestionAsked
-    | StepStarted
-    | AnswerStreamed
-    | ThinkingStreamed
-    | SectionsSearched
-    | ToolFinished
+    | DeedDone
+)
+"""What the state is made of and nobody is told of."""
+Passing = (
+    AnswerStreamed
+    | ConversationChanged
+    | DocumentReloaded
+    | LoadingProgressed
     | ReminderSent
     | RetryScheduled
+    | SaveFailed
+    | SavingReported
+    | SectionsKept
+    | SectionsSearched
+    | StepStarted
+    | ThinkingStreamed
+    | ToolFinished
+)
+"""What changes nothing of the state, but what a person is told of it."""
+Change = (
+    QuestionAsked
     | QuestionAnswered
     | SectionsExpanded
     | SectionsClosed
     | SectionsMarked
-    | SectionsKept
     | SectionsPinned
     | NodesUnfolded
     | NodesFolded
     | ReadingChanged
-    | DeedDone
     | DeedUndone
-    | LoadingProgressed
     | NodesLoaded
-    | SaveFailed
-    | SavingReported
     | QuestionsTakenBack
-    | ConversationChanged
-    | DocumentReloaded
 )
-
-RECORDS = (
-    ConversationBegun,
-    ConversationForked,
-    ConversationRenamed,
-    DocumentRead,
-    EntrySkipped,
-    OriginsApproved,
-    TranscriptRebuilt,
-    SectionsDelivered,
-    SectionsFoundAgain,
-    StepRecorded,
-    DraftRecorded,
-    ResultsDropped,
-    DeedDone,
-)
-"""What the state is made of and nobody is told of."""
-PASSING = (
-    AnswerStreamed,
-    ConversationChanged,
-    DocumentReloaded,
-    LoadingProgressed,
-    ReminderSent,
-    RetryScheduled,
-    SaveFailed,
-    SavingReported,
-    SectionsKept,
-    SectionsSearched,
-    StepStarted,
-    ThinkingStreamed,
-    ToolFinished,
-)
-"""What changes nothing of the state, but what a person is told of it."""
+"""What changes the state, and is told."""
+ConversationEvent = Record | Passing | Change
 _DRAFT_LENGTH = 300
 """Characters kept of what the model said before it went on working: all of it is in its step."""
 _TOLD_REASONS = (CloseReason.BUDGET, CloseReason.FRESH, CloseReason.OVERFLOW, CloseReason.GONE)
@@ -531,7 +506,7 @@ def name_event(kind: type[ConversationEvent]) -> str:
 
 def list_news(events: Iterable[ConversationEvent]) -> tuple[ConversationEvent, ...]:
     """Return the events that front ends are told of."""
-    return tuple(event for event in events if not isinstance(event, RECORDS))
+    return tuple(event for event in events if not isinstance(event, Record))
 
 
 def make_draft(text: str) -> tuple[AnswerStreamed, ...]:

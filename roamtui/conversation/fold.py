@@ -8,7 +8,6 @@ from typing import assert_never
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
-    PASSING,
     ConversationBegun,
     ConversationEvent,
     ConversationForked,
@@ -23,6 +22,7 @@ from roamtui.conversation.events import (
     NodesLoaded,
     NodesUnfolded,
     OriginsApproved,
+    Passing,
     QuestionAnswered,
     QuestionAsked,
     QuestionsTakenBack,
@@ -95,7 +95,7 @@ def apply(state: ConversationState, event: ConversationEvent) -> ConversationSta
 def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
     state: ConversationState, event: ConversationEvent
 ) -> ConversationState:
-    if isinstance(event, PASSING):
+    if isinstance(event, Passing):
         return state
     match event:
         case ConversationBegun(conversation_id=conversation_id, unfolded=unfolded):

@@ -13,7 +13,6 @@ from typing import assert_never
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
-    RECORDS,
     AnswerStreamed,
     CloseReason,
     ConversationChanged,
@@ -29,6 +28,7 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionsTakenBack,
     ReadingChanged,
+    Record,
     ReminderSent,
     RetryScheduled,
     SaveFailed,
@@ -175,7 +175,7 @@ def narrate(event: ConversationEvent, library: Library) -> Iterator[Piece]:  # n
         event: Something that happened.
         library: Knows the titles of sections.
     """
-    if isinstance(event, RECORDS):
+    if isinstance(event, Record):
         return
     match event:
         case AnswerStreamed(text=text):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
@@ -136,19 +136,6 @@ def _step_messages(step: Step) -> Iterator[Message]:
         yield Message(role=Role.TOOL, text=use.result, tool_call_id=use.call.id)
     if step.reminder:
         yield Message(role=Role.USER, text=step.reminder)
-
-
-def sum_usage(exchanges: Iterable[Exchange]) -> Usage:
-    """Return what exchanges took together; many at once take a tenth of the time of adding them up one by one."""
-    usages = [exchange.usage for exchange in exchanges]
-    costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
-    return Usage(
-        input_tokens=sum([usage.input_tokens for usage in usages]),
-        output_tokens=sum([usage.output_tokens for usage in usages]),
-        cached_tokens=sum([usage.cached_tokens for usage in usages]),
-        cost_usd=sum(costs) if costs else None,
-        source="provider" if any(usage.source == "provider" for usage in usages) else "estimate",
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

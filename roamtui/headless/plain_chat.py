@@ -10,12 +10,9 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
 from typing import assert_never
 
-from roamtui.agent.loop import Agent
 from roamtui.conversation.approval import Approval, CostApproval, OriginApproval
 from roamtui.conversation.events import AnswerStreamed, ConversationEvent, QuestionAnswered, QuestionAsked, StepStarted
 from roamtui.conversation.narration import write_lines
@@ -23,28 +20,13 @@ from roamtui.conversation.transcript import Stopped
 from roamtui.document.plain import plain_line
 from roamtui.headless.ask import describe_sources
 from roamtui.headless.output import write_note, write_notes, write_plain
-from roamtui.headless.plain_commands import LEAVE, CommandContext, run_plain_command
-from roamtui.models.base import Model, find_note
+from roamtui.headless.plain_commands import LEAVE, PlainContext, run_plain_command
+from roamtui.models.base import find_note
 from roamtui.models.choose import OFFLINE
 
 _PROMPT = "Ask: "
 _SPOKEN_END = re.compile(r"[.!?:;][\"')\]*_]*\s|\n")
 _FAILURES = (Stopped.ERROR, Stopped.COST)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlainContext:
-    """What a plain chat is started with."""
-
-    agent: Agent
-    choose_model: Callable[[str], Model]
-    """Makes the model with a name."""
-    notes: tuple[str, ...] = ()
-    """Sentences to tell at the start, such as what was replaced while reading the document."""
-    examples: tuple[str, ...] = ()
-    """Questions to propose."""
-    remember: Callable[[str], str] | None = None
-    """Writes down a preference and says where; None where there is no such place."""
 
 
 class AnswerWriter:
@@ -116,9 +98,6 @@ class PlainChat:
     def __init__(self, context: PlainContext) -> None:
         self._context = context
         self._agent = context.agent
-        self._commands = CommandContext(
-            agent=context.agent, choose_model=context.choose_model, remember=context.remember
-        )
         self._is_typed = sys.stdin.isatty()
         self._has_failed = False
         if self._is_typed:
@@ -177,7 +156,7 @@ class PlainChat:
         is_command = line.startswith("/")
         try:
             if is_command:
-                write_plain(f"{runner.run(run_plain_command(self._commands, line)).rstrip()}\n")
+                write_plain(f"{runner.run(run_plain_command(self._context, line)).rstrip()}\n")
             else:
                 runner.run(self._ask(line.strip()))
         except KeyboardInterrupt:

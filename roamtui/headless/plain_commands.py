@@ -42,22 +42,26 @@ class PlainCommand:
 
     usage: str
     help: str
-    run: Callable[[CommandContext, str], Awaitable[str]]
+    run: Callable[[PlainContext, str], Awaitable[str]]
     """Takes what follows the command's name; returns what is told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommandContext:
-    """What commands act on."""
+class PlainContext:
+    """What a plain chat is started with, and its commands act on."""
 
     agent: Agent
     choose_model: Callable[[str], Model]
     """Makes the model with a name."""
+    notes: tuple[str, ...] = ()
+    """Sentences to tell at the start, such as what was replaced while reading the document."""
+    examples: tuple[str, ...] = ()
+    """Questions to propose."""
     remember: Callable[[str], str] | None = None
     """Writes down a preference and says where; None where there is no such place."""
 
 
-async def run_plain_command(context: CommandContext, line: str) -> str:
+async def run_plain_command(context: PlainContext, line: str) -> str:
     """Carry out a line that begins with a slash, and return what to tell; what a person did wrong is told too."""
     name, _, rest = line.strip().partition(" ")
     command = COMMANDS.get(name.lower())
@@ -93,21 +97,21 @@ async def _dispatch(agent: Agent, command: Command) -> list[str]:
     return [line async for event in session.dispatch(command) for line in write_lines(event, session.state.library)]
 
 
-async def _open(context: CommandContext, text: str) -> str:
+async def _open(context: PlainContext, text: str) -> str:
     ids, told = _find_sections(context.agent, text)
     if ids:
         told += await _dispatch(context.agent, ExpandSections(section_ids=tuple(ids), origin=Origin.PERSON))
     return "\n".join(told)
 
 
-async def _close(context: CommandContext, text: str) -> str:
+async def _close(context: PlainContext, text: str) -> str:
     ids, told = _find_sections(context.agent, text)
     if ids:
         told += await _dispatch(context.agent, CollapseSections(section_ids=tuple(ids), origin=Origin.PERSON))
     return "\n".join(told)
 
 
-async def _pin(context: CommandContext, text: str) -> str:
+async def _pin(context: PlainContext, text: str) -> str:
     ids, told = _find_sections(context.agent, text)
     if ids:
         found = [context.agent.session.state.find_open(section_id) for section_id in ids]
@@ -116,7 +120,7 @@ async def _pin(context: CommandContext, text: str) -> str:
     return "\n".join(told)
 
 
-async def _read(context: CommandContext, text: str) -> str:
+async def _read(context: PlainContext, text: str) -> str:
     ids, told = _find_sections(context.agent, text)
     for section_id in ids:
         told += await _dispatch(context.agent, ReadSection(section_id=section_id))
@@ -124,7 +128,7 @@ async def _read(context: CommandContext, text: str) -> str:
     return "\n".join(told)
 
 
-async def _outline(context: CommandContext, text: str) -> str:
+async def _outline(context: PlainContext, text: str) -> str:
     session = context.agent.session
     reference = parse_reference(text)
     told: list[str] = []
@@ -133,7 +137,7 @@ async def _outline(context: CommandContext, text: str) -> str:
     return "\n".join((*told, _describe_children(session.state, text)))
 
 
-async def _search(context: CommandContext, text: str) -> str:
+async def _search(context: PlainContext, text: str) -> str:
     searcher = context.agent.searcher
     if searcher is None:
         return "Search is off. Set retrieval.mode in config.toml to keyword."
@@ -143,11 +147,11 @@ async def _search(context: CommandContext, text: str) -> str:
     return list_hits(context.agent.session.state.library, hits) if hits else "Nothing found. Try other words."
 
 
-async def _list_open(context: CommandContext, _text: str) -> str:
+async def _list_open(context: PlainContext, _text: str) -> str:
     return _describe_open(context.agent.session.state)
 
 
-async def _choose_model(context: CommandContext, name: str) -> str:
+async def _choose_model(context: PlainContext, name: str) -> str:
     agent = context.agent
     if not name:
         offers = [f"{offer.name}: {offer.note}" for offer in find_usable_models()]
@@ -158,12 +162,12 @@ async def _choose_model(context: CommandContext, name: str) -> str:
     return f"{agent.model.name} answers from now on."
 
 
-async def _help(_context: CommandContext, _text: str) -> str:
+async def _help(_context: PlainContext, _text: str) -> str:
     lines = [f"{command.usage}: {command.help}" for command in COMMANDS.values()]
     return "\n".join((_FIRST_HELP, *lines, "/quit: Leave; ctrl+d does too.", _CANCEL))
 
 
-async def _remember(context: CommandContext, text: str) -> str:
+async def _remember(context: PlainContext, text: str) -> str:
     if context.remember is None:
         return "Preferences cannot be kept here."
     return context.remember(text) if text else "Say what to remember, such as: /remember Answer in German."

@@ -105,7 +105,7 @@ def _say(text: str, step: Step, usage: Usage) -> Iterator[ModelEvent]:
 
 def _find_rest(total: Usage, steps: Iterable[Step]) -> Usage:
     """Return what the last reply took of what a question did."""
-    used = sum((step.usage for step in steps), Usage())
+    used = Usage.total(step.usage for step in steps)
     return replace(
         total,
         input_tokens=total.input_tokens - used.input_tokens,

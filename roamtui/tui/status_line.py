@@ -15,7 +15,7 @@ from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.conversation.state import ConversationState, sum_usage
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Usage
 from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.document.tokens import format_tokens
@@ -119,7 +119,7 @@ class StatusLine(ActionLine):
 
     def show_state(self, state: ConversationState) -> None:
         """Show what is open, and what the conversation took."""
-        usage = sum_usage(state.transcript.exchanges)
+        usage = Usage.total(exchange.usage for exchange in state.transcript.exchanges)
         document_tokens = state.library.tokens if usage.input_tokens else 0
         self.change(
             open_count=len(state.open), open_tokens=state.open_tokens, usage=usage, document_tokens=document_tokens

@@ -11,7 +11,6 @@ import pytest
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import (
-    RECORDS,
     AnswerStreamed,
     CloseReason,
     ConversationChanged,
@@ -28,6 +27,7 @@ from roamtui.conversation.events import (
     QuestionAsked,
     QuestionsTakenBack,
     ReadingChanged,
+    Record,
     ReminderSent,
     RetryScheduled,
     SaveFailed,
@@ -91,7 +91,7 @@ def _list_documented() -> Iterator[tuple[str, set[str]]]:
 
 
 def test_there_is_an_example_of_every_event() -> None:
-    assert {type(event) for event in EVENTS} == set(get_args(ConversationEvent)) - set(RECORDS)
+    assert {type(event) for event in EVENTS} == set(get_args(ConversationEvent)) - set(get_args(Record))
 
 
 def test_the_page_names_every_event_with_its_fields() -> None:
