@@ -127,6 +127,22 @@ def find_notes(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> tupl
     return tops, [_make(pages, each, level=0, count=1) for each in chain]
 
 
+def lift_statements(headings: Sequence[Heading]) -> None:
+    """Set statements, with what is below them, right below the Item that holds them, up to its notes."""
+    item = own = shift = 0
+    for heading in headings:
+        if heading.level <= own:
+            own = shift = 0
+        if read_item(heading.title):
+            item = heading.level
+        elif heading.level <= item or _NOTE.match(heading.title):
+            item = 0
+        elif item and not shift and _is_statement(heading.title):
+            own, shift = heading.level, heading.level - item - 1
+            item *= not _NOTES.fullmatch(heading.title)
+        heading.level -= shift
+
+
 def nest_notes(headings: Sequence[Heading]) -> None:
     """Set headings below those of all notes that stand beside them, up to the first that is none."""
     above = 0

@@ -17,6 +17,7 @@ from roamtui.sources.convert.pdf.body import (
     find_notes,
     find_numbered,
     find_statements,
+    lift_statements,
     merge_headings,
     nest_notes,
 )
@@ -198,6 +199,7 @@ def _find_outline(pages: list[PageText], bookmarks: list[Bookmark], printed: Pri
     headings = merge_headings(headings, list(find_statements(pages, contents_pages)))
     for notes in find_notes(pages, contents_pages):
         headings = merge_headings(headings, notes)
+    lift_statements(headings)
     nest_notes(headings)
     letters = LetterHeadings(pages, contents_pages)
     if not headings:

@@ -184,3 +184,18 @@ def test_a_form_has_its_parts_and_not_its_numbered_lines() -> None:
         (1, "Application"),
         *((2, part.removeprefix("* ")) for part in parts),
     ]
+
+
+def test_statements_stand_right_below_their_item_whatever_holds_them_and_those_of_a_note_below_it() -> None:
+    marks = [
+        (1, "Item 8. Financial Statements"),
+        (2, "Our policies"),
+        (3, "Consolidated Balance Sheets"),
+        (3, "Notes to Consolidated Financial Statements"),
+        (3, "Note 1. Policies"),
+        (4, "Statements of Income before"),
+    ]
+    pages = [lay_out(title, *_PROSE) for _, title in marks]
+    data = make_pdf(pages, bookmarks=[(level, title, page) for page, (level, title) in enumerate(marks)])
+    outline = read_outline(convert_pdf(data, "a.pdf").text)
+    assert [level for level, _ in outline] == [1, 2, 2, 2, 3, 4]
