@@ -219,13 +219,16 @@ class PdfPage:
         left, right, top, bottom = self._read_visible(turn)
         self.is_wide = right - left > _WIDE * (bottom - top)
         self.is_mixed = RIGHT_TO_LEFT.search(text) is not None
+        is_plain = not any(map(text.replace("\r\n", "").__contains__, map(chr, _LIGATURES)))
         words = []
         for match in (_PIECE if self.is_mixed else _WORD).finditer(text):
             first, end = match.span()
-            box = self._read_box((first, end - 1) if end - first > 1 else (first,), turn)
+            box = self._read_box(first, end - 1, turn)
             if box and box[1] > left and box[0] < right and box[3] > top and box[2] < bottom:
-                own = self._order_letters(match[0], first, turn) if self.is_mixed else match[0].translate(_LIGATURES)
-                words.append(Word(own, *box, first, end - 1))
+                own = match[0] if is_plain else match[0].translate(_LIGATURES)
+                words.append(
+                    Word(self._order_letters(own, first, turn) if self.is_mixed else own, *box, first, end - 1)
+                )
         if words and not self.read_font(words[len(words) // 2].first).name:
             self._even_out(words, turn)
         if self.is_mixed:
@@ -239,8 +242,8 @@ class PdfPage:
     def _order_letters(self, piece: str, first: int, turn: int) -> str:
         """Return letters in the order of reading: those that are read from the right may come from either side."""
         if not RIGHT_TO_LEFT.match(piece):
-            return piece.translate(_LIGATURES)
-        boxes = [self._read_box((first + index,), turn) or (0.0, 0.0) for index in range(len(piece))]
+            return piece
+        boxes = [self._read_box(first + index, first + index, turn) or (0.0, 0.0) for index in range(len(piece))]
         if boxes[0][0] < boxes[-1][0]:
             piece, boxes = piece[::-1], boxes[::-1]
         drawn_as_one = [match.start() for match in _LAM_ALEF.finditer(piece)]
@@ -257,25 +260,24 @@ class PdfPage:
             return -math.inf, math.inf, -math.inf, math.inf
         return _turn_box(box.left, box.right, box.bottom, box.top, turn)
 
-    def _read_box(self, indexes: Iterable[int], turn: int) -> tuple[float, float, float, float] | None:
-        """Return left, right, top and bottom of what encloses characters, None where they have no place."""
-        x0 = low = math.inf
-        x1 = high = -math.inf
+    def _read_box(self, first: int, last: int, turn: int) -> tuple[float, float, float, float] | None:
+        """Return left, right, top and bottom of what encloses two characters, None where one has no place."""
         box = self._box
-        for index in indexes:
-            if pdfium.FPDFText_GetLooseCharBox(self._text, index, box):
-                x0, x1 = min(x0, box.left), max(x1, box.right)
-                low, high = min(low, box.bottom), max(high, box.top)
-        if x0 > x1:
+        if not pdfium.FPDFText_GetLooseCharBox(self._text, first, box):
             return None
-        return _turn_box(x0, x1, low, high, turn)
+        x0, x1, low, high = box.left, box.right, box.bottom, box.top
+        if last > first and pdfium.FPDFText_GetLooseCharBox(self._text, last, box):
+            x0, x1, low, high = min(x0, box.left), max(x1, box.right), min(low, box.bottom), max(high, box.top)
+        return (x0, x1, -high, -low) if not turn else _turn_box(x0, x1, low, high, turn)
 
     def _even_out(self, words: list[Word], turn: int) -> None:
         """Give words the height of a row: pictures of letters have boxes as low as the letters are."""
         for word in words:
-            box = self._read_box(range(word.first, word.last + 1), turn)
-            if box is not None:
-                word.x0, word.x1, word.top, word.bottom = box
+            for index in range(word.first + 1, word.last):
+                box = self._read_box(index, index, turn)
+                if box is not None:
+                    word.x0, word.x1 = min(word.x0, box[0]), max(word.x1, box[1])
+                    word.top, word.bottom = min(word.top, box[2]), max(word.bottom, box[3])
         heights = sorted(word.bottom - word.top for word in words)
         usual = heights[int(len(heights) * _TALL_SHARE)]
         for word in words:
