@@ -79,10 +79,7 @@ def open_partly(
 def open_again(source: str, group: ClaimGroup, *, web: WebArguments) -> Library:
     """Return what a saved conversation or a file was taken from, as it is now, with the pages that are needed.
 
-    Args:
-        source: As a conversation keeps it, or as a file names it.
-        group: Whose source it is, and which pages it needs.
-        web: What may be fetched. An address that only a file names must be among it.
+    An address that only a file names must be among what may be fetched.
 
     Raises:
         SourceError: It cannot be read.
@@ -110,11 +107,7 @@ def open_again(source: str, group: ClaimGroup, *, web: WebArguments) -> Library:
 def read_changed(sources: Sequence[str], web: WebArguments | None, before: Library, changed: frozenset[str]) -> Library:
     """Return the library of several files as they are now; only those are read that changed or are new.
 
-    Args:
-        sources: What the person named.
-        web: As for `open_partly`.
-        before: The library as it was; what it had not read stays unread.
-        changed: Keys of the files that were written since.
+    Changed are files by their keys. What was not read before stays unread.
 
     Raises:
         SourceError: The source cannot be read.
@@ -141,11 +134,6 @@ def read_with_pages(
     """Return the library of a list of links, or of a page, as the site gives it now, with the pages that it had.
 
     Each is asked for again, and transferred where it has changed.
-
-    Args:
-        sources: What the person named.
-        web: As for `open_partly`.
-        before: The library as it was.
 
     Raises:
         SourceError: The source cannot be read. A page that cannot is the older one, or says why not.

@@ -26,12 +26,7 @@ _SEARCH_FLAGS = {name: declared for name, declared in list_options(RetrievalOpti
 
 
 def parse_arguments(kind: type[_T], program: str, words: Sequence[str]) -> _T:
-    """Return what the person asked of a command.
-
-    Args:
-        kind: The command's class: its fields are its arguments, its docstring is its help.
-        program: What was typed before the arguments.
-        words: The arguments.
+    """Return what the person asked of a command, whose class has fields for arguments and its help as docstring.
 
     Raises:
         UsageError: They do not fit.

@@ -67,11 +67,7 @@ class Settings:
     """What the file holds that means nothing to this version, and was passed over; to be told once."""
 
     def model_options(self, name: str) -> ModelOptions:
-        """Return how a model is asked.
-
-        Args:
-            name: As it is given to `--model`.
-        """
+        """Return how a model of a name is asked."""
         values = {**self.for_models, **self.by_model.get(name, {})}
         return ModelOptions(**values, has_spending_cap=self.max_cost_usd is not None)
 

@@ -128,12 +128,7 @@ class Document:
         return rows
 
     def find_summary(self, row: int, summaries: Mapping[str, str]) -> str:
-        """Return what was written of a row with all below it, and of the whole at its first row; empty without.
-
-        Args:
-            row: Of a section.
-            summaries: By the digest of the text that they are of, as `hash_text` gives it.
-        """
+        """Return what was written of a row with all below it, and of the whole at its first row; empty without."""
         if not summaries:
             return ""
         columns = self.columns
@@ -209,13 +204,9 @@ def hash_path(doc: str, path: Sequence[str], ordinal: int, *salt: str) -> str:
 
 
 def make_ids(doc: str, paths: Iterable[Sequence[str]], *, salt: str = "", is_listing: bool = False) -> list[str]:
-    """Return one id for each path, in order; equal paths are told apart by their ordinal.
+    """Return one id for each path of document `doc`, in order; equal paths are told apart by their ordinal.
 
-    Args:
-        doc: Key of the document within its source.
-        paths: Paths of the document's nodes, in document order.
-        salt: Set for a file whose ids collided with those of an earlier file.
-        is_listing: Whether the nodes are files and folders, each a document whose key is its path.
+    In a listing of files and folders each is a document whose key is its path.
     """
     ordinals: dict[tuple[str, ...], int] = {}
     ids: dict[str, None] = {}

@@ -31,12 +31,7 @@ def count_lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
 
 
 def scan_headings(text: str, start: int = 0) -> Headings:
-    r"""Return the headings of a Markdown text.
-
-    Args:
-        text: Markdown with ``\n`` as its only line end.
-        start: Length of the front matter.
-    """
+    r"""Return the headings of a Markdown text with ``\n`` as its only line end and front matter up to `start`."""
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     found = HeadingScanner(source, start).scan()
     env = {"references": _LazyReferences(source, start, found.offsets)}

@@ -48,14 +48,10 @@ _LENGTH_MAX = 1_500_000
 
 
 def is_link_list(text: str, name: str = "", *, is_fetched: bool = False) -> bool:
-    """Return whether a text is an llms.txt, by its name or by its shape.
+    """Return whether a text is an llms.txt, by its file's name or by its shape.
 
-    By shape alone: title and block quote at the start, lists of links below H2, and little else.
-
-    Args:
-        text: Markdown.
-        name: The file's name, or the last part of an address.
-        is_fetched: Whether it is a page that a link led to; such a list of links need have neither title nor quote.
+    By shape alone: title and block quote at the start, lists of links below H2, and little else. A page that a link
+    led to need have neither title nor quote.
     """
     if len(text) > _LENGTH_MAX or ("[" not in text and "http" not in text):
         return False
@@ -73,12 +69,9 @@ def is_link_list(text: str, name: str = "", *, is_fetched: bool = False) -> bool
 
 
 def add_links(columns: Columns, text: str, base: str | None) -> Columns:
-    """Return the rows of a parsed text with one more for each link in its lists.
+    """Return the rows of a parsed text with one more for each link in its lists, to which rows of paragraphs give way.
 
-    Args:
-        columns: Rows of the headings alone; those of paragraphs, where a text has no heading, give way to the links.
-        text: What they are rows of.
-        base: Address that relative links are resolved against; without one they stay text.
+    Relative links are resolved against `base`; without one they stay text.
     """
     links = [
         Row(NodeKind.LINK, 0, title or name_address(url), start, url)

@@ -13,12 +13,9 @@ _Result = TypeVar("_Result")
 
 
 def run_parallel(work: Callable[[_Item], _Result], items: Iterable[_Item], threads_max: int) -> list[_Result]:
-    """Return what `work` gives for each item, in their order, once all are done.
+    """Return what `work` gives for each item, in their order, once all are done, `threads_max` of them at a time.
 
-    Args:
-        work: Called in threads. What it raises is raised here, that of the first item first.
-        items: Taken up in their order.
-        threads_max: Items that are worked on at a time.
+    What it raises is raised here, that of the first item first.
     """
     futures: list[tuple[_Item, Future[_Result]]] = [(item, Future()) for item in items]
     waiting = iter(futures)

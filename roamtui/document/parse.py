@@ -50,15 +50,9 @@ def parse_document(
     notes: tuple[str, ...] = (),
     is_markdown: bool = True,
 ) -> Document:
-    """Return `text` as a document whose own texts, joined, are `text` again.
+    """Return `text`, decoded and without byte order mark, as a document whose own texts, joined, are `text` again.
 
-    Args:
-        text: Decoded Markdown or plain text without byte order mark.
-        key: Key of the document within its source; empty for a single document.
-        name: Title where the text itself has none.
-        url: Address it was fetched from.
-        notes: What was replaced while decoding.
-        is_markdown: False for a format in which ``#`` begins no heading.
+    What has no title of its own is titled by its `name`; in what is no Markdown ``#`` begins no heading.
     """
     normal = normalise_line_ends(text)
     front_length = measure_front_matter(normal) if is_markdown else 0
@@ -79,11 +73,7 @@ def parse_document(
 def parse_raw(raw: RawText, *, key: str = "", url: str | None = None, has_links: bool = True) -> Document:
     """Return what a source gave as a document: ordinary text, a list of links, or many pages in one file.
 
-    Args:
-        raw: The text; its name, or the last part of that, is the file's name or the end of an address.
-        key: Key of the document within its source; empty for a single document.
-        url: Address it was fetched from; relative links are resolved against it.
-        has_links: Whether the links of a list of links become nodes.
+    Relative links are resolved against `url`; without `has_links` the links of a list become no nodes.
     """
     document = parse_document(
         raw.text, key=key, name=raw.title or raw.name, url=url, notes=raw.notes, is_markdown=raw.is_markdown

@@ -147,13 +147,7 @@ def _decode(page: FetchedPage) -> tuple[str, tuple[str, ...]]:
 
 
 def find_link(html: str, *rels: str, media_types: tuple[str, ...] = ()) -> str | None:
-    """Return the address in the first ``<link>`` of a page with one of these relations, as it stands there.
-
-    Args:
-        html: The page.
-        rels: Relations, in small letters.
-        media_types: One of these must be its type, where any are given.
-    """
+    """Return the address in the first ``<link>`` with one of these relations, and types where any are given."""
     for begin in _LINK_TAG.finditer(html[:_LINKS_LENGTH]):
         end = html.find(">", begin.end(), begin.end() + _TAG_LENGTH_MAX)
         tag = html[begin.end() : end + 1]

@@ -94,12 +94,7 @@ def _make_material(plan: Plan, doc: str) -> _Material:
 
 
 async def run_plan(plan: Plan, file: RowFile | None = None, tell: Callable[[int, int], None] | None = None) -> Course:
-    """Ask every question and return the results.
-
-    Args:
-        plan: What is asked.
-        file: Holds results of an earlier run, which are not asked again, and gets the new ones.
-        tell: Is told after each question how many are done, and of how many.
+    """Ask every question and return the results; those that a file has are not asked again, and new ones go there.
 
     Raises:
         RoamtuiError: The documents cannot be read, or the model answers nothing.

@@ -65,12 +65,7 @@ class Piece:
 
 
 def split_html(source: str, whole: str) -> Iterator[Piece]:
-    """Yield texts and tags in order, without comments and instructions.
-
-    Args:
-        source: HTML, perhaps a part of what belongs together.
-        whole: All of the text around it, where ends of its elements may stand.
-    """
+    """Yield the texts and tags of HTML in order, without comments; in `whole` the ends of its elements may stand."""
     position = line = 0
     for match in _TAG.finditer(source):
         if position < match.start():
