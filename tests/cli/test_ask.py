@@ -14,13 +14,6 @@ from typing import Any
 
 import pytest
 
-from roamtui.agent.loop import Agent
-from roamtui.app import open_agent
-from roamtui.arguments import ConversationArguments
-from roamtui.conversation.state import begin_conversation
-from roamtui.document.build import build_library
-from roamtui.settings import Settings
-from roamtui.sources.read import read_source
 from tests.cli.conftest import RunCommand
 from tests.fakes.http_server import Ending, FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer
@@ -176,14 +169,6 @@ def test_an_unknown_section_is_told_and_nothing_is_kept(run: RunCommand, garden:
     assert (result.code, result.out) == (1, "")
     assert result.err == 'roamtui: There is no section "00000000". `roamtui outline SOURCE` lists the ids.\n'
     assert run("conversations").out == "No conversations yet.\n"
-
-
-SPADE = "What does a late spade cost?"
-
-
-def make(garden: Path, settings: Settings, trace: str | None = None) -> Agent:
-    first = begin_conversation(build_library(read_source(str(garden))), settings.keep_options())
-    return open_agent(first, None, settings, ConversationArguments(trace=trace))
 
 
 def test_past_the_cap_the_question_is_not_sent(run: RunCommand, garden: Path, tmp_path: Path) -> None:

@@ -75,9 +75,6 @@ def test_a_dead_server_is_one_sentence_and_nothing_is_lost(
     assert shown["exchanges"][0]["question"] == "What costs what?"
 
 
-UNKNOWN = 'modell = "x"\n[retrieval]\nmode = "keyword"\nmodus = 3\n[limits]\nmax_cost = 2\n[panes]\nleft = 1\n'
-
-
 def ask(run: RunCommand, document: Path, server: FakeOpenAIServer, *replies: FakeReply) -> Run:
     server.reset(*replies)
     return run("ask", document, "What is here?", "--model", MODEL, "--api-base", server.url, "--json")

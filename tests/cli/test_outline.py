@@ -7,11 +7,6 @@ from pathlib import Path
 
 from tests.cli.conftest import RunCommand
 
-KEYS = {
-    *("id", "kind", "level", "title", "path", "doc", "url", "parent"),
-    *("start_line", "end_line", "own_end_line", "page", "page_end", "tokens", "own_tokens"),
-}
-
 
 def test_show_keeps_carriage_returns_and_escapes_outside_a_terminal(run: RunCommand, tmp_path: Path) -> None:
     path = tmp_path / "odd.md"

@@ -14,7 +14,6 @@ from roamtui.sources.read import read_source
 from tests.cli.conftest import RunCommand
 
 QUESTION = "When is the tap locked?"
-KEY = "sk-0123456789abcdef"
 
 
 @pytest.fixture

@@ -295,18 +295,3 @@ def test_an_address_is_opened_alone_and_origins_must_be_addresses() -> None:
         open_named(["https://x.example/", "https://y.example/"])
     with pytest.raises(UsageError, match="--allow-origin"):
         open_named(["https://x.example/"], web=WebOptions(allowed=("x.example",)))
-
-
-def test_without_the_network_what_was_fetched_is_there(tmp_path: Path) -> None:
-    with FakeSite({"/llms.txt": LIST, "/one.md": "# One\n"}) as site:
-        for is_offline in (False, True):
-            site.forget()
-            library, loader = open_named(
-                [site.url("/llms.txt")], web=WebOptions(cache_dir=tmp_path, is_offline=is_offline)
-            )
-            assert loader is not None
-            (link,) = [i for i in library.walk() if library.heading(i).kind is NodeKind.LINK]
-            assert loader.load_batch(library, (link,), frozenset()).documents[link].text == "# One\n"
-        assert site.counts.paths == []
-        with pytest.raises(SourceError, match="not in the cache"):
-            open_named([site.url("/other.md")], web=WebOptions(cache_dir=tmp_path, is_offline=True))
