@@ -15,7 +15,7 @@ from roamtui.locations import config_path
 from roamtui.run_app import _choose_reader, _make_options
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.read import RawText, read_source
-from tests.fakes.tags_server import FakeTagsServer
+from tests.fakes.site import make_ollama
 
 
 def test_a_model_that_was_named_needs_no_consent_and_one_whose_key_was_found_does(
@@ -74,12 +74,12 @@ def test_watching_is_asked_for() -> None:
 def test_models_of_an_ollama_on_this_machine_are_offered_without_those_that_only_embed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with FakeTagsServer("qwen3:8b", "snowflake-arctic-embed2:latest") as server:
-        monkeypatch.setenv("OLLAMA_API_BASE", server.url)
+    with make_ollama("qwen3:8b", "snowflake-arctic-embed2:latest") as server:
+        monkeypatch.setenv("OLLAMA_API_BASE", server.origin)
         offers, words = find_local_models(Settings())
     assert [(offer.name, offer.provider) for offer in offers] == [("ollama_chat/qwen3:8b", "")]
     assert offers[0].choose().name == "ollama_chat/qwen3:8b"
-    assert words == f"Ollama at {server.url}: 1 model"
+    assert words == f"Ollama at {server.origin}: 1 model"
     offers, words = find_local_models(Settings())
     assert offers == ()
     assert "nothing answers there" in words

@@ -14,22 +14,11 @@ from roamtui.models.base import Model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
 from roamtui.models.recorded import RECORDED, RecordedModel
-from roamtui.models.secrets import PROVIDER_TITLES, find_key_name
+from roamtui.models.secrets import PROVIDERS, find_key_name
 from roamtui.models.worker.process import WorkerProcess
 from roamtui.sources.web.address import parse_address
 
 OFFLINE = "offline"
-
-_SUGGESTIONS: Mapping[str, str] = {
-    "openai": "openai/gpt-4.1-mini",
-    "anthropic": "anthropic/claude-sonnet-4-5",
-    "gemini": "gemini/gemini-2.5-flash",
-    "mistral": "mistral/mistral-large-latest",
-    "groq": "groq/openai/gpt-oss-120b",
-    "openrouter": "openrouter/openai/gpt-4.1-mini",
-    "deepseek": "deepseek/deepseek-chat",
-}
-"""One model of each provider: able to call tools, with a window that holds an outline, and cheap where possible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,21 +78,16 @@ def find_usable_models(
     found = os.environ if environ is None else environ
     offers = [
         ModelOffer(
-            name=model,
+            name=(model := provider.suggestion),
             note=f"{key_name} is set",
             choose=partial(make_model, model, options=choose_options and choose_options(model), environ=environ),
-            provider=PROVIDER_TITLES.get(provider, provider),
+            provider=provider.title,
         )
-        for provider, model in _SUGGESTIONS.items()
-        if (key_name := find_key_name(provider, found)) is not None
+        for name, provider in PROVIDERS.items()
+        if provider.suggestion and (key_name := find_key_name(name, found)) is not None
     ]
     offline = ModelOffer(name=OFFLINE, note="it needs no key and no network", choose=partial(make_model, OFFLINE))
     return (*offers, offline)
-
-
-def suggest_model(provider: str) -> str:
-    """Return the model of a well-known provider that is offered."""
-    return _SUGGESTIONS[provider]
 
 
 def check_address(api_base: str | None, flag: str = "--api-base") -> None:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from roamtui.errors import ModelError, SourceError, UsageError
-from roamtui.models.choose import find_usable_models, make_model, suggest_model
+from roamtui.models.choose import find_usable_models, make_model
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
-from roamtui.models.secrets import KEY_NAMES, find_key_name
+from roamtui.models.secrets import PROVIDERS, find_key_name
 from roamtui.models.worker.jobs import Target
 from roamtui.sources.web.address import AllowedOrigins, origin_of, parse_address
 from roamtui.sources.web.failures import FetchError, UnreachableError
@@ -85,10 +85,10 @@ def inspect_providers(environ: Mapping[str, str]) -> tuple[ModelReport, ...]:
     *keyed, offline = find_usable_models(environ)
     reasons = {offer.name: offer.note for offer in keyed}
     reports = [ModelReport(name=offline.name, is_usable=True, reason=offline.note)]
-    for provider, names in KEY_NAMES.items():
-        model = suggest_model(provider)
-        reason = reasons.get(model, f"{names[0]} is not set")
-        reports.append(ModelReport(name=model, is_usable=model in reasons, reason=reason, provider=provider))
+    for name, provider in PROVIDERS.items():
+        if model := provider.suggestion:
+            reason = reasons.get(model, f"{provider.key_names[0]} is not set")
+            reports.append(ModelReport(name=model, is_usable=model in reasons, reason=reason, provider=name))
     return tuple(reports)
 
 

@@ -6,33 +6,34 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
-KEY_NAMES: Mapping[str, tuple[str, ...]] = {
-    "openai": ("OPENAI_API_KEY",),
-    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "mistral": ("MISTRAL_API_KEY",),
-    "groq": ("GROQ_API_KEY",),
-    "openrouter": ("OPENROUTER_API_KEY",),
-    "deepseek": ("DEEPSEEK_API_KEY",),
-}
-"""By litellm's name of the provider, any one of them suffices, the first is the one to advise."""
 
-PROVIDER_TITLES: Mapping[str, str] = {
-    "openai": "OpenAI",
-    "anthropic": "Anthropic",
-    "gemini": "Gemini",
-    "mistral": "Mistral",
-    "groq": "Groq",
-    "openrouter": "OpenRouter",
-    "deepseek": "DeepSeek",
-    "ollama_chat": "Ollama",
-    "azure": "Azure",
-    "bedrock": "Bedrock",
-    "vertex_ai": "Vertex AI",
+class Provider(NamedTuple):
+    """Who answers for a model."""
+
+    title: str
+    """As people write it."""
+    key_names: tuple[str, ...] = ()
+    """Variables of which any one suffices, the first is the one to advise; none where litellm knows more of it."""
+    suggestion: str = ""
+    """A model that can call tools, with a window that holds an outline, and cheap where possible."""
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "openai": Provider("OpenAI", ("OPENAI_API_KEY",), "openai/gpt-4.1-mini"),
+    "anthropic": Provider("Anthropic", ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"), "anthropic/claude-sonnet-4-5"),
+    "gemini": Provider("Gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini/gemini-2.5-flash"),
+    "mistral": Provider("Mistral", ("MISTRAL_API_KEY",), "mistral/mistral-large-latest"),
+    "groq": Provider("Groq", ("GROQ_API_KEY",), "groq/openai/gpt-oss-120b"),
+    "openrouter": Provider("OpenRouter", ("OPENROUTER_API_KEY",), "openrouter/openai/gpt-4.1-mini"),
+    "deepseek": Provider("DeepSeek", ("DEEPSEEK_API_KEY",), "deepseek/deepseek-chat"),
+    "ollama_chat": Provider("Ollama"),
+    "azure": Provider("Azure"),
+    "bedrock": Provider("Bedrock"),
+    "vertex_ai": Provider("Vertex AI"),
 }
-"""Providers as people write them."""
+"""By litellm's names."""
 
 _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?\d*(?:_|\Z)", re.IGNORECASE)
 _SECRET_LENGTH_MIN = 8
@@ -44,17 +45,20 @@ _SECRET_SHAPES = re.compile(
 )
 
 
+def list_key_names(provider: str) -> tuple[str, ...]:
+    """Return the variables that may hold a provider's key, the one to advise first."""
+    known, upper = PROVIDERS.get(provider), provider.upper()
+    return (known and known.key_names) or (f"{upper}_API_KEY", f"{upper.replace('_', '')}_API_KEY")
+
+
 def find_key_name(provider: str, environ: Mapping[str, str]) -> str | None:
     """Return the variable that holds this provider's key, None where none is set."""
-    upper = provider.upper()
-    names = KEY_NAMES.get(provider, (f"{upper}_API_KEY", f"{upper.replace('_', '')}_API_KEY"))
-    return next((name for name in names if environ.get(name, "").strip()), None)
+    return next((name for name in list_key_names(provider) if environ.get(name, "").strip()), None)
 
 
 def name_key(model: str) -> str:
     """Return the variable for the key of a model's provider, by the model's name."""
-    provider = model.partition("/")[0] if "/" in model else "openai"
-    return KEY_NAMES.get(provider, (f"{provider.upper()}_API_KEY",))[0]
+    return list_key_names(model.partition("/")[0] if "/" in model else "openai")[0]
 
 
 @dataclass(frozen=True, slots=True)

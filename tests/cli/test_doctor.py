@@ -9,26 +9,26 @@ import pytest
 
 from roamtui.locations import cache_path, config_path, data_path
 from tests.cli.conftest import RunCommand
-from tests.fakes.tags_server import FakeTagsServer
+from tests.fakes.site import FakeSite, make_ollama
 
 KEY = "sk-0123456789abcdef"
 
 
 @pytest.fixture(autouse=True)
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeTagsServer]:
-    with FakeTagsServer("llama3.1:8b") as server:
-        monkeypatch.setenv("OLLAMA_API_BASE", server.url)
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSite]:
+    with make_ollama("llama3.1:8b") as server:
+        monkeypatch.setenv("OLLAMA_API_BASE", server.origin)
         yield server
 
 
-def test_it_says_what_is_there_and_makes_nothing(run: RunCommand, home_dir: Path, ollama: FakeTagsServer) -> None:
+def test_it_says_what_is_there_and_makes_nothing(run: RunCommand, home_dir: Path, ollama: FakeSite) -> None:
     result = run("doctor")
     assert (result.code, result.err) == (0, "")
     for word in ("roamtui ", "Python ", "Textual ", "litellm ", "SQLite ", "terminal ", "TERM="):
         assert word in result.out
     for path in (config_path(), data_path(), cache_path()):
         assert f"{path} (not there yet, can be written)" in result.out
-    assert f"{ollama.url} has llama3.1:8b" in result.out
+    assert f"{ollama.origin} has llama3.1:8b" in result.out
     assert result.out.count("\n") <= 24
     assert list(home_dir.rglob("*")) == []
 

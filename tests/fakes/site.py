@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -76,6 +77,11 @@ class FakeSite(LoopbackServer):
     def forget(self) -> None:
         """Begin to count anew."""
         self.counts = SiteCounts()
+
+
+def make_ollama(*models: str) -> FakeSite:
+    """Return what Ollama says of its models."""
+    return FakeSite({"/api/tags": json.dumps({"models": [{"name": name, "size": 1} for name in models]})})
 
 
 def _make_handler(site: FakeSite) -> type[BaseHTTPRequestHandler]:

@@ -11,7 +11,7 @@ from roamtui.conversation.log import encode_entries, now
 from roamtui.models.choose import make_model
 from roamtui.models.inspecting import find_ollama_address, inspect_model, inspect_providers, look_up_ollama
 from tests.fakes.openai_server import FakeOpenAIServer
-from tests.fakes.tags_server import FakeTagsServer
+from tests.fakes.site import FakeSite, SitePage, make_ollama
 
 KEY = "sk-0123456789abcdef"
 
@@ -24,37 +24,39 @@ def test_the_address_is_the_persons_own_or_ollamas() -> None:
 
 @pytest.mark.parametrize("end", ["", "/"])
 def test_its_models_are_listed(end: str) -> None:
-    with FakeTagsServer("qwen3:latest", "llama3.1:8b") as server:
-        report = look_up_ollama(server.url + end)
-        assert (report.address, report.models, report.problem) == (server.url, ("llama3.1:8b", "qwen3:latest"), "")
-        assert server.paths == ["/api/tags"]
+    with make_ollama("qwen3:latest", "llama3.1:8b") as server:
+        report = look_up_ollama(server.origin + end)
+        assert (report.address, report.models, report.problem) == (server.origin, ("llama3.1:8b", "qwen3:latest"), "")
+        assert server.counts.paths == ["/api/tags"]
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"{}", b'{"models": [1]}', b'{"models": 3}', b"[" * 100_000])
 def test_another_program_is_told_apart(body: bytes) -> None:
-    with FakeTagsServer(body=body) as server:
-        assert look_up_ollama(server.url).problem == "what answers there is no Ollama"
+    with FakeSite({"/api/tags": SitePage(body=body)}) as server:
+        assert look_up_ollama(server.origin).problem == "what answers there is no Ollama"
 
 
 def test_nobody_is_sent_elsewhere() -> None:
-    with FakeTagsServer("secret") as target, FakeTagsServer(status=302, location=f"{target.url}/api/tags") as server:
-        assert look_up_ollama(server.url).problem == "what answers there is no Ollama"
-        assert target.paths == []
+    with make_ollama("secret") as target:
+        pages = {"/api/tags": SitePage(status=302, location=target.url("/api/tags"))}
+        with FakeSite(pages) as server:
+            assert look_up_ollama(server.origin).problem == "what answers there is no Ollama"
+        assert target.counts.paths == []
 
 
 def test_no_proxy_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    with FakeTagsServer("wrong") as proxy, FakeTagsServer("right") as server:
-        monkeypatch.setenv("http_proxy", proxy.url)
-        monkeypatch.setenv("HTTP_PROXY", proxy.url)
-        assert look_up_ollama(server.url).models == ("right",)
-        assert proxy.paths == []
+    with make_ollama("wrong") as proxy, make_ollama("right") as server:
+        monkeypatch.setenv("http_proxy", proxy.origin)
+        monkeypatch.setenv("HTTP_PROXY", proxy.origin)
+        assert look_up_ollama(server.origin).models == ("right",)
+        assert proxy.counts.paths == []
 
 
 def test_silence_is_not_waited_for() -> None:
-    with FakeTagsServer(is_silent=True) as server:
-        report = look_up_ollama(server.url, seconds=0.05)
+    with FakeSite({}, before=lambda _: server.closing.wait()) as server:
+        report = look_up_ollama(server.origin, seconds=0.05)
         assert report.problem in ("nothing answers there", "it does not answer")
-        assert server.paths == ["/api/tags"]
+        assert server.counts.paths == ["/api/tags"]
 
 
 @pytest.mark.parametrize(
@@ -113,10 +115,10 @@ async def test_litellm_is_asked_and_no_provider(model_environ: dict[str, str]) -
 
 @pytest.mark.slow
 async def test_a_local_model_is_looked_up_where_it_would_be_asked(model_environ: dict[str, str]) -> None:
-    with FakeTagsServer("llama3.1:latest") as server:
-        environ = {**model_environ, "OLLAMA_API_BASE": server.url}
+    with make_ollama("llama3.1:latest") as server:
+        environ = {**model_environ, "OLLAMA_API_BASE": server.origin}
         there = await inspect_model("ollama/llama3.1", environ=environ)
-        assert set(server.paths) == {"/api/tags"}
-    assert (there.is_usable, there.reason) == (True, f"Ollama at {server.url} has it")
+        assert set(server.counts.paths) == {"/api/tags"}
+    assert (there.is_usable, there.reason) == (True, f"Ollama at {server.origin} has it")
     gone = await inspect_model("ollama/llama3.1", environ=environ)
-    assert (gone.is_usable, gone.reason) == (False, f"Ollama at {server.url}: nothing answers there")
+    assert (gone.is_usable, gone.reason) == (False, f"Ollama at {server.origin}: nothing answers there")

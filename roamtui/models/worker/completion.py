@@ -192,48 +192,33 @@ class CallAssembler:
 def _begins_call(call: _PartialCall, new_id: str | None, new_name: str | None) -> bool:
     if new_id and call.id:
         return new_id != call.id
-    return bool(new_name and call.arguments and not new_id and _is_json(call.arguments))
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    return bool(new_name and call.arguments and not new_id and _is_object(call.arguments))
 
 
 class ThinkingAssembler:
     """Collects the thinking blocks of one reply."""
 
     def __init__(self) -> None:
-        self._blocks: list[dict[str, object]] = []
+        self._blocks: list[dict[str, Any]] = []
 
     def add(self, pieces: Iterable[Mapping[str, object]]) -> None:
         """Take pieces in the order in which they came; a signature ends its block."""
         for piece in pieces:
-            if piece.get("type") != "thinking":
-                self._blocks.append(dict(piece))
+            block: dict[str, Any] = self._blocks[-1] if self._blocks else {}
+            text, signature = str(piece.get("thinking") or ""), piece.get("signature")
+            if piece.get("type") != "thinking" or block.get("type") != "thinking" or "signature" in block:
+                begun = {"type": piece["type"], "thinking": text} if piece.get("type") == "thinking" else dict(piece)
+                self._blocks.append(begun | ({"signature": signature} if signature else {}))
                 continue
-            block = self._open_block()
-            so_far, text = str(block["thinking"]), str(piece.get("thinking") or "")
             # With the signature, litellm sends all of the block's text once more.
-            is_whole = bool(piece.get("signature")) and text.startswith(so_far)
-            block["thinking"] = text if is_whole else so_far + text
-            if signature := piece.get("signature"):
+            block["thinking"] = text if signature and text.startswith(block["thinking"]) else block["thinking"] + text
+            if signature:
                 block["signature"] = signature
 
     def finish(self) -> str:
         """Return the blocks as JSON, "" for none; an unsigned block is left out, as no provider takes it back."""
         whole = [block for block in self._blocks if block["type"] != "thinking" or "signature" in block]
         return json.dumps(whole) if whole else ""
-
-    def _open_block(self) -> dict[str, object]:
-        last = self._blocks[-1] if self._blocks else None
-        if last is None or last["type"] != "thinking" or "signature" in last:
-            last = {"type": "thinking", "thinking": ""}
-            self._blocks.append(last)
-        return last
 
 
 async def stream_completion(litellm: Any, job: Job, target: Target) -> AsyncGenerator[ModelEvent, None]:  # noqa: ANN401

@@ -21,7 +21,7 @@ from roamtui.models.base import (
     Request,
 )
 from roamtui.models.options import ModelOptions
-from roamtui.models.secrets import PROVIDER_TITLES
+from roamtui.models.secrets import PROVIDERS
 
 Frame = dict[str, Any]
 _LOCAL_NAMES = (".local", ".localhost", ".internal", ".lan")
@@ -130,7 +130,8 @@ class Target:
         """Who answers, as a person knows it."""
         if self.address is not None and not self.is_ollama:
             return self.address
-        return PROVIDER_TITLES.get(self.provider, self.provider)
+        known = PROVIDERS.get(self.provider)
+        return known.title if known else self.provider
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS
-from roamtui.models.secrets import KEY_NAMES, find_key_name
+from roamtui.models.secrets import PROVIDERS, find_key_name
 from roamtui.models.worker.jobs import Job, Target
 
 _BASE_NAMES: Mapping[str, tuple[str, ...]] = {
@@ -62,8 +62,9 @@ def _find_base(provider: str, environ: Mapping[str, str]) -> str | None:
 
 
 def _find_missing_keys(litellm: Any, model: str, provider: str, environ: Mapping[str, str]) -> tuple[str, ...]:  # noqa: ANN401
-    if provider in KEY_NAMES:
-        return () if find_key_name(provider, environ) else KEY_NAMES[provider][:1]
+    known = PROVIDERS.get(provider)
+    if known is not None and known.key_names:
+        return () if find_key_name(provider, environ) else known.key_names[:1]
     # Cloud providers also take profiles and tokens from files, of which litellm knows more than its own check.
     missing = litellm.validate_environment(model)["missing_keys"]
     names = tuple(name for name in missing if name.endswith("_API_KEY"))

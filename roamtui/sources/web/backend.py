@@ -7,19 +7,17 @@ answer of DNS that changes in between changes nothing. Host and TLS name stay th
 from __future__ import annotations
 
 import math
+import ssl
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpcore
 from typing_extensions import override
 
-if TYPE_CHECKING:
-    import ssl
-
-    from roamtui.sources.web.resolving import AddressBook
+from roamtui.sources.web.resolving import AddressBook
 
 _ADDRESSES_TRIED = 4
 

@@ -6,26 +6,22 @@ and no second reader of addresses stands between the one that was checked and th
 
 from __future__ import annotations
 
+import ssl
 import threading
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import httpcore
+
+from roamtui.sources.web.backend import CheckedBackend, TimeLimit
 from roamtui.sources.web.cache import read_seconds
-from roamtui.sources.web.failures import BodyTooLargeError, FetchError, explain_failure
-
-if TYPE_CHECKING:
-    import ssl
-
-    import httpcore
-
-    from roamtui.sources.web.backend import TimeLimit
-    from roamtui.sources.web.options import FetchOptions
-    from roamtui.sources.web.resolving import AddressBook
+from roamtui.sources.web.failures import BodyTooLargeError, FetchError, UnreachableError
+from roamtui.sources.web.options import FetchOptions
+from roamtui.sources.web.resolving import AddressBook
 
 Report = Callable[[int, int | None], None]
 """Is told the bytes received so far, and how many there will be where that is known."""
@@ -90,8 +86,6 @@ class Exchange:
         Raises:
             FetchError: No answer came, or none that can be taken in.
         """
-        import httpcore  # noqa: PLC0415 - loaded by the first fetch
-
         pool = self._find_pool(request)
         try:
             try:
@@ -99,9 +93,9 @@ class Exchange:
             except _StaleConnectionError:
                 return self._ask_once(pool, request)
         except _StaleConnectionError as error:
-            raise self._explain(request, error.reason) from None
+            raise self._explain(request.url, error.reason) from None
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
-            raise self._explain(request, error) from None
+            raise self._explain(request.url, error) from None
 
     def close(self) -> None:
         """Close all connections."""
@@ -112,15 +106,7 @@ class Exchange:
         for pool in pools:
             pool.close()
 
-    def _explain(self, request: Request, error: Exception) -> FetchError:
-        if isinstance(error, FetchError):
-            return error
-        is_out_of_time = self._time_limit.remaining() <= 0
-        return explain_failure(request.url, error, is_out_of_time=is_out_of_time)
-
     def _ask_once(self, pool: httpcore.ConnectionPool, request: Request) -> Reply:
-        import httpcore  # noqa: PLC0415 - see above
-
         try:
             response = pool.handle_request(self._make_request(request))
         except (httpcore.RemoteProtocolError, httpcore.ReadError, httpcore.WriteError) as error:
@@ -131,8 +117,6 @@ class Exchange:
             response.close()
 
     def _make_request(self, request: Request) -> httpcore.Request:
-        import httpcore  # noqa: PLC0415 - see above
-
         parts = urlsplit(request.url)
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         read, connect = self._options.read_seconds_max, self._options.connect_seconds_max
@@ -178,6 +162,24 @@ class Exchange:
                 raise FetchError(f"{request.url} took too long. Try again later.")
         return Reply(status=response.status, headers=headers, body=body.finish())
 
+    def _explain(self, url: str, error: Exception) -> FetchError:
+        host = urlsplit(url).netloc
+        if isinstance(error, FetchError):
+            return error
+        if isinstance(error, httpcore.ConnectTimeout | httpcore.ConnectError):
+            return UnreachableError(_explain_connecting(host, error))
+        if self._time_limit.remaining() <= 0:
+            reason = f"{url} took too long. Try again later."
+        elif isinstance(error, httpcore.TimeoutException):
+            reason = f"{host} stopped answering. Try again later."
+        elif isinstance(error, httpcore.RemoteProtocolError) and "complete message body" in str(error):
+            reason = f"{url} came incomplete. Try again."
+        elif isinstance(error, httpcore.NetworkError):
+            reason = f"The connection to {host} broke. Try again."
+        else:
+            reason = f"{host} does not speak proper HTTP. Check the address and the port."
+        return FetchError(reason)
+
     def _find_pool(self, request: Request) -> httpcore.ConnectionPool:
         """Return the connections for a request.
 
@@ -194,10 +196,6 @@ class Exchange:
             return pool
 
     def _make_pool(self, *, allows_local: bool, is_safe: bool) -> httpcore.ConnectionPool:
-        import httpcore  # noqa: PLC0415 - see above
-
-        from roamtui.sources.web.backend import CheckedBackend  # noqa: PLC0415 - needs httpcore
-
         if is_safe and self._ssl_context is None:
             self._ssl_context = httpcore.default_ssl_context()
         dial = self._dial or httpcore.SyncBackend()
@@ -218,6 +216,20 @@ class _StaleConnectionError(Exception):
         self.reason = reason
 
 
+def _explain_connecting(host: str, error: httpcore.ConnectError | httpcore.ConnectTimeout) -> str:
+    if isinstance(error, httpcore.ConnectTimeout):
+        return f"{host} cannot be reached: no connection in time. Check the address and the network."
+    cause = error.args[0] if error.args else None
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        reason = "".join(character for character in cause.verify_message if character.isprintable())
+        return f"{host} cannot prove who it is ({reason}), so nothing was fetched. Check the address."
+    if isinstance(cause, ssl.SSLError):
+        return f"No safe connection to {host}: TLS failed. Check the address and the port."
+    if isinstance(cause, ConnectionRefusedError):
+        return f"{host} refuses the connection. Check the address and the port."
+    return f"{host} cannot be reached. Check the address and the network."
+
+
 def _read_headers(response: httpcore.Response, url: str) -> dict[str, str]:
     if len(response.headers) > _HEADERS_MAX:
         raise FetchError(f"{url} comes with more than {_HEADERS_MAX} headers. It is not opened.")
@@ -233,8 +245,6 @@ def _read_headers(response: httpcore.Response, url: str) -> dict[str, str]:
 
 def _skip_body(response: httpcore.Response) -> None:
     """Read past a body that nobody needs; whatever happens to it does not matter."""
-    import httpcore  # noqa: PLC0415 - see above
-
     received = 0
     with suppress(httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError):
         for piece in response.iter_stream():

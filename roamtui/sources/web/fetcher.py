@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import httpcore
 
 from roamtui.sources.web.address import AllowedOrigins, is_same_site, origin_of, parse_address, resolve_link
 from roamtui.sources.web.backend import TimeLimit
@@ -24,11 +26,6 @@ from roamtui.sources.web.options import DEFAULT_ACCEPT, FetchedPage, FetchOption
 from roamtui.sources.web.politeness import PoliteExchange
 from roamtui.sources.web.replies import MISSING, is_answer, is_kept, list_conditions, make_entry, renew_entry
 from roamtui.sources.web.resolving import AddressBook, Resolve, resolve_by_system
-
-if TYPE_CHECKING:
-    import ssl
-
-    import httpcore
 
 __all__ = [
     "DEFAULT_ACCEPT",

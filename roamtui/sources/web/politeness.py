@@ -8,17 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+
+from protego import Protego
 
 from roamtui.sources.web.address import origin_of
+from roamtui.sources.web.backend import TimeLimit
 from roamtui.sources.web.cache import PageCache
 from roamtui.sources.web.exchange import Exchange, Reply, Request
 from roamtui.sources.web.failures import FetchError
+from roamtui.sources.web.options import FetchOptions
 from roamtui.sources.web.replies import is_kept, make_entry, read_retry_after
-
-if TYPE_CHECKING:
-    from roamtui.sources.web.backend import TimeLimit
-    from roamtui.sources.web.options import FetchOptions
 
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _FIRST_WAIT_SECONDS = 1.0
@@ -103,8 +102,6 @@ class PoliteExchange:
         seconds = self._options.robots_seconds_max
         if site.is_robots_read or not site.robots_lock.acquire(timeout=seconds):
             return
-        from protego import Protego  # noqa: PLC0415 - few sources are sites of many pages
-
         try:
             if not site.is_robots_read:
                 with self._time_limit.within(seconds):

@@ -25,6 +25,7 @@ from roamtui.models.worker.jobs import (
     Fault,
     Job,
     JobEvent,
+    Target,
     Vectors,
     decode_event,
     encode_event,
@@ -80,3 +81,28 @@ def test_a_job_comes_back_as_it_was() -> None:
     options = ModelOptions(window_tokens=9_000, gap_seconds=2.5)
     job = Job(operation="complete", model="openai/x", api_base="http://localhost", options=options, request=request)
     assert msgspec.convert(json.loads(encode_frame(msgspec.to_builtins(job))), Job) == job
+
+
+@pytest.mark.parametrize(
+    ("api_base", "is_local"),
+    [
+        ("http://localhost:11434", True),
+        ("http://127.0.0.1:8000/v1", True),
+        ("http://[::1]:8000", True),
+        ("http://192.168.1.20:8000/v1", True),
+        ("http://10.1.2.3", True),
+        ("http://ollama:11434", True),
+        ("http://host.docker.internal:11434", True),
+        ("http://8.8.8.8/v1", False),
+        ("https://api.example.com/v1", False),
+        ("http://[broken", False),
+        (None, False),
+    ],
+)
+def test_a_server_nearby_is_waited_for_longer(api_base: str | None, *, is_local: bool) -> None:
+    target = Target(model="m", provider="openai", api_base=api_base)
+    assert target.is_local is is_local
+    patient, hasty = ModelOptions(), ModelOptions(first_token_seconds=2.0)
+    usual = patient.wait_for_first_token(is_local=False)
+    assert (patient.wait_for_first_token(is_local=target.is_local) > usual) is is_local
+    assert hasty.wait_for_first_token(is_local=target.is_local) == 2.0
