@@ -61,19 +61,12 @@ class Reply:
             ToolUse(call=call, result=result.text, excerpts=result.excerpts)
             for call, result in zip(self.calls, self.results + missing, strict=True)
         )
-        return self._step(self.text, uses)
+        return Step(text=self.text, uses=uses, thinking=self.thinking, usage=self.usage or Usage())
 
     def make_refused_step(self) -> Step:
         """Return the calls made although no steps are left; the text is the answer, so it is not repeated here."""
         uses = tuple(ToolUse(call=call, result=LIMIT_REACHED) for call in self.calls)
-        return self._step("", uses)
-
-    def make_reminded_step(self, reminder: str) -> Step:
-        """Return the reply that was no answer yet, with what the model is told of it."""
-        return replace(self._step(self.text, ()), reminder=reminder)
-
-    def _step(self, text: str, uses: tuple[ToolUse, ...]) -> Step:
-        return Step(text=text, uses=uses, thinking=self.thinking, usage=self.usage or Usage())
+        return Step(text="", uses=uses, thinking=self.thinking, usage=self.usage or Usage())
 
 
 @dataclass(slots=True)
@@ -114,7 +107,7 @@ class Progress:
         """Return the reply that was no answer yet, with what the model is told of it."""
         self.has_reminded = True
         self.draft = self.reply.text
-        step, self.reply = self.reply.make_reminded_step(reminder), Reply()
+        step, self.reply = replace(self.reply.make_step(), reminder=reminder), Reply()
         return step
 
     def last_words(self) -> str:

@@ -40,7 +40,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.open_section import Deed, OpenSection, mark, unmark
 from roamtui.conversation.state import ConversationState, Exchange, KeepOptions, Transcript, make_title
-from roamtui.conversation.transcript import Step, Stopped, ToolUse
+from roamtui.conversation.transcript import Stopped, ToolUse
 from roamtui.document.library import Library
 
 _HELD = 64
@@ -281,7 +281,10 @@ def _close(state: ConversationState, section_ids: frozenset[str]) -> Conversatio
 
 def _drop_results(state: ConversationState, event: ResultsDropped) -> ConversationState:
     steps = state.transcript.exchanges[-1].steps
-    stubs = map(make_stub, steps[: event.steps])
+    stubs = [
+        replace(step, uses=tuple(ToolUse(call=use.call, result=DROPPED) for use in step.uses))
+        for step in steps[: event.steps]
+    ]
     state = _change_last(state, steps=(*stubs, *steps[event.steps :]))
     left = {one.section_id: one for one in event.left}
     return _change_open(
@@ -291,11 +294,6 @@ def _drop_results(state: ConversationState, event: ResultsDropped) -> Conversati
             section, deliveries=left[section.section_id].spans, tokens=left[section.section_id].tokens
         ),
     )
-
-
-def make_stub(step: Step) -> Step:
-    """Return a step without the texts of its results."""
-    return replace(step, uses=tuple(ToolUse(call=use.call, result=DROPPED) for use in step.uses))
 
 
 def _pin(section: OpenSection, *, is_pinned: bool) -> OpenSection:

@@ -148,7 +148,7 @@ class Fetching:
     def __init__(self, loader: Loader | None) -> None:
         """Load by `loader`, None where there is nothing to load."""
         self.loader = loader
-        self._refused: dict[str, int] = {}
+        self.refused: dict[str, int] = {}
         """Number of the question at which each origin was refused last: the agent does not ask again until the next."""
 
     async def run(
@@ -182,14 +182,6 @@ class Fetching:
                 break
         yield Fetched(documents={node_id: documents[node_id] for node_id in node_ids}, approved=consent.approved)
 
-    def is_refused(self, origin: str, question_number: int) -> bool:
-        """Return whether the person refused an origin at this question."""
-        return self._refused.get(origin) == question_number
-
-    def note_refusal(self, origin: str, question_number: int) -> None:
-        """Note that the person refused an origin."""
-        self._refused[origin] = question_number
-
 
 class _Consent:
     """Asks the person for the origins that one command needs."""
@@ -217,12 +209,12 @@ class _Consent:
 
     async def _is_allowed(self, one: str, urls: tuple[str, ...]) -> bool:
         number = self._state.question_number
-        if self._is_agents and self._fetching.is_refused(one, number):
+        if self._is_agents and self._fetching.refused.get(one) == number:
             return False
         host = one.partition("://")[2]
         is_allowed = await self._approver.approve(OriginApproval(host=host, origin=one, urls=urls))
         if not is_allowed:
-            self._fetching.note_refusal(one, number)
+            self._fetching.refused[one] = number
         return is_allowed
 
 

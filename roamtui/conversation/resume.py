@@ -11,7 +11,6 @@ from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
     ConversationForked,
-    Delivery,
     DocumentRead,
     NodesFolded,
     QuestionAnswered,
@@ -126,7 +125,8 @@ def note_document(state: ConversationState, events: Iterable[ConversationEvent])
         events: What happened: text that they deliver, and sections that they name, are to be found again.
     """
     library = state.library
-    deliveries = [delivery for event in events for delivery in _list_deliveries(event)]
+    delivering = (event for event in events if isinstance(event, SectionsExpanded | SectionsDelivered))
+    deliveries = [delivery for event in delivering for delivery in event.deliveries]
     keys = dict.fromkeys(span.doc for delivery in deliveries for span in delivery.spans)
     hashes = {key: library.document(key).content_hash for key in keys}
     named = dict.fromkeys((*(one.section_id for one in deliveries), *_list_named(events)))
@@ -139,10 +139,6 @@ def note_document(state: ConversationState, events: Iterable[ConversationEvent])
     )
     is_known = read.source == state.source and read.content_hash == state.content_hash
     return () if is_known and not read.documents and not read.links else (read,)
-
-
-def _list_deliveries(event: ConversationEvent) -> tuple[Delivery, ...]:
-    return event.deliveries if isinstance(event, SectionsExpanded | SectionsDelivered) else ()
 
 
 def _list_named(events: Iterable[ConversationEvent]) -> Iterator[str]:

@@ -41,7 +41,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
-from roamtui.document.node import NodeKind, Span
+from roamtui.document.node import NodeKind
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import Block, describe_no_room, expand
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, name_node
@@ -133,7 +133,8 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> Expa
         is_open = section_id in deliveries or (found is not None and not found.is_closing)
         status = ExpandStatus.ALREADY_OPEN if is_open else ExpandStatus.OPENED
         if not is_open:
-            deliveries[section_id] = _open(state, section_id) if found is None else _reopen(found)
+            again = found and Delivery(section_id=section_id, tokens=found.tokens)
+            deliveries[section_id] = again or _open(state, section_id)
         results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=""))
     opened = tuple(deliveries.values())
     return (SectionsExpanded(results=tuple(results), origin=Origin.PERSON, deliveries=opened),)
@@ -141,20 +142,14 @@ def expand_for_person(state: ConversationState, command: ExpandSections) -> Expa
 
 def open_quoted(state: ConversationState, citations: Iterable[Citation]) -> ExpandEvents:
     """Open the sections that an answer quotes from what a search showed: their text comes before the next question."""
-    ids = dict.fromkeys(
-        citation.section_id
-        for citation in citations
-        if citation.is_verified and citation.span is not None and _is_missing(state, citation.span)
-    )
-    ids = {section_id: None for section_id in ids if state.find_open(section_id) is None}
+    held = state.delivered
+    cited = ((one.section_id, one.span) for one in citations if one.is_verified and one.span is not None)
+    missing = (one for one, span in cited if subtract_bounds(span.start, span.end, held.get(span.doc, ())))
+    ids = dict.fromkeys(section_id for section_id in missing if state.find_open(section_id) is None)
     if not ids:
         return ()
     results = tuple(ExpandResult(id=i, section_id=i, status=ExpandStatus.OPENED, text="") for i in ids)
     return _tell_expansion(state, results, tuple(_open(state, section_id) for section_id in ids), ids)
-
-
-def _is_missing(state: ConversationState, span: Span) -> bool:
-    return bool(subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ())))
 
 
 def _find_refusal(library: Library, section_id: str) -> str:
@@ -263,10 +258,6 @@ def _open(state: ConversationState, section_id: str) -> Delivery:
     """Return what opens a section whose text comes before the next question."""
     tokens = estimate_delivery(state.library, section_id)
     return Delivery(section_id=section_id, tokens=tokens, content_hash=hash_own_text(state.library, section_id))
-
-
-def _reopen(section: OpenSection) -> Delivery:
-    return Delivery(section_id=section.section_id, tokens=section.tokens)
 
 
 def update(state: ConversationState, command: Command) -> Update:

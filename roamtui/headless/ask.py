@@ -27,7 +27,7 @@ from roamtui.conversation.narration import write_lines
 from roamtui.conversation.transcript import Citation, Stopped
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
-from roamtui.headless.event_lines import describe_tool, print_answer_event, print_event
+from roamtui.headless.event_lines import ANSWER, describe_tool, print_event, print_line
 from roamtui.headless.output import write_json, write_notes, write_text
 from roamtui.models.base import find_note
 from roamtui.outline.labels import name_path
@@ -162,7 +162,7 @@ def print_answer_json(agent: Agent, record: AskRecord, *, as_events: bool = Fals
     if final is None:
         return
     if as_events:
-        print_answer_event(_describe_answer(agent, record, final))
+        print_line(ANSWER, _describe_answer(agent, record, final))
     else:
         write_json(_describe_answer(agent, record, final))
 

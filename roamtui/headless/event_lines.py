@@ -20,7 +20,6 @@ from roamtui.conversation.events import (
     QuestionAnswered,
     QuestionAsked,
     SavingReported,
-    SearchHit,
     SectionsExpanded,
     SectionsKept,
     SectionsPinned,
@@ -37,18 +36,14 @@ ANSWER = "answer"
 
 
 def print_event(event: ConversationEvent) -> None:
-    """Write an event as one line, at once; the end of a question is told by `print_answer_event`."""
+    """Write an event as one line, at once; the end of a question is told by what `ask --json` gives of its answer."""
     described = describe_event(event)
     if described is not None:
-        _print_line(*described)
+        print_line(*described)
 
 
-def print_answer_event(answer: Mapping[str, Any]) -> None:
-    """Write the last line: what `ask --json` gives of an answer."""
-    _print_line(ANSWER, answer)
-
-
-def _print_line(name: str, fields: Mapping[str, Any]) -> None:
+def print_line(name: str, fields: Mapping[str, Any]) -> None:
+    """Write what has a name as one line."""
     write_json_line({"v": VERSION, "event": name, **fields})
 
 
@@ -63,7 +58,10 @@ def describe_event(  # noqa: C901, PLR0912 - one case an event
         case QuestionAsked(number=number, question=question):
             fields = {"number": number, "question": question}
         case SectionsSearched(hits=hits):
-            fields["hits"] = [_describe_hit(hit) for hit in hits]
+            fields["hits"] = [
+                {"id": hit.section_id, "path": list(hit.path), "score": hit.score, "snippet": hit.snippet}
+                for hit in hits
+            ]
         case ToolFinished():
             fields = describe_tool(event)
         case SectionsExpanded(results=results):
@@ -93,10 +91,6 @@ def describe_tool(event: ToolFinished) -> dict[str, Any]:
     asked = {"section_ids": list(event.section_ids)} if event.query is None else {"query": event.query}
     results = [{"id": result.id, "status": str(result.status)} for result in event.results]
     return {"tool": event.tool, **asked, "results": results}
-
-
-def _describe_hit(hit: SearchHit) -> dict[str, Any]:
-    return {"id": hit.section_id, "path": list(hit.path), "score": hit.score, "snippet": hit.snippet}
 
 
 def _describe_expansion(result: ExpandResult) -> dict[str, Any]:
