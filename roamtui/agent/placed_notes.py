@@ -46,7 +46,8 @@ class PlacedNote:
             case Standing.SAME:
                 return ""
             case Standing.MOVED:
-                return f"moved or renamed; it was {_STEP.join(map(plain_line, self.note.citation.path)) or 'untitled'}"
+                before = name_path(self.note.citation, self.citation.path[0] if self.citation.path else "")
+                return f"moved or renamed; it was {_STEP.join(before) or 'untitled'}"
             case Standing.CHANGED:
                 return f"now reads “{plain_line(self.text)}”" if self.text else "its text has changed since"
             case Standing.GONE:

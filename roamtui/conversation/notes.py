@@ -118,7 +118,7 @@ class Notes:
         with self._lock, self._explained("The note is not deleted"):
             self._unsaved = {key: note for key, note in self._unsaved.items() if key not in ids}
             marks = [f'"{one}"'.encode() for one in ids]
-            if self._path.exists():
+            if ids and self._path.exists():
                 erase_lines(self._path, lambda line: any(mark in line for mark in marks))
 
     @contextmanager

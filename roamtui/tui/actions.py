@@ -20,6 +20,7 @@ class Scope(StrEnum):
     INPUT = "input"
     CONVERSATIONS = "conversations"
     FIND = "find"
+    NOTES = "notes"
     START = "start"
 
 
@@ -31,12 +32,13 @@ SCOPE_TITLES = {
     Scope.READER: "Reader",
     Scope.CONVERSATIONS: "Saved conversations",
     Scope.FIND: "Finding",
+    Scope.NOTES: "Notes",
     Scope.START: "Opening a document",
 }
 """How scopes are called on the screen, in the order in which help lists them."""
 
 
-SCREEN_SCOPES = frozenset({Scope.FIND, Scope.START})
+SCREEN_SCOPES = frozenset({Scope.FIND, Scope.NOTES, Scope.START})
 """Screens of their own, where the keys of other places do not work, so that theirs may be the same."""
 
 
@@ -99,6 +101,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("global.choose_theme", ("f3",), "Theme", "Choose the colours; they change as you look."),
     Action("global.choose_model", ("f2",), "Model", "Choose the model that answers."),
     Action("global.conversations", ("f4",), "Conversations", "List, resume, rename, delete or export conversations."),
+    Action("global.notes", ("B",), "Notes", "List what you keep of this document: go there, change, delete, export."),
     Action("global.new_conversation", ("ctrl+n",), "New conversation", "Begin a new conversation; this one is kept."),
     Action("global.open_document", ("ctrl+o",), "Open", "Open another document beside this one, or turn to one."),
     Action("global.next_document", ("ctrl+t",), "Next document", "Turn to the next of the documents that are open."),
@@ -174,6 +177,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("tree.close", ("x",), "close", "Close the section: the model forgets its text.", is_hinted=True),
     Action("tree.pin", ("p",), "pin", "Keep the section open whatever happens, or let go of it.", is_hinted=True),
     Action("tree.ask", ("i",), "ask about", "Ask about this section alone."),
+    Action("tree.keep", ("b",), "keep", "Keep this section among your notes, with words of your own."),
     Action("tree.unfold_all", ("E",), "unfold all", "Unfold everything below the section."),
     Action("tree.fold_all", ("C",), "fold all", "Fold everything below the section."),
     Action("tree.close_agent", ("z",), "tidy up", "Close and fold all that the model opened and you did not pin."),
@@ -218,6 +222,7 @@ ACTIONS: tuple[Action, ...] = (
         "branch off",
         "Begin a new conversation from before the selected or last question; this one is kept.",
     ),
+    Action("chat.keep", ("b",), "keep", "Keep the selected quote among your notes."),
     Action("chat.copy", ("y",), "copy answer", "Copy the last answer with its sources.", is_hinted=True),
     _move("reader.scroll_down", "j down", "down", "Scroll down."),
     _move("reader.scroll_up", "k up", "up", "Scroll up."),
@@ -245,7 +250,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("reader.open", ("a",), "open", "Open the section for the conversation.", is_hinted=True),
     Action("reader.close", ("x",), "close", "Close the section."),
     Action("reader.pin", ("p",), "pin", "Pin the section, or let go of it."),
-    Action("reader.ask", ("i",), "ask about", "Ask about this section alone."),
+    Action("reader.ask", ("i",), "ask about", "Ask about the selected words, or this section alone."),
+    Action("reader.keep", ("b",), "keep", "Keep the selected or marked words, or the section.", is_hinted=True),
     Action("reader.copy", ("y",), "copy", "Copy the selection, or the whole section.", is_hinted=True),
     Action(
         "reader.raw", ("r",), "raw", "Show the text exactly as it stands in the file, or formatted.", is_hinted=True
@@ -268,6 +274,11 @@ ACTIONS: tuple[Action, ...] = (
     _step("find.previous_kind", "shift+tab", "", "The same the other way round."),
     _step("find.page_down", "pagedown", "scroll", "Scroll the section that is shown down."),
     _step("find.page_up", "pageup", "", "Scroll it up."),
+    _move("notes.go", "enter", "go there", "Read the place, the words that you kept marked."),
+    _move("notes.edit", "e", "your words", "Change your own words."),
+    _move("notes.delete", "x delete", "delete", "Delete the note when the list is left."),
+    _move("notes.undo", "u", "undo", "Bring back what was deleted last."),
+    _move("notes.export", "w", "export", "Write all notes into a Markdown file."),
     _move("start.open", "enter", "open", "Open what is typed or chosen."),
     _move("start.next", "down", "next", "Select the next one."),
     _move("start.previous", "up", "previous", "Select the previous one."),

@@ -20,7 +20,9 @@ from roamtui.conversation.commands import (
     UnfoldNodes,
 )
 from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import Citation
 from roamtui.document.loader import can_load
+from roamtui.document.node import Span
 
 if TYPE_CHECKING:
     from roamtui.models.base import Model
@@ -57,11 +59,23 @@ class NothingDone(Message):
 
 
 class AskAboutWanted(Message):
-    """A person wants to ask about one section."""
+    """A person wants to ask about one section, or words of it."""
 
-    def __init__(self, section_id: str) -> None:
+    def __init__(self, section_id: str, words: str = "") -> None:
         super().__init__()
         self.section_id = section_id
+        self.words = words
+
+
+class KeepWanted(Message):
+    """A person wants to keep a section, or words of it, among their notes."""
+
+    def __init__(self, section_id: str, span: Span | None = None, citation: Citation | None = None) -> None:
+        """Make the message; of words either where they stand is known, or that an answer cites them."""
+        super().__init__()
+        self.section_id = section_id
+        self.span = span
+        self.citation = citation
 
 
 class DocumentWanted(Message):

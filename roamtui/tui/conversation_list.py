@@ -13,7 +13,7 @@ from roamtui.conversation import export
 from roamtui.conversation.index import ConversationSummary
 from roamtui.conversation.store import Store
 from roamtui.document.plain import plain_line
-from roamtui.errors import RoamtuiError, StoreError
+from roamtui.errors import StoreError
 
 _FILE_NAME_LENGTH = 60
 
@@ -126,37 +126,14 @@ def _show_time(moment: str) -> str:
         return ""
 
 
-def find_path(name: str) -> Path:
-    """Return the path that a person typed, ``~`` being their home."""
-    try:
-        return Path(name).expanduser()
-    except RuntimeError:
-        return Path(name)
-
-
-def export_conversation(
-    store: Store, conversation_id: str, source: str, path: Path, *, may_replace: bool = False
-) -> bool:
-    """Write a conversation as JSON to a path that ends in ``.json``, as Markdown to any other.
-
-    Returns:
-        False where there is a file already and it may not be replaced; nothing has happened then.
+def render_conversation(store: Store, summary: ConversationSummary, path: Path) -> str:
+    """Return a conversation as JSON for a path that ends in ``.json``, as Markdown for any other.
 
     Raises:
         StoreError: The conversation cannot be read.
-        RoamtuiError: The file cannot be written.
     """
-    saved = store.load(conversation_id)
+    saved = store.load(summary.id)
     if path.suffix.lower() == ".json":
-        text = json.dumps(export.describe_conversation(saved, source), ensure_ascii=False, indent=2) + "\n"
-    else:
-        text = export.render_markdown(saved, source)
-    try:
-        with path.open("w" if may_replace else "x", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        return False
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise RoamtuiError(f"{path} cannot be written: {reason}.") from None
-    return True
+        described = export.describe_conversation(saved, summary.source)
+        return json.dumps(described, ensure_ascii=False, indent=2) + "\n"
+    return export.render_markdown(saved, summary.source)

@@ -136,8 +136,7 @@ class Conversing:
         searcher = self._agent.searcher
         if searcher is None or not query.strip():
             return ()
-        await self.load_all()
-        searcher.refresh(self._agent.session.state.library)
+        searcher.refresh(await self.load_all())
         hits = await asyncio.to_thread(searcher.search, query, limit=limit)
         library = self._agent.session.state.library
         return tuple(hit for hit in hits if hit.section_id in library)

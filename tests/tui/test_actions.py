@@ -8,6 +8,7 @@ from pathlib import Path
 
 from textual.widget import Widget
 
+from roamtui.conversation.notes import Notes
 from roamtui.conversation.store import Store
 from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Scope
 from roamtui.tui.app import RoamApp
@@ -16,6 +17,7 @@ from roamtui.tui.keys import build_keys
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.find import FindScreen
 from roamtui.tui.screens.help import KeyList
+from roamtui.tui.screens.notes import NotesScreen
 from roamtui.tui.start.open_screen import OpenScreen
 from tests.tui.driving import make_app, make_context
 from tests.tui.start.opening import Opener
@@ -29,6 +31,9 @@ def find_owner(app: RoamApp, scope: Scope) -> Widget:
             return app.screen
         case Scope.FIND:
             return FindScreen(find_nothing, lambda _section_id: None, build_keys(), Found())
+        case Scope.NOTES:
+            library = app.main.session.state.library
+            return NotesScreen(Notes(Path(), library.source), (), library, build_keys())
         case Scope.START:
             return OpenScreen(Opener().opening, build_keys())
         case _:

@@ -16,9 +16,9 @@ from typing_extensions import override
 from roamtui.conversation.narration import Weight
 from roamtui.conversation.transcript import Citation
 from roamtui.tui.actions import Scope
-from roamtui.tui.chat.content_view import ContentView, TargetChosen
+from roamtui.tui.chat.content_view import ContentView, SectionTarget, TargetChosen
 from roamtui.tui.chat.messages import Messages
-from roamtui.tui.commands import CopyWanted
+from roamtui.tui.commands import CopyWanted, KeepWanted, NothingDone
 from roamtui.tui.context import FirstContext
 from roamtui.tui.keys import bind
 
@@ -210,6 +210,14 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             view = self._messages.find_exchange(self._selected[0]) or view
         if view is not None:
             self.post_message(self.ForkWanted(view.number))
+
+    def action_keep(self) -> None:
+        """Keep the selected quote, or section."""
+        target = self._selected[0].targets[self._selected[1]] if self._selected is not None else None
+        if isinstance(target, SectionTarget):
+            self.post_message(KeepWanted(target.section_id, citation=target.citation))
+        else:
+            self.post_message(NothingDone("select a quote first, by j and k"))
 
     def action_copy(self) -> None:
         """Copy the last answer with its sources."""

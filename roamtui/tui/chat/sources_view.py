@@ -60,7 +60,7 @@ class SourcesView(ContentView):
             are_passages: Whether rules picked them, which know no answer: none of them is shown as a good one.
         """
         self._numbering = numbering
-        self._answer = _show_words(answer)
+        self._answer = show_words(answer)
         self._are_passages = are_passages
         self._citations = sorted(citations, key=lambda citation: numbering.number_of(citation.section_id))
         self.change()
@@ -91,7 +91,7 @@ class SourcesView(ContentView):
                 parts.append(Content.styled(place, "$muted"))
             piece = Content.styled(" · ", "$muted").join(parts)
             piece += Content.styled(f" {words}" if parts else words, self._temper(style))
-            quote = _show_words(citation.quote or "")
+            quote = show_words(citation.quote or "")
             if quote not in self._answer or (len(group) > 1 and quote and not citation.is_verified):
                 piece += Content.styled(f" “{shorten(quote, _QUOTE_LENGTH)}”", "italic")
             gap = Content.styled(" · " if parts else " ", "$muted") if source else Content()
@@ -109,7 +109,7 @@ class SourcesView(ContentView):
         return "$muted" if self._are_passages and style == "$success" else style
 
 
-def _show_words(text: str) -> str:
+def show_words(text: str) -> str:
     """Return text on one line, of its links the words alone."""
     return _LINK.sub(r"\1", plain_line(text))
 

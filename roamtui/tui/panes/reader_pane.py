@@ -20,6 +20,7 @@ from roamtui.tui.commands import (
     CommandWanted,
     CopyWanted,
     FindWanted,
+    KeepWanted,
     Kind,
     MatchWanted,
     NothingDone,
@@ -197,9 +198,24 @@ class ReaderPane(Vertical):
             self.post_message(self.EditWanted(self.section_id))
 
     def action_ask(self) -> None:
-        """Ask about the section alone."""
-        if self.section_id is not None:
-            self.post_message(AskAboutWanted(self.section_id))
+        """Ask about the selected words, or the section alone."""
+        section_id, span = self._find_passage()
+        if section_id is not None:
+            words = self._library.text_at(span) if self._library and span and self.reader.text_selection else ""
+            self.post_message(AskAboutWanted(section_id, words))
+
+    def action_keep(self) -> None:
+        """Keep the selected or marked words, or the section."""
+        section_id, span = self._find_passage()
+        if section_id is not None:
+            self.post_message(KeepWanted(section_id, span))
+
+    def _find_passage(self) -> tuple[str | None, Span | None]:
+        """Return the section of what is selected or marked, and where that stands; else what is read."""
+        span = self.reader.find_passage()
+        if span is None or self._library is None:
+            return self.section_id, None
+        return self._library.section_at(span.doc, span.start) or self.section_id, span
 
     def action_open(self) -> None:
         """Open the section for the conversation."""

@@ -17,6 +17,7 @@ from roamtui.tui.commands import (
     AskAboutWanted,
     CommandWanted,
     FindWanted,
+    KeepWanted,
     Kind,
     MakeCommand,
     MatchWanted,
@@ -288,6 +289,11 @@ class TreePane(Vertical):
         """Ask about the section alone."""
         if self.outline.cursor_id:
             self.post_message(AskAboutWanted(self.outline.cursor_id))
+
+    def action_keep(self) -> None:
+        """Keep the section."""
+        if self.outline.cursor_id:
+            self.post_message(KeepWanted(self.outline.cursor_id))
 
     def action_unfold_all(self) -> None:
         """Unfold everything below."""

@@ -34,6 +34,7 @@ from roamtui.tui.reader.lazy_lines import (
     find_link_line,
     find_link_start,
 )
+from roamtui.tui.reader.passage import Selected, find_passage, list_selected
 from roamtui.tui.reader.strips import STYLE_NAMES, STYLES, Highlight, Overlay, ReaderPalette, make_strip, read_palette
 
 _MARGIN = 3
@@ -263,6 +264,18 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             text, page = self._library.text_at(span), document.page_at(span.start)
         return text if page is None else f"{text.rstrip()}\n\n({name_library(self._library)}, p. {page})\n"
 
+    def find_passage(self) -> Span | None:
+        """Return where the selected words stand, else the marked ones if they are in view; None for neither."""
+        if self.lines is None or self._view is None or self._view.is_made:
+            return None
+        found = find_passage(self._list_selected(self.text_selection), self._view.document)
+        quote = self._highlights.quote
+        if found is None and quote is not None:
+            view = (self.lines.line_at(self.top_y + y) for y in range(self.view_size.height))
+            is_seen = any(seen and seen[1].start < quote.end and quote.start < seen[1].end for seen in view)
+            return quote if is_seen else None
+        return found
+
     def breadcrumb(self) -> str:
         """Return the titles down to the section, on one line; the document's own title only for itself."""
         section_id = self._section_id
@@ -443,17 +456,15 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         if self.lines is None:
             return None
+        return "\n".join(one.text.rstrip() for one in self._list_selected(selection)), "\n"
+
+    def _list_selected(self, selection: Selection | None) -> list[Selected]:
+        if selection is None or self.lines is None:
+            return []
         # A selection that goes on in another pane has no end here: it ends with what is in view.
         start = selection.start or Offset(0, self.top_y)
         end = selection.end or Offset(self.virtual_size.width, self.top_y + self.view_size.height - 1)
-        texts = []
-        for y in range(start.y, min(end.y + 1, len(self.lines))):
-            found = self.lines.line_at(y)
-            if found and found[1].is_page_mark:
-                continue
-            text = found[1].text if found else ""
-            texts.append(text[start.x if y == start.y else 0 : end.x if y == end.y else len(text)].rstrip())
-        return "\n".join(texts), "\n"
+        return list_selected(self.lines, start, end)
 
     def line_in_view(self) -> Line | None:
         """Return the first line in view that has text."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from roamtui.tui.screens.overlays import ConfirmScreen
 
 _URL_LENGTH_MAX = 70
+_WORDS_LENGTH_MAX = 500
+"""Characters of selected words in a question; the section itself goes with them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +64,11 @@ class NextQuestion:
         about = f" in {name_whole(library, aim.within)}" if aim.within is not None else ""
         self._box.show_tag(f"the last question{about}, changed · esc keeps it as it is")
 
-    def narrow(self, section_id: str, library: Library) -> None:
-        """Let the person ask about one section alone."""
+    def narrow(self, section_id: str, library: Library, words: str = "") -> None:
+        """Let the person ask about one section alone, or about words of it, which the question begins with."""
         self._aim = Aim(within=section_id)
+        if words:
+            self._box.fill(f"“{shorten(plain_line(words), _WORDS_LENGTH_MAX)}”\n{self._box.text}")
         self._box.show_tag(f"in {name_whole(library, section_id)} · esc asks the whole document")
 
     def leave(self) -> bool:

@@ -82,6 +82,19 @@ class Choosing:
         """Let a person choose the colours."""
         choose_theme(self._screen.app, lambda name: self._keep({"theme": name}))
 
+    async def choose_question(self, take: Callable[[str | None], None]) -> None:
+        """Have the model propose questions, and let a person choose one."""
+        self._status.change(message="looking for questions to ask")
+        try:
+            questions = await self._asking.conversing.propose()
+        finally:
+            self._status.change(message="")
+        if questions:
+            choices = [Choice(question) for question in questions]
+            self._screen.app.push_screen(PickerScreen("Questions to ask", choices, questions[0]), take)
+        else:
+            self._screen.notify("No question is proposed here.", severity="warning")
+
     def choose_model(self) -> None:
         """Let a person choose a model, and ask once more before text goes to a provider not yet agreed to."""
         options, current = self._context.options, self._context.agent.model.name

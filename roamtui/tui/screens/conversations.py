@@ -32,16 +32,16 @@ from roamtui.tui.conversation_list import (
     ConversationList,
     delete_all,
     describe_conversation,
-    export_conversation,
-    find_path,
     name_conversation,
     propose_file_name,
+    render_conversation,
 )
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.screens.asking import Asking, aim_again
-from roamtui.tui.screens.overlays import ConfirmScreen, ListOverlay, PromptScreen
+from roamtui.tui.screens.overlays import ListOverlay, PromptScreen
 from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
 from roamtui.tui.screens.reading import Reading
+from roamtui.tui.screens.writing import ask_and_write
 from roamtui.tui.status_line import ScreenHints
 
 _STEP = 200
@@ -249,19 +249,8 @@ class ConversationsScreen(ListOverlay[ConversationChosen | None]):
     async def _export(self, summary: ConversationSummary) -> None:
         proposal = str(Path.cwd() / propose_file_name(summary))
         foot = "A name that ends in .json gives JSON, any other Markdown. enter writes it, esc closes"
-        name = await self.app.push_screen_wait(PromptScreen("Write the conversation to this file", proposal, foot=foot))
-        if name is None:
-            return
-        path = find_path(name)
-        if not await asyncio.to_thread(export_conversation, self._store, summary.id, summary.source, path):
-            question = ConfirmScreen("There is a file with this name. Replace it?", str(path), yes="Replace")
-            if not await self.app.push_screen_wait(question):
-                self._say("Nothing was written.")
-                return
-            await asyncio.to_thread(
-                export_conversation, self._store, summary.id, summary.source, path, may_replace=True
-            )
-        self._say(f"Wrote {path}.")
+        prompt = PromptScreen("Write the conversation to this file", proposal, foot=foot)
+        self._say(await ask_and_write(self.app, prompt, partial(render_conversation, self._store, summary)))
 
     def _close(self, chosen: ConversationChosen | None) -> None:
         for problem in self._delete_for_good():

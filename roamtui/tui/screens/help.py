@@ -24,6 +24,7 @@ _MARKS = (
     ("❝ ", "$warning", "an answer cites it"),
     ("◦ ", "$warning", "the model read it before; it is not open now"),
     ("¶ ", "$warning", "you are reading it"),
+    ("✎ ", "$warning", "you keep it among your notes"),
     ("⌕ ", "$warning", "the last search found it, or so many sections inside it"),
     ("▸ ▾", "$muted", "folded, unfolded: what the outline shows, and no more"),
     ("⋯ ", "$muted", "a file or page that is read when you unfold or open it"),

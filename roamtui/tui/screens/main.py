@@ -28,6 +28,7 @@ from roamtui.tui.commands import (
     DocumentTurnWanted,
     DocumentWanted,
     FindWanted,
+    KeepWanted,
     Kind,
     MakeCommand,
     MatchWanted,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from roamtui.tui.screens.choosing import Choosing
     from roamtui.tui.screens.conversations import Turning
     from roamtui.tui.screens.find import Finding
+    from roamtui.tui.screens.notes import Noting
     from roamtui.tui.screens.reading import Following, Reading
 
 _LOOK_SECONDS = 2.0
@@ -128,6 +130,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return Finding(self._asking, self._reading, self._panes, self.send)
 
     @cached_property
+    def _noting(self) -> Noting:
+        from roamtui.tui.screens.notes import Noting  # noqa: PLC0415 - not for the first screen
+
+        return Noting(self, self._asking, self._reading, self._panes, self._keys)
+
+    @cached_property
     def _turning(self) -> Turning:
         from roamtui.tui.screens.conversations import Turning  # noqa: PLC0415 - not for the first screen
 
@@ -183,6 +191,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Keep where the person was reading."""
         if "_reading" in vars(self):
             self._reading.keep_place()
+            self._noting.save_left()
 
     def _get_ready(self) -> None:
         """Make and show all that the first screen did without."""
@@ -199,6 +208,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._work(conversing.index_ahead(lambda words: self.status_line.change(message=words)), "indexing")
         self._reading.resume()
         self._work(self._turning.tell_earlier(self._keys), "earlier")
+        self._work(self._noting.mark(), "noting")
 
     def _work(self, work: Coroutine[None, None, None], group: str, *, is_exclusive: bool = False) -> None:
         """Work on something beside all else; what fails of it is told in the conversation."""
@@ -274,7 +284,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.switch.go_log()
             case Scope.READER:
                 self.action_go_reader()
-            case Scope.GLOBAL | Scope.INPUT | Scope.CONVERSATIONS | Scope.FIND | Scope.START:
+            case Scope.GLOBAL | Scope.INPUT | Scope.CONVERSATIONS | Scope.FIND | Scope.NOTES | Scope.START:
                 pass
         await self._run(action)
 
@@ -349,27 +359,23 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @on(AskAboutWanted)
     def _ask_about(self, event: AskAboutWanted) -> None:
         event.stop()
-        self._asking.next.narrow(event.section_id, self.session.state.library)
+        self._asking.next.narrow(event.section_id, self.session.state.library, event.words)
+        self.clear_selection()
         self.switch.go_box()
+
+    @on(KeepWanted)
+    def _keep(self, event: KeepWanted) -> None:
+        event.stop()
+        self._work(self._noting.keep(event), "noting")
+
+    def action_notes(self) -> None:
+        """List what is kept of this document."""
+        self._work(self._noting.show(), "noting")
 
     def action_propose(self) -> None:
         """Have the model propose questions, and put the chosen one into the question box."""
         if not self.is_busy():
-            self._work(self._propose(), "proposing", is_exclusive=True)
-
-    async def _propose(self) -> None:
-        self.status_line.change(message="looking for questions to ask")
-        try:
-            questions = await self._asking.conversing.propose()
-        finally:
-            self.status_line.change(message="")
-        if not questions:
-            self.complain("No question is proposed here.")
-            return
-        from roamtui.tui.screens.overlays import Choice, PickerScreen  # noqa: PLC0415 - not for the first screen
-
-        choices = [Choice(question) for question in questions]
-        self.app.push_screen(PickerScreen("Questions to ask", choices, choices[0].name), self._take_question)
+            self._work(self._choosing.choose_question(self._take_question), "proposing", is_exclusive=True)
 
     def _take_question(self, question: str | None) -> None:
         if question is not None:

@@ -134,29 +134,44 @@ class ConfirmScreen(Overlay[bool]):
 
 
 class PromptScreen(Overlay[str | None]):
-    """Lets a person type a line; the result is None where they leave, and never empty."""
+    """Lets a person type a line; the result is None where they leave, and empty only where that is allowed."""
 
     DEFAULT_CSS = """
     PromptScreen > Vertical { width: 70; max-width: 92%; }
+    PromptScreen .detail { max-height: 6; }
     """
 
-    def __init__(self, heading: str, value: str, *, foot: str = "enter takes it, esc closes") -> None:
+    def __init__(
+        self,
+        heading: str,
+        value: str,
+        *,
+        detail: str = "",
+        foot: str = "enter takes it, esc closes",
+        may_be_empty: bool = False,
+    ) -> None:
         """Ask for a line.
 
         Args:
             heading: Our own words.
             value: What stands in the field at first; may come from a document.
+            detail: What it is about; may come from a document.
             foot: Our own words below the field.
+            may_be_empty: Whether nothing is an answer too.
         """
         super().__init__()
         self._heading = heading
         self._value = plain_line(value)
+        self._detail = plain_text(detail)
+        self._may_be_empty = may_be_empty
         self._foot = foot
 
     @override
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(Content.styled(self._heading, "bold $primary"))
+            if self._detail:
+                yield Static(Content(self._detail), classes="detail")
             yield Input(self._value, select_on_focus=False)
             yield Static(Content(self._foot), classes="foot")
 
@@ -169,7 +184,7 @@ class PromptScreen(Overlay[str | None]):
     def _take(self, event: Input.Submitted) -> None:
         event.stop()
         value = plain_line(event.value).strip()
-        if value:
+        if value or self._may_be_empty:
             self.dismiss(value)
 
 

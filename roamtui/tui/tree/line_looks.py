@@ -30,6 +30,8 @@ class Marked:
     """What the model opened last."""
     found: frozenset[str] = frozenset()
     """What the last search found."""
+    noted: frozenset[str] = frozenset()
+    """What the person keeps among their notes."""
 
 
 class LineLooks:
@@ -106,6 +108,7 @@ class LineLooks:
             is_pinned=section is not None and section.is_pinned,
             is_cited=section is not None and section.last_cited > 0,
             is_reading=section_id == self._state.reading,
+            is_noted=section_id in self.marked.noted,
             is_read=section is None and key in self._read,
             open_inside=self._inside[key],
             read_inside=min(1.0, self._read_inside[key] / tokens) if tokens else 0.0,
@@ -160,6 +163,7 @@ class LineLook:
     is_pinned: bool = False
     is_cited: bool = False
     is_reading: bool = False
+    is_noted: bool = False
     open_inside: int = 0
     """Open sections that this line stands for, since no line of their own is visible."""
     is_read: bool = False

@@ -41,6 +41,7 @@ class Sign(StrEnum):
     CITED = "❝"
     READ = "◦"
     READING = "¶"
+    NOTED = "✎"
     FOUND = "⌕"
     ELLIPSIS = "…"
 
@@ -156,6 +157,7 @@ def _mark_text(look: LineLook) -> str:
         (look.is_cited, Sign.CITED),
         (look.is_read, Sign.READ),
         (look.is_reading, Sign.READING),
+        (look.is_noted, Sign.NOTED),
     )
     drawn = "".join(glyph for is_set, glyph in marks if is_set)
     if look.is_found or look.found_inside:

@@ -126,6 +126,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._revealed_id: str | None = None
         self._batch_ids: frozenset[str] = frozenset()
         self._found_ids: frozenset[str] = frozenset()
+        self._noted_ids: frozenset[str] = frozenset()
 
     @property
     def cursor_id(self) -> str | None:
@@ -296,6 +297,11 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._found_ids = frozenset(section_ids)
         self._look_anew()
 
+    def mark_noted(self, section_ids: Iterable[str]) -> None:
+        """Mark the lines of these nodes as kept among a person's notes, and no others."""
+        self._noted_ids = frozenset(section_ids)
+        self._look_anew()
+
     def reveal(self, section_id: str) -> None:
         """Scroll a node, or its nearest visible ancestor, into view without moving the cursor."""
         if not self.size.height:
@@ -334,7 +340,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
             self.move_to(section_id)
 
     def _look_anew(self) -> None:
-        marked = Marked(batch=self._batch_ids, found=self._found_ids)
+        marked = Marked(batch=self._batch_ids, found=self._found_ids, noted=self._noted_ids)
         self._looks = LineLooks(self.lines, self._state, marked)
         self.redraw()
 

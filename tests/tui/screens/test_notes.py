@@ -1,0 +1,236 @@
+"""Keeping places and words, the list of what is kept, and asking about selected words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from textual.geometry import Offset
+from textual.pilot import Pilot
+from textual.selection import Selection
+from textual.widgets import Input
+
+from roamtui.conversation.notes import Note, Notes
+from roamtui.conversation.store import Store
+from roamtui.models.scripted import ScriptedModel
+from roamtui.tui.app import RoamApp
+from roamtui.tui.marked_list import MarkedList
+from roamtui.tui.screens.notes import NotesScreen
+from roamtui.tui.screens.overlays import PromptScreen
+from tests.tui.driving import TEXT, app_of, ask, find_id, make_context, screen_text, wait_until
+from tests.tui.picturing import show_answer
+
+BATCH = "It must rest for one hour after each batch"
+REST = "must rest for one hour"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store(tmp_path / "conversations")) as opened:
+        yield opened
+
+
+def make_app(store: Store | None, text: str = TEXT) -> RoamApp:
+    return RoamApp(make_context(store=store, text=text))
+
+
+def on_disk(store: Store) -> list[Note]:
+    return list(Notes(store.notes_folder, "bakery.md").read())
+
+
+async def open_section(pilot: Pilot[None], title: str) -> None:
+    """Read a section, the focus in the reader."""
+    main = app_of(pilot).main
+    section_id = find_id(app_of(pilot), title)
+    main.switch.go_tree()
+    main.tree_pane.go_to(section_id)
+    await wait_until(pilot, lambda: main.tree_pane.outline.cursor_id == section_id)
+    await pilot.press("enter", "3")
+    await pilot.pause()
+
+
+async def select(pilot: Pilot[None], words: str, cut: int = 0) -> None:
+    """Select words of one line in the reader, without their first and last `cut` letters."""
+    reader = app_of(pilot).main.reader_pane.reader
+    assert reader.lines is not None
+    for y in range(len(reader.lines)):
+        found = reader.lines.line_at(y)
+        if found and words in found[1].text:
+            x = found[1].text.index(words)
+            app_of(pilot).main.selections = {reader: Selection(Offset(x + cut, y), Offset(x + len(words) - cut, y))}
+            await pilot.pause()
+            return
+    pytest.fail(f"{words} is not in view")
+
+
+async def keep(pilot: Pilot[None], words: str = "") -> None:
+    """Press the key, type words of one's own and take them."""
+    main = app_of(pilot).main
+    main.status_line.change(message="")
+    await pilot.press("b")
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, PromptScreen))
+    await pilot.press(*words, "enter")
+    await wait_until(pilot, lambda: main.status_line.status.message.startswith("kept"))
+
+
+async def open_list(pilot: Pilot[None]) -> NotesScreen:
+    await pilot.press("B")
+    await wait_until(pilot, lambda: isinstance(pilot.app.screen, NotesScreen))
+    await pilot.pause()
+    assert isinstance(pilot.app.screen, NotesScreen)
+    return pilot.app.screen
+
+
+async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in_order(store: Store) -> None:
+    app = make_app(store)
+    async with app.run_test(size=(120, 35)) as pilot:
+        await show_answer(pilot)
+        await open_section(pilot, "Starter")
+        await select(pilot, "with 200 g of rye", cut=2)
+        await keep(pilot, "hm")
+        app.main.switch.go_log()
+        await pilot.press("j")
+        await keep(pilot)
+        app.main.switch.go_tree()
+        app.main.tree_pane.outline.move_to(find_id(app, "Ovens"))
+        await keep(pilot)
+        starter, batch, ovens = on_disk(store)
+        assert (starter.citation.quote, starter.words) == ("with 200 g of rye", "hm")
+        assert starter.citation.section_id == find_id(app, "Starter")
+        assert (batch.citation.quote, batch.citation.section_id) == (BATCH, find_id(app, "Stone oven"))
+        assert (ovens.citation.quote, ovens.citation.section_id) == (None, find_id(app, "Ovens"))
+        assert "Ovens ✎" in screen_text(app)
+        screen = await open_list(pilot)
+        text = screen_text(app)
+        assert text.index("Ovens · lines") < text.index(f"“{BATCH}”") < text.index("✎ hm")
+        await pilot.press("j", "enter")
+        await wait_until(pilot, lambda: not screen.is_attached)
+        await wait_until(pilot, lambda: app.main.reader_pane.section_id == batch.citation.section_id)
+        span = app.main.reader_pane.reader.find_passage()
+        assert span is not None
+        assert app.main.session.state.library.text_at(span) == BATCH, "the words that were kept are marked"
+
+
+async def test_words_are_changed_and_a_deleted_note_comes_back_until_the_list_is_left(store: Store) -> None:
+    app = make_app(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await open_section(pilot, "Steam")
+        await keep(pilot, "one")
+        await keep(pilot, "!")  # kept already: its words go on
+        await open_section(pilot, "Dough")
+        await keep(pilot, "two")
+        await open_list(pilot)
+        await pilot.press("e")
+        await wait_until(pilot, lambda: isinstance(app.screen, PromptScreen))
+        await pilot.press("ctrl+u", "[", "b", "]", "enter")
+        await wait_until(pilot, lambda: [note.words for note in on_disk(store)] == ["[b]", "two"])
+        await wait_until(pilot, lambda: "✎ [b]" in screen_text(app))
+        await pilot.press("x", "x")
+        await pilot.pause()
+        assert "u brings it back" in screen_text(app)
+        await pilot.press("u")
+        await pilot.pause()
+        assert (app.screen.query_one(MarkedList).option_count, len(on_disk(store))) == (1, 2)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: app.screen is app.main)
+        assert [note.words for note in on_disk(store)] == ["two"]
+
+
+async def test_leaving_the_prompt_keeps_nothing_and_changes_nothing(store: Store) -> None:
+    app = make_app(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await open_section(pilot, "Steam")
+        for _ in range(2):
+            await pilot.press("b")
+            await wait_until(pilot, lambda: isinstance(app.screen, PromptScreen))
+            await pilot.press("n", "escape")
+            await wait_until(pilot, lambda: app.screen is app.main)
+            await pilot.press("B")
+            await wait_until(pilot, lambda: "nothing is kept yet: b keeps" in app.main.status_line.status.message)
+            assert on_disk(store) == []
+
+
+async def test_a_changed_document_says_what_became_of_the_places(store: Store) -> None:
+    app = make_app(store)
+    async with app.run_test(size=(120, 35)) as pilot:
+        await open_section(pilot, "Stone oven")
+        await select(pilot, REST)
+        await keep(pilot)
+        await open_section(pilot, "Starter")
+        await keep(pilot)
+    changed = TEXT.replace("one hour", "two hours").replace("### Starter\n\nFeed", "").replace("## Dough", "## Doughs")
+    app = make_app(store, changed[: changed.index("the starter with")])
+    async with app.run_test(size=(120, 35)) as pilot:
+        await pilot.press("escape")
+        await open_list(pilot)
+        text = " ".join(screen_text(app).split())
+        assert "now reads “must rest for two hours”" in text
+        assert "this section can no longer be found in the document" in text
+        await pilot.press("j", "enter")
+        await pilot.pause()
+        assert isinstance(app.screen, NotesScreen), "there is nowhere to go"
+        await pilot.press("k", "enter")
+        await wait_until(pilot, lambda: app.main.reader_pane.section_id == find_id(app, "Stone oven"))
+
+
+async def test_notes_are_written_as_markdown(store: Store, tmp_path: Path) -> None:
+    app = make_app(store)
+    async with app.run_test(size=(120, 35)) as pilot:
+        await open_section(pilot, "Stone oven")
+        await select(pilot, REST)
+        await keep(pilot, "why")
+        await open_list(pilot)
+        await pilot.press("w")
+        await wait_until(pilot, lambda: isinstance(app.screen, PromptScreen))
+        app.screen.query_one(Input).value = str(tmp_path / "kept.md")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "Wrote" in screen_text(app))
+    written = (tmp_path / "kept.md").read_text("utf-8")
+    assert f"## Ovens › Stone oven\n\n> {REST}\n>\n> — bakery.md › Stone oven · line 11\n\nwhy\n" in written
+
+
+async def test_where_nothing_is_saved_nothing_is_kept_and_that_is_said() -> None:
+    app = make_app(None)
+    async with app.run_test(size=(120, 35)) as pilot:
+        await open_section(pilot, "Steam")
+        await pilot.press("b")
+        await wait_until(pilot, lambda: "nothing is saved here" in screen_text(app))
+
+
+async def test_selected_words_are_asked_about_in_their_section(store: Store) -> None:
+    app = make_app(store)
+    async with app.run_test(size=(120, 35)) as pilot:
+        await open_section(pilot, "Ovens")
+        app.main.question_box.fill("why?")
+        await select(pilot, REST)
+        await pilot.press("i")
+        await wait_until(pilot, lambda: app.main.focused is app.main.question_box)
+        assert app.main.question_box.text == f"“{REST}”\nwhy?"
+        assert "in Ovens › Stone oven · esc asks the whole document" in screen_text(app)
+        assert not app.main.selections
+        await ask(pilot, app.main.question_box.text)
+        model = app.app_context.agent.model
+        assert isinstance(model, ScriptedModel)
+        asked = model.requests[0].messages[-1].text
+        assert f"“{REST}”" in asked
+        assert f"The question is about [{find_id(app, 'Stone oven')}]" in asked
+
+
+TABLE = "# T\n\n## Sizes\n\n| Oven | Loaves |\n|---|---|\n| stone | 40 |\n| deck | 90 |\n\nAfter it.\n"
+
+
+async def test_of_a_table_whole_rows_are_kept(store: Store) -> None:
+    app = make_app(store, TABLE)
+    async with app.run_test(size=(120, 35)) as pilot:
+        await open_section(pilot, "Sizes")
+        await select(pilot, "deck")
+        reader = app.main.reader_pane.reader
+        selection = reader.text_selection
+        assert selection is not None
+        assert selection.start is not None
+        assert selection.end is not None
+        app.main.selections = {reader: Selection(selection.start, selection.end + Offset(12, 0))}
+        await keep(pilot)
+        assert on_disk(store)[0].citation.quote in ("| deck | 90 |", "deck | 90 |")
