@@ -1,27 +1,122 @@
-"""Finds headings exactly as CommonMark 0.31.2 has them, by markdown-it-py's own block rules.
+"""Headings of a text exactly as CommonMark 0.31.2 has them, found by looking at few of its lines.
 
 One deliberate difference: headings inside block quotes and list items are text, not sections.
+
+Why that is exact. markdown-it-py's block loop keeps nothing from one top-level block to the next, so wherever a
+top-level block is known to begin, what follows can be read by itself. Such places are called *bases*:
+
+1. Outside of top-level fences and HTML blocks, each of these ends whatever is open, also in lists and quotes: an ATX
+   heading, a fence or an HTML block that may interrupt a paragraph at column 0; a *plain* line after a blank one, which
+   begins at column 0 with nothing that could be a mark. Each is a base, and so is what follows each of the first three.
+2. At columns 1 to 3 the same holds unless the line belongs to a list item, so where no line since the last base
+   begins with a list marker.
+3. A fence at columns 1 to 3 with no line indented less than it begins and ends at the top, or lies whole inside one
+   list item, or is text of it. Its lines hold no top-level heading and no base in all cases.
+4. An HTML tag that may not interrupt a paragraph, after a line that is not blank, hides what follows up to the next
+   blank line or nothing. If nothing there could matter, both are the same.
+5. Plain lines from a base on are one paragraph; an underline makes it a heading. A bar could make it a table.
+
+What none of these decides goes to the block rules: a *span* from the last base before it to the next plain line after
+a blank one. If the rules see a top-level paragraph begin there, they have read the span as they would read the whole
+text; else the last block is a fence or HTML block without an end, and its first line is a base.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain, repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import override
 
-from roamtui.document.scanning.blocks import parse_blocks
-from roamtui.document.scanning.scanner import Headings, HeadingScanner
+from roamtui.document.block_rules import TOO_DEEP, find_starts, list_headings, make_parser, parse_blocks
 
-if TYPE_CHECKING:
-    from array import array
+_SPAN_MAX = 1 << 20
+"""Characters; spans that follow each other closely grow up to this, since each costs something by itself."""
+_KNOWN_LINE_MAX = 100
+"""Characters; what a longer line with a tag begins is not remembered."""
+_SENTINEL = "x\n"
+_ENDLESS = ("fence", "html_block")
 
-    from markdown_it import MarkdownIt
+# Every pattern of a line begins with a line end, which `re` looks for much faster than for a class or an anchor.
+_LINE = (
+    r"(?:( {1,3})(?=[#`~<=\-])|(?=[#`~<=\-]))"
+    r"(?:(#{1,6})((?:[ \t][^\n]*)?)$|(`{3,}(?=[^`\n]*$)|~{3,})|(<)[A-Za-z/!?]|(?<!\n\n)(=+|-+)[ \t]*$)"
+)
+_UNMARKED = r"[^\s|#\\`*_\[<&]"
+_HEADING = rf"#(#{{0,5}})[ \t]+({_UNMARKED}(?:[^\n|#\\`*_\[<&]*{_UNMARKED})?)[ \t]*$"
+_WHOLE_FENCE = r"```[^`\n|]*\n[^`]*+(?<=\n)`{3,}[ \t]*$"
+_CANDIDATE = rf"(?:{_HEADING}|{_WHOLE_FENCE}|{_LINE})"
+_MORE_HASHES, _TITLE, _INDENT, _HASHES, _REST, _FENCE, _HTML, _UNDERLINE = range(1, 9)
+"""Groups of a candidate. The last one that took part tells its kind; without indent that group took no part."""
+
+_NEXT_CANDIDATE = re.compile(rf"\n{_CANDIDATE}", re.MULTILINE)
+"""A line that could be a heading or hide one: ATX, fence, HTML block, or what underlines a heading.
+
+What most of them are is decided by the pattern itself. With `_TITLE` it is a heading at column 0 that no other block
+can take, and that group is its title as it stands. With no group at all it is a fence at column 0, to the end of the
+line that closes it.
+"""
+_FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)
+"""The same for a line without a line end before it."""
+
+_DELIMITER_ROW = re.compile(r"\n[ \t]*[|:\-][|:\- \t]*$", re.MULTILINE)
+_LIST_MARKER = re.compile(r"^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
+_BLANK_LINE = re.compile(r"\n[ \t]*$", re.MULTILINE)
+_PLAIN = r"(?:[^\s#`~<=>|:+*_\-\[\d]|\*{1,2}[^\s*]|\d+(?![\d.)]))"
+"""How a line of prose may begin: with nothing that could be a mark of a block."""
+_PLAIN_AFTER_BLANK = re.compile(rf"\n\n(?={_PLAIN})")
+_PLAIN_START = re.compile(_PLAIN)
+_PROSE = re.compile(rf"(?:=[^\n|]*\n)?(?:{_PLAIN}[^\n|]*\n)*")
+_OUTDENTED = tuple(re.compile(rf"\n(?! {{{indent}}}| *\t|[ \t]*$)", re.MULTILINE) for indent in range(4))
+
+_TRIMMED = (
+    "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f"
+    "\u205f\u3000"
+)
+"""What markdown-it-py strips from the ends of inline source."""
+
+_PARSED_MAX = 100_000
+"""Characters; a longer heading is its own title, since inline parsing is not linear."""
+
+_ACTIVE = re.compile(r"[\\`*_\[<&\n]")
+"""What an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
+_CODE = re.compile(r"`([^`]+)`")
+_LINK = re.compile(r"(?<![!\\])\[([^\\`*_\[\]<&\n]*)\]\((?:https?://|[/#.])[^\s()<>\[\]`]*(?: \"[^\"\\`\n]*\")?\)")
+"""A link whose text holds no mark and whose address cannot be refused."""
+_CONTAINER_MARKS = " \t>*+-0123456789.)"
+"""What may stand before a definition on its line."""
+_LABEL_END = re.compile(r"\]:")
+_NO_WORD = re.compile(r"[\W_]+")
+
+
+@dataclass(slots=True)
+class Headings:
+    """Headings outside quotes and lists, in order; columns grow while a text is read."""
+
+    levels: bytearray = field(default_factory=bytearray)
+    """1 to 6."""
+    offsets: array[int] = field(default_factory=lambda: array("Q"))
+    """Where the heading's first line begins."""
+    titles: list[str] = field(default_factory=list)
+    """Before they are read the inline source, trimmed as markdown-it-py does; empty where that leaves nothing."""
+    is_too_deep: bool = False
+    """Whether quotes or lists nest deeper than they are read."""
+    unread: list[int] = field(default_factory=list)
+    """Rows whose inline source may not be their title as it stands, in order."""
+
+    def add(self, level: int, offset: int, content: str) -> None:
+        """Append one heading whose content is to be read."""
+        self.unread.append(len(self.levels))
+        self.levels.append(level)
+        self.offsets.append(offset)
+        self.titles.append(content)
 
 
 def count_lines(text: str, offsets: Iterable[int]) -> Iterator[int]:
@@ -50,20 +145,264 @@ def scan_headings(text: str, start: int = 0) -> Headings:
     return found
 
 
-_NESTING_MAX = 100
-"""Brackets deeper than this inside a title stay text, so that none of ``[[[[[…`` is looked at again and again."""
-_PARSED_MAX = 100_000
-"""Characters; a longer heading is its own title, since inline parsing is not linear."""
+class HeadingScanner:
+    """One walk over one text."""
 
-_ACTIVE = re.compile(r"[\\`*_\[<&\n]")
-"""What an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
-_CODE = re.compile(r"`([^`]+)`")
-_LINK = re.compile(r"(?<![!\\])\[([^\\`*_\[\]<&\n]*)\]\((?:https?://|[/#.])[^\s()<>\[\]`]*(?: \"[^\"\\`\n]*\")?\)")
-"""A link whose text holds no mark and whose address cannot be refused."""
-_CONTAINER_MARKS = " \t>*+-0123456789.)"
-"""What may stand before a definition on its line."""
-_LABEL_END = re.compile(r"\]:")
-_NO_WORD = re.compile(r"[\W_]+")
+    def __init__(self, text: str, start: int = 0) -> None:
+        self._text = text
+        self._found = Headings()
+        self._at = self._base = start
+        self._span_end = start
+        self._span_min = 0
+        self._no_table = -1
+        self._closings: dict[re.Pattern[str], tuple[int, int]] = {}
+
+    def scan(self) -> Headings:
+        """Return the headings."""
+        if self._at < len(self._text):
+            first = _FIRST_CANDIDATE.match(self._text, self._at)
+            if not first or self._take_headings((first,)):
+                self._at = _next_line(self._text, first.end() if first else self._at)
+        while self._at < len(self._text):
+            if self._take_headings(_NEXT_CANDIDATE.finditer(self._text, self._at - 1)):
+                break
+        return self._found
+
+    def _take_headings(self, candidates: Iterable[re.Match[str]]) -> bool:
+        """Take headings and fences at column 0 as they come, up to a candidate of another kind, and decide that.
+
+        Return whether there was none of another kind.
+        """
+        found = self._found
+        last = None
+        for candidate in candidates:
+            kind = candidate.lastindex
+            if kind == _TITLE:
+                start, more = candidate.span(_MORE_HASHES)
+                found.levels.append(more - start + 1)
+                found.offsets.append(start - 1)
+                found.titles.append(candidate[_TITLE])
+            elif kind == _REST and not candidate[_INDENT] and "|" not in candidate[_REST]:
+                found.add(len(candidate[_HASHES]), candidate.start(_HASHES), _trim_heading(candidate[_REST]))
+            elif kind is not None:
+                if last:
+                    self._base = last.end() + 1
+                self._decide(candidate)
+                return False
+            last = candidate
+        if last:
+            self._base = last.end() + 1
+        return True
+
+    def _decide(self, candidate: re.Match[str]) -> None:
+        indent = len(candidate[_INDENT] or "")
+        start = candidate.start(_HASHES if candidate.lastindex == _REST else candidate.lastindex or 0) - indent
+        if start != self._no_table and _could_head_table(self._text, start):
+            self._no_table = start
+            self._parse_span(start)
+            return
+        if candidate.lastindex == _FENCE:
+            self._decide_fence(candidate, start, indent)
+        elif candidate.lastindex == _HTML:
+            self._decide_html(start, indent)
+        elif candidate.lastindex == _UNDERLINE:
+            self._decide_underline(candidate, start)
+        else:
+            self._decide_heading(candidate, start, indent)
+
+    def _decide_heading(self, candidate: re.Match[str], start: int, indent: int) -> None:
+        if self._is_outside_lists(start, indent):
+            self._found.add(len(candidate[_HASHES]), start, _trim_heading(candidate[_REST]))
+            self._at = self._base = candidate.end() + 1
+        else:
+            self._parse_span(start)
+
+    def _decide_fence(self, candidate: re.Match[str], start: int, indent: int) -> None:
+        opened, marker = candidate.end(), candidate[_FENCE]
+        if not indent or start == self._base:
+            self._at = self._base = _find_fence_end(self._text, opened, marker) + 1
+            return
+        end = self._find_end(_make_closing(marker), opened)
+        if end < len(self._text) and not _OUTDENTED[indent].search(self._text, opened, end):
+            self._at = end + 1
+        elif self._is_outside_lists(start, indent):
+            self._at = self._base = end + 1
+        else:
+            self._parse_span(start)
+
+    def _decide_html(self, start: int, indent: int) -> None:
+        text = self._text
+        after = _next_line(text, start)
+        opening = _match_html(text, start + indent)
+        if opening is None:
+            self._at = after
+            return
+        closing, may_interrupt = opening
+        if closing:
+            end = _next_line(text, self._find_end(closing, start))
+        else:
+            blank = _BLANK_LINE.search(text, start)
+            end = blank.start() + 1 if blank else len(text)
+        if not (may_interrupt or start == self._base or _is_blank_before(text, start)):
+            if _has_interruption(text, after - 1, end):
+                self._parse_span(start)
+            else:
+                self._at = end
+        elif self._is_outside_lists(start, indent):
+            self._at = self._base = end
+        else:
+            self._parse_span(start)
+
+    def _decide_underline(self, candidate: re.Match[str], start: int) -> None:
+        text = self._text
+        if start == self._base or _is_blank_before(text, start):
+            self._at = candidate.end() + 1
+            return
+        blank = text.rfind("\n\n", max(self._base - 1, 0), start)
+        begin = self._base if blank < 0 else blank + 2
+        if _PROSE.fullmatch(text, begin, start):
+            level = 1 if candidate[_UNDERLINE][0] == "=" else 2
+            self._found.add(level, begin, text[begin : start - 1].strip(_TRIMMED))
+            self._at = self._base = candidate.end() + 1
+        else:
+            self._parse_span(start)
+
+    def _find_end(self, closing: re.Pattern[str], start: int) -> int:
+        """Return the end of the first match at or after `start`, the length of the text if there is none.
+
+        What was found stays known, so that a far match is not looked for again and again.
+        """
+        known_from, known = self._closings.get(closing, (0, -1))
+        if not known_from <= start <= known:
+            found = closing.search(self._text, start)
+            self._closings[closing] = (start, found.start() if found else len(self._text))
+            return found.end() if found else len(self._text)
+        found = closing.match(self._text, known)
+        return found.end() if found else len(self._text)
+
+    def _is_outside_lists(self, start: int, indent: int) -> bool:
+        return indent == 0 or start == self._base or not _LIST_MARKER.search(self._text, self._find_base(start), start)
+
+    def _find_base(self, start: int) -> int:
+        """Return the last base at or before `start` that can be told from two lines."""
+        text, least = self._text, max(self._base - 1, 0)
+        blank = text.rfind("\n\n", least, start)
+        while blank >= 0:
+            if _PLAIN_START.match(text, blank + 2):
+                return blank + 2
+            blank = text.rfind("\n\n", least, blank + 1)
+        return self._base
+
+    def _parse_span(self, start: int) -> None:
+        """Let the block rules read from the last base before the line at `start` to a base after it."""
+        text, begin = self._text, self._find_base(start)
+        self._span_min = min(2 * self._span_min + 1_000, _SPAN_MAX) if begin - self._span_end < self._span_min else 0
+        plain = _PLAIN_AFTER_BLANK.search(text, max(_next_line(text, start) - 1, begin + self._span_min))
+        end = plain.end() if plain else len(text)
+        self._at = self._base = self._read_span(begin, end) or self._read_span(begin, len(text))
+        self._span_end = end
+
+    def _read_span(self, begin: int, end: int) -> int:
+        """Add the headings of a span, up to where it is read as the whole text would be; return that, a base.
+
+        Return 0 and add nothing where the rules contradict what is said above.
+        """
+        text = self._text
+        is_last = end == len(text)
+        span = text[begin:end]
+        env: dict[str, object] = {}
+        tokens = parse_blocks(span if is_last else span + _SENTINEL, env)
+        starts = find_starts(span)
+        count = len(starts) if is_last else len(starts) - 1
+        if not is_last:
+            block = next(token for token in reversed(tokens) if token.level == 0 and token.nesting >= 0)
+            line = block.map[0] if block.map else 0
+            if line != count and block.type not in _ENDLESS:
+                return 0
+            count = line
+        self._found.is_too_deep |= TOO_DEEP in env
+        for level, content, line in list_headings(tokens):
+            if line < count:
+                self._found.add(level, begin + starts[line], content)
+        return end if is_last else begin + starts[count]
+
+
+def _trim_heading(rest: str) -> str:
+    """Return the content of an ATX heading from what follows its opening sequence on the line."""
+    if rest.endswith(("#", " ", "\t")):
+        rest = rest.rstrip(" \t")
+        unclosed = rest.rstrip("#")
+        if unclosed.endswith((" ", "\t")):
+            rest = unclosed
+    return rest.strip(_TRIMMED)
+
+
+def _could_head_table(text: str, start: int) -> bool:
+    """Tell whether a line holds a bar and the next one could make it the head of a table, whatever else it is."""
+    end = text.find("\n", start)
+    return end >= 0 and text.find("|", start, end) >= 0 and _DELIMITER_ROW.match(text, end) is not None
+
+
+def _is_blank_before(text: str, start: int) -> bool:
+    """Tell whether the line before the one at `start` is blank or missing."""
+    if start < 2 or text[start - 2] == "\n":
+        return True
+    previous = text.rfind("\n", 0, start - 1) + 1
+    return text[start - 2] in " \t" and not text[previous : start - 1].strip(" \t")
+
+
+def _find_fence_end(text: str, start: int, marker: str) -> int:
+    """Return the end of the line that closes a fence, without its line end; the length of `text` if none does."""
+    first = text.find(marker, start)
+    if first < 0:
+        return len(text)
+    end = first + len(marker)
+    if text[first - 1] == "\n" and text[end : end + 1] == "\n":
+        return end
+    found = _make_closing(marker).search(text, start)
+    return found.end() if found else len(text)
+
+
+@lru_cache(maxsize=64)
+def _make_closing(marker: str) -> re.Pattern[str]:
+    """Return what finds a line that closes a fence begun with `marker`, from the line end before it."""
+    return re.compile(rf"\n {{0,3}}{marker[0]}{{{len(marker)},}}[ \t]*$", re.MULTILINE)
+
+
+def _has_interruption(text: str, start: int, stop: int) -> bool:
+    """Tell whether a range holds a candidate other than HTML that may not interrupt a paragraph."""
+    for candidate in _NEXT_CANDIDATE.finditer(text, start, stop):
+        if candidate.lastindex != _HTML:
+            return True
+        opening = _match_html(text, candidate.start(_HTML))
+        if opening is not None and opening[1]:
+            return True
+    return False
+
+
+def _next_line(text: str, offset: int) -> int:
+    """Return where the line after the one that holds `offset` begins; the length of `text` after the last."""
+    end = text.find("\n", offset)
+    return len(text) if end < 0 else end + 1
+
+
+def _match_html(text: str, start: int) -> tuple[re.Pattern[str] | None, bool] | None:
+    """Return what ends the HTML block that a line begins, and whether it may interrupt a paragraph; None if it is none.
+
+    What ends it is None where that is a blank line.
+    """
+    line = text[start : _next_line(text, start)].removesuffix("\n")
+    return _match_line(line) if len(line) <= _KNOWN_LINE_MAX else _match_line.__wrapped__(line)
+
+
+@lru_cache(maxsize=1024)  # the same tags come again and again
+def _match_line(line: str) -> tuple[re.Pattern[str] | None, bool] | None:
+    from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - often not needed
+
+    for opening, closing, may_interrupt in HTML_SEQUENCES:
+        if opening.search(line):
+            return None if closing.search("") else closing, may_interrupt
+    return None
 
 
 def parse_title(content: str, env: dict[str, Any]) -> str:
@@ -71,7 +410,7 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
     if len(content) > _PARSED_MAX:
         return content.replace("\n", " ")
     parts = []
-    for token in _make_parser().parseInline(content, env)[0].children or ():
+    for token in make_parser().parseInline(content, env)[0].children or ():
         match token.type:
             case "text" | "code_inline" | "text_special":
                 parts.append(token.content)
@@ -107,13 +446,6 @@ def read_blank_title(text: str, offset: int, level: int) -> str:
     title = marked.removeprefix("#" * level).strip(" \t")
     unclosed = title.rstrip("#")
     return unclosed.rstrip(" \t") if unclosed[-1:] in ("", " ", "\t") else title
-
-
-@lru_cache(maxsize=1)
-def _make_parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - often not needed
-
-    return MarkdownIt("commonmark", {"maxNesting": _NESTING_MAX}).enable("table")
 
 
 class _LazyReferences(Mapping[str, Any]):

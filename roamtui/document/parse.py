@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from roamtui.document.columns import Columns, Row, build_columns, nest_levels
 from roamtui.document.document import Document
-from roamtui.document.headings import count_lines, scan_headings
+from roamtui.document.headings import Headings, count_lines, scan_headings
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, shorten
-from roamtui.document.scanning.scanner import Headings
 from roamtui.document.text import keep_text
 
 if TYPE_CHECKING:

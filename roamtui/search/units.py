@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from roamtui.document.block_rules import parse_blocks
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.parse import measure_front_matter
-from roamtui.document.scanning.blocks import parse_blocks
 
 
 class UnitKind(StrEnum):

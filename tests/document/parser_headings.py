@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from roamtui.document.block_rules import find_starts, list_headings, parse_blocks
 from roamtui.document.headings import count_lines, parse_title, read_blank_title, scan_headings
-from roamtui.document.scanning.blocks import find_starts, list_headings, parse_blocks
 
 
 def find_headings(text: str) -> list[tuple[int, str, int]]:

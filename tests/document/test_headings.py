@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.document.headings import scan_headings
-from roamtui.document.scanning.scanner import HeadingScanner
+from roamtui.document.headings import HeadingScanner, scan_headings
 from tests.document.block_texts import list_texts
 from tests.document.parser_headings import find_headings, parse_headings
 

@@ -14,6 +14,7 @@ from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
+from roamtui.document.block_rules import limit_nesting
 from roamtui.document.lines import find_line_starts
 from roamtui.document.markdown.blocks import (
     Block,
@@ -36,7 +37,6 @@ from roamtui.document.markdown.blocks import (
 from roamtui.document.markdown.html_tags import CONTAINERS, EMPHASES, HIDDEN, PARTING, Piece, split_html
 from roamtui.document.markdown.words import RAISED, ReadText, WordReader, read_footnotes
 from roamtui.document.plain import strip_anchor
-from roamtui.document.scanning.blocks import limit_nesting
 
 Definitions = dict[str, dict[str, str]]
 """Where links lead that are defined apart, by their normalised labels, as markdown-it-py has them."""

@@ -28,7 +28,7 @@ def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
         return []
     if not source.endswith("\n"):
         source += "\n"  # without it, html_block reads past the end in a quoted list ("> - <?php\n>")
-    parser = _make_parser()
+    parser = make_parser()
     tokens: list[Token] = []
     parser.block.parse(source, parser, env, tokens)
     return tokens
@@ -68,7 +68,8 @@ def find_starts(source: str) -> list[int]:
 
 
 @lru_cache(maxsize=1)
-def _make_parser() -> MarkdownIt:
+def make_parser() -> MarkdownIt:
+    """Return the parser whose rules these are."""
     from markdown_it import MarkdownIt  # noqa: PLC0415 - often not needed
 
     return limit_nesting(MarkdownIt("commonmark").enable("table"))
