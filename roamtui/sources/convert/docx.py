@@ -11,7 +11,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import Converted
 from roamtui.sources.convert.escaping import has_words
 from roamtui.sources.convert.html import convert_html
-from roamtui.sources.convert.html_tokens import Tag, read_tokens
+from roamtui.sources.convert.html_tokens import read_first_text, read_tokens
 from roamtui.sources.convert.package import Package
 
 _MAIN_PART = "word/document.xml"
@@ -79,7 +79,9 @@ def convert_docx(data: bytes, name: str) -> Converted:
     text = _place_notes(text, notes)
     if not has_words(text):
         raise SourceError(f"{name} holds no text; its pages may be pictures.")
-    return Converted(text=text, title=_read_title(package.read(_TITLE_PART) or b""))
+    return Converted(
+        text=text, title=read_first_text((package.read(_TITLE_PART) or b"").decode("utf-8", "replace"), "dc:title")
+    )
 
 
 def _list_heading_styles(styles: bytes) -> Iterator[str]:
@@ -168,13 +170,3 @@ def _place_notes(text: str, notes: Sequence[str]) -> str:
 
 def _declares(part: bytes) -> bool:
     return any(mark in part for mark in _DECLARATIONS)
-
-
-def _read_title(part: bytes) -> str:
-    is_title = False
-    for token in read_tokens(part.decode("utf-8", "replace")):
-        if isinstance(token, Tag):
-            is_title = token.name == "dc:title" and not token.is_end
-        elif is_title and token.strip():
-            return " ".join(token.split())[:300]
-    return ""

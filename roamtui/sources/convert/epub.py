@@ -17,7 +17,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.convert.converted import Converted, PageReport
 from roamtui.sources.convert.escaping import escape_marks, write_heading
 from roamtui.sources.convert.html import convert_html, decode_html
-from roamtui.sources.convert.html_tokens import Tag, read_tokens
+from roamtui.sources.convert.html_tokens import Tag, find_tags, read_first_text, read_tokens
 from roamtui.sources.convert.package import Package
 
 _CONTAINER = "META-INF/container.xml"
@@ -118,7 +118,7 @@ def _read_book(package: Package) -> _Book:
     listed = [tag.attributes.get("idref", "") for tag in find_tags(source, "itemref")]
     readable = {key: _find_readable(key, items) for key in listed if key in items and key != nav}
     return _Book(
-        title=_read_title(source),
+        title=read_first_text(source, "dc:title", "title"),
         chapters={places[key]: places[read] for key, read in readable.items()},
         drawings=frozenset(places[key] for key, item in items.items() if _is_drawing(item)),
         navigation=places.get(nav or ncx, ""),
@@ -160,16 +160,6 @@ def _read_drawing(source: str) -> str:
         elif token.name == inside and token.is_end:
             inside = ""
     return "".join(f"<p>{words}</p>" for words in paragraphs)
-
-
-def _read_title(source: str) -> str:
-    is_title = False
-    for token in read_tokens(source):
-        if isinstance(token, Tag):
-            is_title = token.name in ("dc:title", "title") and not token.is_end
-        elif is_title and token.strip():
-            return " ".join(token.split())[:300]
-    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,13 +262,6 @@ def _read_ncx(source: str) -> Iterator[tuple[int, str, str]]:
 
 def _join(title: list[str]) -> str:
     return " ".join("".join(title).split())[:_TITLE_LENGTH_MAX]
-
-
-def find_tags(source: str, *names: str) -> Iterator[Tag]:
-    """Yield the start tags of some names in XML, whatever their prefixes."""
-    for token in read_tokens(source):
-        if isinstance(token, Tag) and not token.is_end and token.name.rpartition(":")[2] in names:
-            yield token
 
 
 @dataclass(slots=True)

@@ -98,3 +98,21 @@ def _make_parser(collector: _Collector) -> HTMLParser:
 def _close(parser: HTMLParser) -> None:
     with suppress(XMLSyntaxError):  # there was nothing to read
         parser.close()
+
+
+def find_tags(source: str, *names: str) -> Iterator[Tag]:
+    """Yield the start tags of some names in XML, whatever their prefixes."""
+    for token in read_tokens(source):
+        if isinstance(token, Tag) and not token.is_end and token.name.rpartition(":")[2] in names:
+            yield token
+
+
+def read_first_text(source: str, *names: str, length_max: int = 300) -> str:
+    """Return the text at the beginning of the first element of some names that has any."""
+    is_inside = False
+    for token in read_tokens(source):
+        if isinstance(token, Tag):
+            is_inside = token.name in names and not token.is_end
+        elif is_inside and token.strip():
+            return " ".join(token.split())[:length_max]
+    return ""

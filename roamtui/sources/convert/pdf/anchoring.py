@@ -26,7 +26,7 @@ _NEAR_PAGES = (0, 1, -1)
 """Links often lead to the end of the page before."""
 _GROUP_PAGES_MAX = 40
 _EQUAL, _EQUAL_BUT_NUMBER, _SAME_NUMBER, _SIMILAR = 100.0, 90.0, 84.0, 80.0
-_BOLD, _FAR, _TOP = 6.0, 7.0, 2.0
+_BOLD, _FAR = 6.0, 7.0
 _RUN_IN_MAX = 220
 _LEVEL_MAX = 6
 _TAIL = re.compile(
@@ -124,7 +124,7 @@ class Anchors:
                 score, count = max((_SAME_NUMBER, 1), (score, count))
             if score:
                 font = rows[row].font
-                found.append((score + _BOLD * font.is_bold + _TOP * (row < 3), row, count))
+                found.append((score + _BOLD * font.is_bold, row, count))
         return found
 
     def _compare(

@@ -22,10 +22,6 @@ _HEADED = re.compile(
     r"|índice|indice|目次|目录|차례|목차|فهرست(?: مطالب)?|المحتويات|جدول المحتويات|list of .{3,40})\W*",
     re.IGNORECASE,
 )
-_NOISE = re.compile(
-    r"\W*(?:page(?:\(s\))?(?: no\.?| number| reference)?|form 10-[kq].{0,20}|for the .{3,60}|\d{4})\W*",
-    re.IGNORECASE,
-)
 _LEADER = re.compile(r"[\s.…_·]*(?:\.\s?){2,}[\s.…_·]*|[\s…_·]{2,}$|\s+$")
 _TRAILING = re.compile(r"(.*?\D)(?:\s|\.\s?|…)((?:[A-Z]{1,2}-)?\d{1,4}|[ivxl]{1,6})$")
 _RISING_SHARE = 0.8
@@ -122,7 +118,7 @@ def _join_wrapped(lines: Sequence[_Line]) -> Iterator[_Line]:
     pending: _Line | None = None
     has_begun = False
     for line in lines:
-        if not any(map(str.isalpha, line.title)) or _NOISE.fullmatch(line.title) or _HEADED.fullmatch(line.title):
+        if not any(map(str.isalpha, line.title)) or _HEADED.fullmatch(line.title):
             continue
         has_begun = has_begun or line.page is not None or read_part(line.title) is not None
         if not has_begun:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 import time
 from dataclasses import dataclass, field
 
@@ -21,14 +20,13 @@ from roamtui.sources.convert.pdf.body import (
     merge_headings,
     nest_notes,
 )
-from roamtui.sources.convert.pdf.columns import read_rows
 from roamtui.sources.convert.pdf.contents import find_contents
 from roamtui.sources.convert.pdf.letters import LetterHeadings, find_slides
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter
 from roamtui.sources.convert.pdf.mending import HYPHEN, Mender
 from roamtui.sources.convert.pdf.outline import Entry, Heading, PageText, read_item
 from roamtui.sources.convert.pdf.pdfium import Bookmark, Link, PdfFile
-from roamtui.sources.convert.pdf.rows import Row
+from roamtui.sources.convert.pdf.rows import Row, read_rows
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, leave_out_running_heads
 from roamtui.sources.convert.pdf.tables import find_tables
 
@@ -44,6 +42,7 @@ _RANGES_MAX = 12
 _SAMPLE_ROWS = 3
 _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]")
 _UNREADABLE_MAX = 0.3
+_ADVICE = "Run text recognition over it first, by ocrmypdf for one: `ocrmypdf --skip-text {} OUT.pdf`."
 _FIGURES = re.compile(r"\d+")
 _PROGRAM = re.compile(r"^Microsoft \w+ - |\.(?:docx?|pdf|indd|tex|qxd|dvi)$", re.IGNORECASE)
 """What programs put into a title."""
@@ -64,7 +63,9 @@ def convert_pdf(data: bytes, name: str, *, uses_bookmarks: bool = True, report: 
     file = PdfFile(data, name)
     read = _read_pages(file, report)
     if not any(read.rows):
-        raise SourceError(f"{name} holds no text: it was scanned, perhaps. {_advise_recognition(shlex.quote(name))}")
+        if len(read.damaged) == file.page_count:
+            raise SourceError(f"{name} is a damaged PDF: it has no page. Open it in its own program and save it anew.")
+        raise SourceError(f"{name} holds no text: it was scanned, perhaps. {_ADVICE.format(shlex.quote(name))}")
     notes = _describe_gaps(read, file.page_count)
     rows = read.rows
     mender = Mender(rows)
@@ -133,12 +134,12 @@ def _describe_gaps(read: _Read, page_count: int) -> list[str]:
     if read.damaged:
         notes.append(f"{_name_pages(read.damaged)} damaged, left out.")
     if read.pictures:
-        notes.append(f"{_name_pages(read.pictures)} without text: scanned, perhaps. {_advise_recognition('IN.pdf')}")
+        notes.append(f"{_name_pages(read.pictures)} without text: scanned, perhaps. {_ADVICE.format('IN.pdf')}")
     if len(read.rows) < page_count:
         notes.append(f"Only the first {len(read.rows):,} of its {page_count:,} pages were read.")
     text = "".join(row.text for rows in read.rows for row in rows[:_SAMPLE_ROWS])
     if len(_UNREADABLE.findall(text)) > _UNREADABLE_MAX * len(text):
-        notes.append(f"Its fonts do not say what many of its letters are. {_advise_recognition('IN.pdf')}")
+        notes.append(f"Its fonts do not say what many of its letters are. {_ADVICE.format('IN.pdf')}")
     return notes
 
 
@@ -153,15 +154,6 @@ def _name_pages(numbers: list[int]) -> str:
     named = [str(low) if low == high else f"{low}-{high}" for low, high in ranges[:_RANGES_MAX]]
     more = ", …" if len(ranges) > _RANGES_MAX else ""
     return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(named)}{more} {'are' if len(numbers) > 1 else 'is'}"
-
-
-def _advise_recognition(path: str) -> str:
-    """Return how text is recognised with what is on this machine."""
-    if shutil.which("ocrmypdf"):
-        return f"Run `ocrmypdf --skip-text {path} OUT.pdf` and open that."
-    if shutil.which("tesseract"):
-        return f"Install ocrmypdf, which uses the tesseract that is here: `ocrmypdf --skip-text {path} OUT.pdf`."
-    return "Run text recognition over it first."
 
 
 def _find_outline(pages: list[PageText], bookmarks: list[Bookmark], printed: PrintedNumbers) -> list[Heading]:

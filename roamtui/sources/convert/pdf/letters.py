@@ -47,10 +47,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _UNITS = re.compile(
-    r"\W*(?:(?:dollars?|amounts?|shares?|tabular|\$|u\.?s\.?)\s+)*(?:in\s+)?"
-    r"(?:millions?|thousands?|billions?|unaudited|percent)\b.{0,80}"
-    r"|\(.*\)|see (?:the )?(?:accompanying )?notes.*|the accompanying notes.*|page",
-    re.IGNORECASE,
+    r"\W*(?:(?:dollars?|amounts) )?(?:in (?:millions|thousands|billions)|unaudited)\b.{0,80}|\(.*\)", re.I
 )
 _CAPTION = re.compile(
     r"(table|tabelle)\b|fig(?:ure|\.)|chart|source|note:|abbildung|(?:box|example)\s\d", re.IGNORECASE

@@ -83,7 +83,7 @@ def leave_out_running_heads(pages: Sequence[list[Row]]) -> tuple[list[list[Row]]
                     gone.add(id(row))
         has_any = has_any or bool(gone)
         kept.append([row for row in rows if id(row) not in gone] if gone else rows)
-    return kept, has_any, printed
+    return (kept, has_any, printed) if any(kept) else (list(pages), False, printed)
 
 
 def _list_edges(rows: list[Row]) -> tuple[list[Row], list[Row]]:
