@@ -13,7 +13,6 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance.searcher import LanceSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 from roamtui.search.section_store import IndexPlace
-from roamtui.search.sentences import read_own_text
 
 _JUDGED_LENGTH = 800
 """Characters of a section that a model is shown to judge it."""
@@ -110,4 +109,4 @@ def _show(library: Library, section_id: str) -> str:
     """Return what a model is shown of a section."""
     document, row = library.locate(section_id)
     path = " > ".join(filter(None, (document.key, *document.columns.path(row))))
-    return f"{path}\n{read_own_text(library, section_id)[:_JUDGED_LENGTH]}".strip()
+    return f"{path}\n{library.own_text(section_id)[:_JUDGED_LENGTH]}".strip()

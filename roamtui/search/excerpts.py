@@ -79,7 +79,7 @@ def _list_best(text: str, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _widen(
     text: str, units: Sequence[Unit], index: int, sentence: tuple[int, int], tokens_max: int
 ) -> Iterator[dict[int, tuple[int, int]]]:
-    """Yield the unit of a sentence, or the sentence alone where the unit is long, then the opening and what is beside.
+    """Yield the unit of a sentence, or the sentence alone where the unit is long, then what is beside.
 
     Each is given by the indexes of units: a row comes with the head of its table, beside it a table as a whole.
     """
@@ -91,14 +91,11 @@ def _widen(
         found[table.start] = (units[table.start].start, units[table.start].end)
     yield found
     yield _take(units, [i for i in table if units[i].kind is UnitKind.ROW and _TOTAL.match(text, units[i].start)])
-    opening = next((i for i, one in enumerate(units) if one.kind in (UnitKind.PROSE, UnitKind.ITEM)), index)
-    yield _take(units, [opening])
     if len(table) > 1:
         yield _take(units, table)
-    for distance in (1, 2, 3):
-        for beside in (table.stop - 1 + distance, table.start - distance):
-            if 0 <= beside < len(units) and _is_telling(text, units[beside], unit):
-                yield _take(units, _find_table(units, beside))
+    for beside in (table.stop, table.start - 1):
+        if 0 <= beside < len(units) and _is_telling(text, units[beside], unit):
+            yield _take(units, _find_table(units, beside))
 
 
 def _is_telling(text: str, beside: Unit, unit: Unit) -> bool:

@@ -15,7 +15,6 @@ from roamtui.search.base import Hit, RankedSection, SearchParts
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
-from roamtui.search.sentences import read_own_text
 from roamtui.search.terms import query_terms
 from roamtui.search.vectors import VectorIndex, VectorStore
 
@@ -100,7 +99,7 @@ class FusedSearcher:
             Hit(
                 section_id=section_id,
                 score=score,
-                snippet=make_snippet(read_own_text(library, section_id), terms),
+                snippet=make_snippet(library.own_text(section_id), terms),
                 why=_describe(lists, section_id, joined.get(section_id)),
                 rival=find_rival(ranking.sections, section_id),
             )

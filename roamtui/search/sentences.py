@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from math import log
 from types import MappingProxyType
 
-from roamtui.document.library import Library
 from roamtui.search.terms import find_terms
 from roamtui.search.units import Unit, UnitKind, find_units
 from roamtui.search.words import MONTHS
@@ -285,13 +284,6 @@ def _rate_form(text: str, sentence: Sentence) -> float:
 
 def _count_words(text: str, sentence: Sentence) -> int:
     return len(_WORD.findall(text, sentence.start, sentence.end))
-
-
-def read_own_text(library: Library, section_id: str) -> str:
-    """Return the text of a section from its heading to the next heading."""
-    document, row = library.locate(section_id)
-    starts = document.columns.starts
-    return document.text[starts[row] : starts[row + 1]]
 
 
 def narrow_text(text: str, terms: Sequence[str]) -> str:

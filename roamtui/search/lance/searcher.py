@@ -18,7 +18,6 @@ from roamtui.search.lance.database import Database, delete_rows, load_summaries,
 from roamtui.search.layout import Layout
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.parts import Part, find_parts
-from roamtui.search.sentences import read_own_text
 from roamtui.search.terms import normalise, query_terms, space_out
 from roamtui.search.vectors import STORED, VectorStore, digest_text, embed_missing, normalise_rows
 
@@ -99,7 +98,7 @@ class LanceSearcher:
             Hit(
                 section_id=section.section_id,
                 score=section.score / best,
-                snippet=make_snippet(read_own_text(library, section.section_id), terms),
+                snippet=make_snippet(library.own_text(section.section_id), terms),
                 why=f"{_LIST_NAMES[mode]} rank {rank}",
                 rival=_find_rival(found, section) if mode is not SearchMode.KEYWORD else None,
             )
