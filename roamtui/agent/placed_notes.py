@@ -8,7 +8,7 @@ from functools import cache, partial
 
 from roamtui.agent.citations import cite
 from roamtui.agent.claims import Claim
-from roamtui.agent.recheck import Finding, Standing, recheck
+from roamtui.agent.recheck import Standing, recheck
 from roamtui.conversation.notes import Note, hash_place
 from roamtui.conversation.resume import hash_sections
 from roamtui.conversation.transcript import Citation, QuoteState
@@ -28,8 +28,6 @@ class PlacedNote:
     standing: Standing
     now: Citation | None = None
     """The place as it is today, None where there is none."""
-    text: str = ""
-    """What stands where the kept words stood, where that is changed."""
     message: str = ""
     """Why it cannot be reached."""
 
@@ -49,7 +47,10 @@ class PlacedNote:
                 before = name_path(self.note.citation, self.citation.path[0] if self.citation.path else "")
                 return f"moved or renamed; it was {_STEP.join(before) or 'untitled'}"
             case Standing.CHANGED:
-                return f"now reads “{plain_line(self.text)}”" if self.text else "its text has changed since"
+                is_quote = self.note.citation.quote is not None
+                return (
+                    f"now reads “{plain_line(self.citation.quote or '')}”" if is_quote else "its text has changed since"
+                )
             case Standing.GONE:
                 return f"{what} can no longer be found in the document"
             case Standing.UNREACHABLE:
@@ -71,45 +72,33 @@ def place_notes(notes: Iterable[Note], library: Library | None) -> tuple[PlacedN
 
 
 def _place(note: Note, library: Library, find_by_hash: Callable[[], dict[str, str]]) -> PlacedNote:
-    kept = note.citation
+    section_id, quote = note.citation.section_id, note.citation.quote
+    is_here = section_id in library
     is_unread = any(link in library and not library.is_loaded(link) for link in note.links)
-    if kept.section_id not in library and (is_unread or library.list_unloaded()):
+    if not is_here and (is_unread or library.list_unloaded()):
         return PlacedNote(note=note, standing=Standing.UNREACHABLE)
-    if kept.quote is not None:
-        found = recheck(Claim(quote=kept.quote, place="", section_id=kept.section_id), library)
-        return _describe(note, found, library)
-    if kept.section_id in library:
-        today = hash_place(library, kept.section_id)
+    if quote is not None:
+        found = recheck(Claim(quote=quote, place="", section_id=section_id), library)
+        now = None
+        if found.span is not None:
+            words = library.text_at(found.span) if found.standing is Standing.CHANGED else quote
+            now = cite(found.section_id, words, QuoteState.EXACT, found.span, library)
+        return PlacedNote(note=note, standing=found.standing, now=now, message=found.message)
+    if is_here:
+        today = hash_place(library, section_id)
         standing = Standing.CHANGED if today and note.content_hash not in ("", today) else Standing.SAME
-        return PlacedNote(note=note, standing=standing, now=_cite_section(kept.section_id, library))
-    section_id = find_by_hash().get(note.content_hash)
-    if section_id is None and note.opening:
-        section_id = recheck(Claim(quote=note.opening, place=""), library).section_id or None
-    standing = Standing.GONE if section_id is None else Standing.MOVED
-    return PlacedNote(
-        note=note, standing=standing, now=None if section_id is None else _cite_section(section_id, library)
-    )
-
-
-def _describe(note: Note, found: Finding, library: Library) -> PlacedNote:
-    if found.span is None:
-        return PlacedNote(note=note, standing=found.standing, message=found.message)
-    text = library.text_at(found.span)
-    quote = text if found.standing is Standing.CHANGED else note.citation.quote
-    now = cite(found.section_id, quote, QuoteState.EXACT, found.span, library)
-    return PlacedNote(
-        note=note, standing=found.standing, now=now, text=text if found.standing is Standing.CHANGED else ""
-    )
-
-
-def _cite_section(section_id: str, library: Library) -> Citation:
-    return cite(section_id, None, QuoteState.NO_QUOTE, None, library)
+    else:
+        section_id = find_by_hash().get(note.content_hash, "")
+        if not section_id and note.opening:
+            section_id = recheck(Claim(quote=note.opening, place=""), library).section_id
+        standing = Standing.MOVED if section_id else Standing.GONE
+    return PlacedNote(note=note, standing=standing, now=cite_place(section_id, None, library) if section_id else None)
 
 
 def cite_place(section_id: str, span: Span | None, library: Library) -> Citation:
     """Return the citation of a section, or of the very words of a span of it."""
     if span is None:
-        return _cite_section(section_id, library)
+        return cite(section_id, None, QuoteState.NO_QUOTE, None, library)
     section_id = library.section_at(span.doc, span.start) or section_id
     return cite(section_id, library.text_at(span), QuoteState.EXACT, span, library)
 
@@ -153,15 +142,18 @@ def render_notes(placed: Sequence[PlacedNote], source: str, title: str) -> str:
 
 
 def name_path(citation: Citation, title: str) -> list[str]:
-    """Return the titles down to a section, without the document's own where there are others."""
+    """Return the titles down to a section, below its file where there are several, else without the document's own."""
     names = [plain_line(name) for name in citation.path]
-    return names[1:] if len(names) > 1 and citation.path[0] == title else names
+    if len(names) > 1 and citation.path[0] == title:
+        del names[0]
+    is_of_file = citation.doc and "://" not in citation.doc and names != [plain_line(citation.doc)]
+    return [plain_line(citation.doc), *names] if is_of_file else names
 
 
 def describe_place(citation: Citation, source: str) -> str:
     """Return the file, section and page or line of a citation: ``handbook.md › Late fees · line 12``."""
     file = citation.doc or source
-    file = file if "://" in file else file.rpartition("/")[2]
+    file = plain_line(file if "://" in file else file.rpartition("/")[2])
     section = plain_line(citation.path[-1]) if citation.path else ""
     place = f"p. {citation.page}" if citation.page is not None else citation.place
-    return f"{_STEP.join(filter(None, [plain_line(file), section]))} · {place}"
+    return f"{_STEP.join(dict.fromkeys(filter(None, [file, section])))} · {place}"

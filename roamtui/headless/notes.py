@@ -31,7 +31,14 @@ def run_notes(folder: Path, source: str | None, read: Callable[[str], Library], 
             raise UsageError("--delete needs the SOURCE whose notes are to be deleted.")
         _print_documents(folder)
         return
-    notes, library = _open_notes(folder, source, read)
+    notes, library = Notes(folder, source), None
+    try:
+        library = read(source)
+        notes = Notes(folder, identify_source(library))
+    except RoamtuiError as error:
+        if not notes.read():
+            raise
+        write_note(f"roamtui: as they were kept: {error}")
     kept = notes.read()
     write_notes(filter(None, [notes.damage]))
     if is_deleted:
@@ -52,19 +59,6 @@ def _print_documents(folder: Path) -> None:
         write_text("No notes yet: b in the app keeps a section, or selected words.\n")
     if Path("notes").exists():
         write_notes(["What is called notes here is opened by: roamtui ./notes"])
-
-
-def _open_notes(folder: Path, source: str, read: Callable[[str], Library]) -> tuple[Notes, Library | None]:
-    """Return the notes of a document and the document, None for one that is gone and of which something is kept."""
-    notes = Notes(folder, source)
-    try:
-        library = read(source)
-    except RoamtuiError as error:
-        if not notes.read():
-            raise
-        write_note(f"roamtui: as they were kept: {error}")
-        return notes, None
-    return Notes(folder, identify_source(library)), library
 
 
 def _count(number: int) -> str:

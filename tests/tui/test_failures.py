@@ -36,12 +36,17 @@ def notices(app: RoamApp, weight: Weight) -> list[str]:
 
 
 async def test_a_failing_model_is_told_and_the_next_question_works() -> None:
-    app = make_app([ScriptedReply(error=ModelError("The key was refused. Check it.")), ScriptedReply(text="Forty.")])
+    app = make_app(
+        [
+            ScriptedReply(error=ModelError("Nothing answers there; start it or check --api-base.")),
+            ScriptedReply(text="Forty."),
+        ]
+    )
     async with app.run_test(size=(100, 30)) as pilot:
         await ask(pilot, "How many?")
         ending = app.screen.query(EndingView).last().render()
         assert isinstance(ending, Content)
-        assert "✗ The key was refused. Check it." in ending.plain
+        assert "✗ Nothing answers there; start it or check its address by f2." in " ".join(ending.plain.split())
         await ask(pilot, "How many now?")
         assert app.main.session.state.transcript.exchanges[-1].answer == "Forty."
 

@@ -176,7 +176,8 @@ def describe_ending(event: QuestionAnswered, unread: Unread) -> Content:
     parts: list[Content] = []
     for piece in narrate_ending(event):
         sign = "✗ " if piece.weight is Weight.ERROR else ""
-        parts.append(Content.styled(f"{sign}{piece.words}", _STYLES[piece.weight]))
+        words = piece.words.replace("--api-base", "its address by f2")  # what starts the program is not at hand here
+        parts.append(Content.styled(f"{sign}{words}", _STYLES[piece.weight]))
     if event.steps:
         parts.append(Content("1 step" if event.steps == 1 else f"{event.steps} steps"))
     if event.usage.input_tokens or event.usage.output_tokens:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _TICK_SECONDS = 0.12
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _NAME_WIDTH = 34
+_NAME_WIDTH_MAX = 48
 _TWO_COLUMNS_MIN = 60
 _WHAT = "Name a document; then ask it. A model opens the sections it needs, and proves its answer with quotes."
 _HINT = "Type a path or https://…, or words to filter the list."
@@ -145,6 +146,7 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         self._open_now = frozenset(offer.source for offer in open_now)
         self.set_class(not open_now, "-alone")
         self._lines: list[StartOffer | None] = []
+        self._name_width = _NAME_WIDTH
         self._work: _Work | None = None
         self._frame = 0
 
@@ -194,6 +196,8 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         self._lines = []
         drawn: list[Content] = []
         fitting = [*filter_offers(self._offers, self._typed), *list_files(self._typed)]
+        longest = max((Content(offer.name).cell_length for offer in fitting), default=0)
+        self._name_width = max(_NAME_WIDTH, min(longest + 2, _NAME_WIDTH_MAX))
         groups = list(OfferGroup)
         group: OfferGroup | None = None
         for offer in sorted(fitting, key=lambda offer: groups.index(offer.group)):
@@ -219,8 +223,8 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         width = max(20, self.query_one(MarkedList).size.width - SIGN_WIDTH - 2)
         if width < _TWO_COLUMNS_MIN:
             return Content(offer.name).truncate(width, ellipsis=True)
-        name = Content(offer.name).truncate(min(_NAME_WIDTH + 12, width), ellipsis=True)
-        gap = max(2, _NAME_WIDTH - name.cell_length)
+        name = Content(offer.name).truncate(min(self._name_width - 2, width), ellipsis=True)
+        gap = self._name_width - name.cell_length
         return (name + " " * gap + Content.styled(offer.note, "$muted")).truncate(width, ellipsis=True)
 
     def _draw_foot(self) -> Content:

@@ -54,6 +54,12 @@ class LineLooks:
         return {key: section for section in self._state.open if (key := find(section.section_id)) is not None}
 
     @cached_property
+    def _cited(self) -> set[Key | None]:
+        """What an answer cites, also where it is open as part of what stands above it."""
+        citations = (one for exchange in self._state.transcript.exchanges for one in exchange.citations)
+        return {self._lines.tree.find(one.section_id) for one in citations}
+
+    @cached_property
     def _inside(self) -> Counter[Key]:
         """How many open sections each line stands for."""
         return self._count_hidden(dict.fromkeys(self._open, 1))
@@ -106,7 +112,7 @@ class LineLooks:
             opened_by=section.opened_by if section else None,
             is_closing=section is not None and section.is_closing,
             is_pinned=section is not None and section.is_pinned,
-            is_cited=section is not None and section.last_cited > 0,
+            is_cited=key in self._cited or (section is not None and section.last_cited > 0),
             is_reading=section_id == self._state.reading,
             is_noted=section_id in self.marked.noted,
             is_read=section is None and key in self._read,

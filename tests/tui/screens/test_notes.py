@@ -90,6 +90,7 @@ async def test_a_section_selected_words_and_a_cited_quote_are_kept_and_listed_in
         await open_section(pilot, "Starter")
         await select(pilot, "with 200 g of rye", cut=2)
         await keep(pilot, "hm")
+        assert "Steam ❝" in screen_text(app), "open as part of another, and cited"
         app.main.switch.go_log()
         await pilot.press("j")
         await keep(pilot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from roamtui.tui.screens.help import HelpScreen
 from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
 from roamtui.tui.start.open_screen import OpenScreen
 from tests.tui.driving import screen_text, wait_until
-from tests.tui.start.opening import Opener
+from tests.tui.start.opening import OFFERS, Opener
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,6 +52,17 @@ async def test_the_first_offer_is_chosen_and_its_conversation_goes_on(app: RoamA
         await wait_until(pilot, lambda: app.documents != {} and "Of /d/fees.md" in screen_text(app))
         assert app.screen is app.main
     assert opener.opened == [("/d/fees.md", "c1")]
+
+
+async def test_notes_stand_below_each_other_beside_long_names_too(opener: Opener) -> None:
+    long = replace(OFFERS[1], name="a-handbook-" * 4, note="long")
+    app = RoamApp(None, replace(opener.opening, list_offers=lambda: ((*OFFERS, long), "")))
+    async with app.run_test(size=(120, 35)) as pilot:
+        await wait_for_offers(app, pilot)
+        lines = screen_text(app).splitlines()
+        notes = ("1 question", "to try", "long", "tools")
+        places = {line.index(f"  {note}") for note in notes for line in lines if note in line}
+        assert len(places) == 1
 
 
 async def test_typing_filters_and_arrows_choose(app: RoamApp, opener: Opener) -> None:
