@@ -61,7 +61,7 @@ soak: $(VENV)/.developed ## Live long days at the running app, kill the program 
 docs: $(VENV)/.developed ## Write the key table into README.md, list all licences, and make the README's pictures anew
 	@$(BIN)/python docs/write_reference.py
 	@$(BIN)/python docs/write_licences.py
-	@$(BIN)/python docs/take_pictures.py
+	@$(BIN)/python -m docs.take_pictures
 
 clean: ## Remove caches and what was built; .venv stays
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis snapshot_report.html

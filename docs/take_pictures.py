@@ -27,11 +27,11 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.build import build_library
 from roamtui.headless.replay import render_replay
 from roamtui.models.base import ModelEvent, Request
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_file
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.recording import record
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 _PROJECT = Path(__file__).resolve().parents[1]
 _SOURCE = "examples/handbook.md"

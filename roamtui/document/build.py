@@ -131,7 +131,8 @@ def _make_pages(web: WebOptions, typed: frozenset[str]) -> PageLoader:
     from weakref import finalize  # noqa: PLC0415 - only addresses need the web
 
     from roamtui.document.web_loader import PageLoader  # noqa: PLC0415 - likewise
-    from roamtui.sources.web.fetcher import Fetcher, FetchOptions  # noqa: PLC0415 - likewise
+    from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - likewise
+    from roamtui.sources.web.options import FetchOptions  # noqa: PLC0415 - likewise
 
     options = FetchOptions(is_offline=web.is_offline, is_checking=web.is_checking)
     fetcher = Fetcher(cache_dir=web.cache_dir, options=options)

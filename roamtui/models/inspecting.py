@@ -18,6 +18,7 @@ from roamtui.models.secrets import PROVIDERS, find_key_name
 from roamtui.models.worker.jobs import Target
 from roamtui.sources.web.address import AllowedOrigins, origin_of, parse_address
 from roamtui.sources.web.failures import FetchError, UnreachableError
+from roamtui.sources.web.options import FetchOptions
 
 OLLAMA_ADDRESS = "http://127.0.0.1:11434"
 _ADDRESS_NAME = "OLLAMA_API_BASE"
@@ -44,7 +45,7 @@ def find_ollama_address(environ: Mapping[str, str]) -> str:
 
 def look_up_ollama(address: str, seconds: float = _PATIENCE_SECONDS) -> OllamaReport:
     """Return what is found at `address`, after `seconds` at most."""
-    from roamtui.sources.web.fetcher import Fetcher, FetchOptions  # noqa: PLC0415 - the first screen waits for none
+    from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - the first screen waits for none
 
     try:
         url, origin = parse_address(address).rstrip("/"), origin_of(address)

@@ -32,7 +32,8 @@ class LitellmModel:
         self._worker = worker or WorkerProcess(environ)
         self._owns_worker = worker is None
         self._description: Target | None = None
-        self._has_refused = False
+        self._lacks_tools = False
+        """Whether it takes no tools, as litellm knows or its server has said."""
         self._window_tokens = self._options.window_tokens
         if self._window_tokens is None and name.startswith(("ollama/", "ollama_chat/")):
             self._window_tokens = OLLAMA_WINDOW_TOKENS
@@ -78,6 +79,7 @@ class LitellmModel:
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
         found = await self._worker.ask(job, Target)
         self._description, self._window_tokens = found, found.window_tokens
+        self._lacks_tools = self._lacks_tools or found.can_call_tools is False
         return found
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
@@ -90,8 +92,7 @@ class LitellmModel:
         Raises:
             ModelError: The model could not answer.
         """
-        knows_none = self._description is not None and self._description.can_call_tools is False
-        if not (knows_none or self._has_refused):
+        if not self._lacks_tools:
             has_begun = False
             try:
                 async with aclosing(self._ask(request)) as events:
@@ -101,7 +102,7 @@ class LitellmModel:
             except ModelError as error:
                 if has_begun or not request.tools or not refuses_tools(str(error)):
                     raise
-                self._has_refused = True
+                self._lacks_tools = True
             else:
                 return
             yield Retrying(f"{self.name} refuses tool calls, so it is told in words how to open sections.", 0.0)

@@ -14,7 +14,7 @@ from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Message, Role
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.models.scripted import Reply, ScriptedModel
+from tests.fakes.scripted_model import Reply, ScriptedModel
 
 WORDS = "Herons stand still in shallow water and wait. "
 DOCUMENT = f"""\

@@ -11,9 +11,9 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, KeepOptions
 from roamtui.conversation.store import Store
 from roamtui.document.library import Library
-from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.base import Hit
 from tests.conversation.conversations import check_messages, find, make_library
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
 MANUAL = """\
 # Manual

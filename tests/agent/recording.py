@@ -20,10 +20,10 @@ from roamtui.document.parse import parse_document
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.models.recorded import RecordedModel
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.models.secrets import Secrets
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 _NONCE = re.compile(r"<<<[g-z]{8}|[g-z]{8}>>>|(?<=, model=)'[^']*'")
 OPTIONS = AgentOptions(steps_max=4)

@@ -10,10 +10,10 @@ from roamtui.agent.room import TokenCalibration, estimate_request, find_room
 from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Stopped, ToolCall, Usage
 from roamtui.models.base import Request, ToolSpec
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.base import Hit
 from tests.agent.manual_agent import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import make_library
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 
 def _hits(*section_ids: str) -> FakeSearcher:

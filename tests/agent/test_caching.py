@@ -7,8 +7,8 @@ from itertools import pairwise
 from roamtui.conversation.commands import CollapseSections, Origin
 from roamtui.conversation.transcript import Message
 from roamtui.document.tokens import estimate_tokens
-from roamtui.models.scripted import ScriptedReply
 from tests.agent.asking import Desk, make_desk
+from tests.fakes.scripted_model import ScriptedReply
 
 TITLES = ("Herons", "Owls", "Swifts")
 QUOTES = {"Herons": "forty grams", "Owls": "270 degrees", "Swifts": "while it flies"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.approval import Approval, CostApproval
 from roamtui.conversation.transcript import Stopped, Usage
-from roamtui.models.scripted import ScriptedReply
 from tests.agent.asking import make_desk
+from tests.fakes.scripted_model import ScriptedReply
 
 DEAR = ScriptedReply(text="An answer.", usage=Usage(input_tokens=10, output_tokens=5, cost_usd=0.4, source="provider"))
 

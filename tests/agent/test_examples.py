@@ -11,8 +11,8 @@ from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError
 from roamtui.libraries import open_library
 from roamtui.locations import find_resource_dir
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from tests.agent.asking import DOCUMENT
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 
 def make_library(text: str) -> Library:

@@ -7,8 +7,8 @@ from pathlib import Path
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
-from roamtui.models.scripted import ScriptedReply
 from tests.agent.asking import Desk, assert_valid, make_desk
+from tests.fakes.scripted_model import ScriptedReply
 
 
 def opening(desk: Desk, title: str) -> ScriptedReply:

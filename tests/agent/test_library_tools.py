@@ -12,10 +12,10 @@ from roamtui.agent.tools.documents import DocumentsTool
 from roamtui.conversation.session import Session
 from roamtui.document.library import Library
 from roamtui.libraries import open_library
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.outline.structure import find_canonical
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.manual_agent import results
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 FILES = {
     "birds/herons.md": "# Herons\n\nThe heron stands in water.\n\n## Food\n\nA heron eats fish.\n",

@@ -14,8 +14,8 @@ from roamtui.conversation.fold import DROPPED
 from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.errors import ModelError
 from roamtui.models.base import Request
-from roamtui.models.scripted import ScriptedReply
 from tests.agent.asking import WORDS, Desk, assert_valid, make_desk
+from tests.fakes.scripted_model import ScriptedReply
 
 OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))
 

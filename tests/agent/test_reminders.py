@@ -7,8 +7,8 @@ import pytest
 from roamtui.agent.answer import ANSWER_REMINDER
 from roamtui.conversation.events import ReminderSent
 from roamtui.conversation.transcript import Stopped
-from roamtui.models.scripted import ScriptedReply
 from tests.agent.asking import Desk, assert_valid, make_desk
+from tests.fakes.scripted_model import ScriptedReply
 
 PLAIN = ScriptedReply(text="Herons eat fish.")
 

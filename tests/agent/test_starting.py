@@ -28,10 +28,10 @@ from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, Role
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from tests.conversation.conversations import make_library
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 TEXT = (
     "# Birds\n\n"

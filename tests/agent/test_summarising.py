@@ -11,7 +11,7 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.document import hash_text
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
 
 LONG = "".join(f"## Part {number}\n\n{'Words of the text. ' * 60}\n\n" for number in range(40))

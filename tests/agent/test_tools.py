@@ -12,11 +12,11 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.tools.base import read_arguments, read_ids
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
 from roamtui.errors import SourceError
-from roamtui.models.scripted import ScriptedReply
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.manual_agent import MANUAL, FakeSearcher, ask, ids, make_agent, model_of, results
 from tests.conversation.conversations import make_library
+from tests.fakes.scripted_model import ScriptedReply
 
 
 async def _call(agent: Agent, tool: str, arguments: object) -> ToolFinished:

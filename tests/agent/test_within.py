@@ -10,9 +10,9 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.events import SectionsSearched
 from roamtui.conversation.session import Session
 from roamtui.errors import UnknownSectionError
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.recording import make_library
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 LIBRARY = make_library()
 IDS = {LIBRARY.title_of(section_id): section_id for section_id in LIBRARY.walk()}

@@ -19,10 +19,10 @@ from roamtui.conversation.events import SaveFailed
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
-from roamtui.models.scripted import ScriptedReply
 from tests.agent.manual_agent import ask, expanding, ids, make_agent, model_of, saying
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.conversation.conversations import Recorder
+from tests.fakes.scripted_model import ScriptedReply
 from tests.real_documents import PROJECT_DIR
 from tests.tui.driving import ask as ask_in_app
 from tests.tui.driving import make_app, screen_text

@@ -8,9 +8,9 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.transcript import Stopped
 from roamtui.errors import ModelError
-from roamtui.models.scripted import Reply, ScriptedReply
 from tests.agent.manual_agent import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import check_messages
+from tests.fakes.scripted_model import Reply, ScriptedReply
 
 _SENTENCE = "The server did not answer. Is it running?"
 

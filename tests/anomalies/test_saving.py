@@ -18,9 +18,9 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
-from roamtui.models.scripted import ScriptedModel
 from tests.agent.manual_agent import ask, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import BRIEFING, locked
+from tests.fakes.scripted_model import ScriptedModel
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,6 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.outline.render import render_outline
 from roamtui.search.keyword import KeywordSearcher
 from tests.benchmarks.findings import FINDINGS_HEAD, Finding, format_finding
@@ -43,6 +42,7 @@ from tests.benchmarks.readers import bench_readers
 from tests.benchmarks.search_scale import bench_search_scale
 from tests.benchmarks.web_pages import bench_web
 from tests.benchmarks.wide_tree import bench_wide_tree
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
 _STEP_SECONDS_MAX = 0.02

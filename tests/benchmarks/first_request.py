@@ -31,8 +31,8 @@ from roamtui.evaluation.golds import find_gold_ids
 from roamtui.evaluation.questions import EvalQuestion, read_questions
 from roamtui.libraries import open_library
 from roamtui.models.base import Request
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR, find_data_dir, list_documents
 
 _QUESTIONS_MAX = 12

@@ -20,10 +20,10 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.libraries import open_library
 from roamtui.models.base import Request
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR
 from tests.tui.driving import ask, expand, find_id, screen_text, wait_until
 

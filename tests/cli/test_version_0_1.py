@@ -21,11 +21,11 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.libraries import open_library
 from roamtui.locations import cache_path, config_path, data_path, indexes_path
-from roamtui.models.scripted import ScriptedModel
 from roamtui.settings import load_settings
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from tests.cli.conftest import RunCommand
+from tests.fakes.scripted_model import ScriptedModel
 from tests.real_documents import PROJECT_DIR
 from tests.tui.driving import screen_text, wait_until
 

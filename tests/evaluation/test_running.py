@@ -15,9 +15,9 @@ from roamtui.evaluation.rows import RowFile, RunKey
 from roamtui.evaluation.running import Plan, build_document_library, build_folder_library, make_exchanges, run_plan
 from roamtui.models.base import Model
 from roamtui.models.offline.model import OfflineModel
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from tests.evaluation.folders import CANOE, JACKET, TYRE, write_folder, write_questions
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 
 def _make_plan(tmp_path: Path, *questions: dict[str, Any], scope: str = "all", model: str = "") -> Plan:

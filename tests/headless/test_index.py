@@ -11,8 +11,8 @@ from typing_extensions import override
 
 from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.index import SummaryOptions, add_summaries
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.summary_file import SummaryFile
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
 
 LIBRARY = make_folder(

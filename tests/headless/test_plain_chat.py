@@ -21,9 +21,9 @@ from roamtui.errors import ModelError, UsageError
 from roamtui.headless.plain_chat import AnswerWriter, PlainApprover, run_plain_chat
 from roamtui.headless.plain_commands import PlainContext
 from roamtui.models.base import Model, Request
-from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
 TEXT = """# Harbour rules
 

@@ -15,9 +15,9 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
 from roamtui.headless.replay import render_replay
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.sources.read import RawText
 from tests.fakes.chromium import Chromium, find_chromium
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 _HOSTILE = """# <img src=x onerror=alert(1)>
 

@@ -21,13 +21,13 @@ from roamtui.models.base import Model, ModelEvent, Request, Retrying, find_note,
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
 from roamtui.models.prompt_tools import FenceReader, read_in_words, translate_request, write_fence
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.models.worker.process import WorkerProcess
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
 from tests.fakes.http_server import FakeReply
 from tests.fakes.ollama_server import FakeOllamaServer
 from tests.fakes.openai_server import FakeOpenAIServer, openai_error
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.models.asking import CALLS, EXPAND, OPTIONS, answer_calls, collect, join_text, list_calls, make_request
 
 A, B = "a8a96034", "b9e8ef5c"

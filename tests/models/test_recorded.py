@@ -23,9 +23,9 @@ from roamtui.errors import ModelError, UsageError
 from roamtui.models.base import CallMade, Model, ModelStopped, Retrying, TextDelta, UsageReported
 from roamtui.models.choose import make_model
 from roamtui.models.recorded import RecordedModel
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.recording import Turn, make_library, make_replies, record, replay, start_traced, talk
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite
 from tests.models.asking import collect, join_text, make_request
 

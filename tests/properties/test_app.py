@@ -30,12 +30,12 @@ from roamtui.document.build import build_library
 from roamtui.document.library import Library
 from roamtui.errors import ModelError, RoamtuiError
 from roamtui.models.base import Retrying
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from tests.conversation.conversations import check_messages
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import TEXT, wait_until
 
 CHANGED = TEXT.replace("## Dough", "## Leaven").replace("forty loaves", "fifty loaves")

@@ -36,10 +36,10 @@ from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Message
 from roamtui.errors import ModelError
 from roamtui.models.base import Request
-from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.outline.spans import merge_bounds
 from tests.agent.interrupting import cancel_at_wait
 from tests.conversation.conversations import TEXT, check_messages, make_library
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
 _TITLES = (
     "Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta", "Parent", "Child one", "Child two", "Long", "Below long",

@@ -11,10 +11,10 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.document.build import build_library
-from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
 TEXT = """# Larch Lane Bakery
 

@@ -13,13 +13,13 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.approval import Approval
 from roamtui.conversation.store import Store
 from roamtui.errors import ModelError
-from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.find import FindScreen
 from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import EXAMPLES, app_of, ask, expand, find_id, make_app, make_context, wait_until
 
 Scene = Callable[[Pilot[Any]], Awaitable[None]]

@@ -12,7 +12,6 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Stopped
 from roamtui.document.build import build_library
 from roamtui.models.base import Request
-from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.base import Hit
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
@@ -21,6 +20,7 @@ from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeVie
 from roamtui.tui.chat.sources_view import SourcesView
 from roamtui.tui.context import AppContext
 from tests.agent.manual_agent import FakeSearcher
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import EXAMPLES, TEXT, ask, expand, find_id, make_app, screen_text, wait_until
 
 SIZE = (120, 35)

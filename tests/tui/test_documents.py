@@ -9,9 +9,9 @@ import pytest
 from textual.widgets import OptionList
 
 from roamtui.conversation.store import Store
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.start.open_screen import OpenScreen
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, screen_text, wait_until
 from tests.tui.start.opening import Opener
 

@@ -14,10 +14,10 @@ from roamtui.conversation.events import ConversationEvent, NodesUnfolded
 from roamtui.conversation.narration import Weight
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, TextDelta
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp, run_app
 from roamtui.tui.chat.exchange_view import EndingView
 from roamtui.tui.chat.messages import NoticeView
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, make_app, make_context, wait_until
 
 

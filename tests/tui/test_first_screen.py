@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from roamtui.models.offline.model import OfflineModel
-from roamtui.models.scripted import ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, FirstContext, TuiOptions
+from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import EXAMPLES, make_context, screen_text, wait_until
 
 

@@ -9,10 +9,10 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import open_named
-from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.tree.visible_lines import Fold
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, expand, find_id, wait_until
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.pilot import Pilot
 
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, expand, find_id, make_app, screen_text, wait_until
 
 TEXT = """# Mill

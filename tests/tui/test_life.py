@@ -23,13 +23,13 @@ from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.document.build import build_library
 from roamtui.models.base import Model, ModelEvent, Request, TextDelta
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.sources.read import RawText
 from roamtui.tui import conversing
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.overlays import ConfirmScreen
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import TEXT, ask, expand, find_id, make_app, screen_text, wait_until
 
 

@@ -7,10 +7,10 @@ from textual.widgets import Input
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
-from roamtui.models.scripted import ScriptedModel
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
+from tests.fakes.scripted_model import ScriptedModel
 from tests.tui.driving import find_id, screen_text, wait_until
 
 _PAGES = (

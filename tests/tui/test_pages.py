@@ -10,10 +10,10 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import open_named
-from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
 from roamtui.tui.screens.overlays import ConfirmScreen
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import expand, find_id, screen_text, wait_until
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from roamtui.errors import ModelError
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.screens.overlays import PickerScreen
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import make_app, screen_text, wait_until
 
 

@@ -9,11 +9,11 @@ import pytest
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import open_named
-from roamtui.models.scripted import ScriptedModel
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, TuiOptions
 from roamtui.tui.places import Places
 from roamtui.tui.reader.messages import ReadingPlace
+from tests.fakes.scripted_model import ScriptedModel
 from tests.tui.driving import find_id, make_app, screen_text, wait_until
 
 TEXT = "# Book\n\n" + "".join(f"## Chapter {number}\n\n" + "So it went.\n\n" * 12 for number in range(6))

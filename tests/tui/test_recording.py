@@ -7,8 +7,8 @@ import re
 
 from lxml import etree
 
-from roamtui.models.scripted import ScriptedReply
 from roamtui.tui.recording import record
+from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import expand, find_id, make_app, make_context
 
 _QUESTION = "How long must the stone oven rest?"

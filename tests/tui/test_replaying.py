@@ -9,10 +9,10 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.trace import Trace
 from roamtui.document.build import build_library
 from roamtui.models.recorded import RecordedModel
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import TEXT, ask, expand, find_id, screen_text, wait_until
 
 QUESTIONS = ("How many loaves does the deck oven take?", "And the stone oven?")

@@ -22,11 +22,11 @@ from roamtui.document.build import build_library
 from roamtui.document.library import Library
 from roamtui.errors import ModelError
 from roamtui.models.base import Request, Retrying
-from roamtui.models.scripted import Reply, ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import TEXT, app_of, ask, expand, wait_until
 
 _SIZE = (100, 120)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from roamtui.conversation.commands import ExpandSections, Origin
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, expand, find_id, make_app, screen_text, wait_until
 
 SIZES = ((200, 50), (80, 24), (50, 20))

@@ -18,7 +18,6 @@ from uuid import uuid4
 
 from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, TextDelta, ThinkingDelta, ToolSpec, UsageReported
-from roamtui.models.options import ModelOptions
 from roamtui.models.worker.errors import EmptyReplyError, SilentModelError, UnfinishedReplyError
 from roamtui.models.worker.jobs import Job, Target
 
@@ -50,7 +49,10 @@ def build_arguments(job: Job, target: Target) -> dict[str, Any]:
             arguments["tool_choice"] = "none"
     if target.is_ollama:
         arguments["num_ctx"] = target.window_tokens
-    if output_tokens := _find_output_tokens(job, target):
+    output_tokens = job.options.output_tokens
+    if output_tokens is None and target.provider == "anthropic":
+        output_tokens = min(_OUTPUT_TOKENS_MAX, target.output_tokens or _OUTPUT_TOKENS_UNKNOWN)
+    if output_tokens is not None:
         arguments["max_tokens"] = output_tokens
     if job.options.temperature is not None:
         arguments["temperature"] = job.options.temperature
@@ -64,12 +66,6 @@ def _build_common(target: Target) -> dict[str, Any]:
     if target.missing_keys:
         arguments["api_key"] = "none"  # clients of providers refuse to start without any
     return arguments
-
-
-def _find_output_tokens(job: Job, target: Target) -> int | None:
-    if job.options.output_tokens or target.provider != "anthropic":
-        return job.options.output_tokens
-    return min(_OUTPUT_TOKENS_MAX, target.output_tokens or _OUTPUT_TOKENS_UNKNOWN)
 
 
 def _build_tool(tool: ToolSpec) -> dict[str, Any]:
@@ -230,11 +226,19 @@ async def stream_completion(litellm: Any, job: Job, target: Target) -> AsyncGene
     reply = _Reply(job)
     arguments = build_arguments(job, target)
     first_seconds = job.options.wait_for_first_token(is_local=target.is_local)
+    # The connection's limit, and as a last resort one that is longer than ours.
+    httpx: Any = importlib.import_module("httpx")
+    patience = httpx.Timeout(max(first_seconds, job.options.gap_seconds) + 5, connect=job.options.connect_seconds)
     stream: Any = None
     try:
         async with _limit_silence(first_seconds):
-            stream = await litellm.acompletion(**arguments, timeout=_build_timeout(job.options, first_seconds))
-        async for chunk in _read_chunks(stream, reply, first_seconds, job.options.gap_seconds):
+            stream = await litellm.acompletion(**arguments, timeout=patience)
+        chunks = aiter(stream)
+        while True:
+            async with _limit_silence(job.options.gap_seconds if reply.has_begun else first_seconds):
+                chunk = await anext(chunks, None)
+            if chunk is None:
+                break
             for event in reply.take(chunk):
                 yield event
         for event in reply.finish(stream):
@@ -244,22 +248,6 @@ async def stream_completion(litellm: Any, job: Job, target: Target) -> AsyncGene
             with suppress(TimeoutError):
                 async with asyncio.timeout(_CLOSE_SECONDS):
                     await stream.aclose()
-
-
-async def _read_chunks(
-    stream: Any,  # noqa: ANN401
-    reply: _Reply,
-    first_seconds: float,
-    gap_seconds: float,
-) -> AsyncIterator[Any]:
-    chunks = aiter(stream)
-    end = object()
-    while True:
-        async with _limit_silence(gap_seconds if reply.has_begun else first_seconds):
-            chunk = await anext(chunks, end)
-        if chunk is end:
-            return
-        yield chunk
 
 
 @asynccontextmanager
@@ -273,12 +261,6 @@ async def _limit_silence(seconds: float) -> AsyncIterator[None]:
         if limit.expired():
             raise SilentModelError(seconds) from None
         raise
-
-
-def _build_timeout(options: ModelOptions, first_seconds: float) -> object:
-    """Return litellm's own limits: the connection's, and as a last resort one that is longer than ours."""
-    httpx: Any = importlib.import_module("httpx")
-    return httpx.Timeout(max(first_seconds, options.gap_seconds) + 5, connect=options.connect_seconds)
 
 
 class _Reply:
@@ -301,24 +283,17 @@ class _Reply:
             return
         choice = chunk.choices[0]
         self._reason = choice.finish_reason or self._reason
-        yield from self._take_delta(choice.delta)
-
-    def _take_delta(self, delta: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
-        self._thinking.add(getattr(delta, "thinking_blocks", None) or ())
-        if thought := getattr(delta, "reasoning_content", None):
-            self.has_begun = True
+        names = ("reasoning_content", "content", "tool_calls", "thinking_blocks")
+        thought, text, pieces, blocks = (getattr(choice.delta, name, None) for name in names)
+        self.has_begun = self.has_begun or bool(thought or text or pieces)
+        if thought:
             yield ThinkingDelta(thought)
-        if text := getattr(delta, "content", None):
-            self.has_begun = True
+        if text:
             yield TextDelta(text)
-        for piece in getattr(delta, "tool_calls", None) or ():
-            self.has_begun = True
-            self._calls.add(
-                index=piece.index or 0,
-                id=piece.id,
-                name=piece.function.name,
-                arguments=piece.function.arguments,
-            )
+        self._thinking.add(blocks or ())
+        for piece in pieces or ():
+            call = piece.function
+            self._calls.add(index=piece.index or 0, id=piece.id, name=call.name, arguments=call.arguments)
 
     def finish(self, stream: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
         """Yield what can be told only at the end.

@@ -43,7 +43,7 @@ class WorkerLink:
     """A process from its start to its end; make one with `open`."""
 
     def __init__(self, process: Process) -> None:
-        self._process = process
+        self.process = process
         self._waiting: dict[int, asyncio.Queue[Frame | None]] = {}
         """What came back for each job, None for the end of the process."""
         self._numbers = count(1)
@@ -66,11 +66,6 @@ class WorkerLink:
             start_new_session=True,
         )
         return cls(process)
-
-    @property
-    def pid(self) -> int:
-        """The process's id."""
-        return self._process.pid
 
     async def run(self, job: Job) -> AsyncGenerator[JobEvent, None]:
         """Send a job and yield what comes of it; leaving before the last event cancels it.
@@ -100,17 +95,17 @@ class WorkerLink:
         self._end()
         try:
             async with asyncio.timeout(_END_SECONDS):
-                await self._process.wait()
+                await self.process.wait()
         except TimeoutError:
             self._kill()
-            await self._process.wait()
+            await self.process.wait()
         await self._reading
 
     async def _send(self, frame: Mapping[str, object]) -> None:
-        assert self._process.stdin is not None
+        assert self.process.stdin is not None
         with suppress(ConnectionError):  # the reader notices the end of the process
-            self._process.stdin.write(encode_frame(frame))
-            await self._process.stdin.drain()
+            self.process.stdin.write(encode_frame(frame))
+            await self.process.stdin.drain()
 
     async def _cancel(self, number: int, frames: asyncio.Queue[Frame | None], seconds: float) -> None:
         is_confirmed = False
@@ -125,9 +120,9 @@ class WorkerLink:
                 self._kill()
 
     async def _read(self) -> None:
-        assert self._process.stdout is not None
+        assert self.process.stdout is not None
         try:
-            while line := await self._process.stdout.readline():
+            while line := await self.process.stdout.readline():
                 frame = json.loads(line)
                 if frames := self._waiting.get(frame["id"]):
                     frames.put_nowait(frame)
@@ -139,14 +134,14 @@ class WorkerLink:
     def _kill(self) -> None:
         self._end()
         with suppress(ProcessLookupError):
-            self._process.kill()
+            self.process.kill()
 
     def _end(self) -> None:
         """Take no more jobs, and tell all who wait."""
-        assert self._process.stdin is not None
+        assert self.process.stdin is not None
         if not self.is_ended:
             self.is_ended = True
-            self._process.stdin.close()
+            self.process.stdin.close()
             for frames in self._waiting.values():
                 frames.put_nowait(None)
 
@@ -167,7 +162,7 @@ class WorkerProcess:
     @property
     def pid(self) -> int | None:
         """The running process's id, None where none runs."""
-        return None if self._link is None or self._link.is_ended else self._link.pid
+        return None if self._link is None or self._link.is_ended else self._link.process.pid
 
     async def run(self, job: Job) -> AsyncGenerator[ModelEvent | Target | Vectors, None]:
         """Yield what comes of a job. Closing the iterator early, or cancelling the task that reads it, cancels the job.
@@ -178,8 +173,13 @@ class WorkerProcess:
             ModelError: There is no reply, or no more of it.
         """
         for retries in count():
+            try:
+                link = await self._connect()
+            except OSError as error:
+                reason = f"The model's process could not be started ({error.strerror or error})"
+                raise ModelError(f"{reason}; free some memory and ask again.", retryable=True) from None
             fault, has_begun = None, False
-            async with aclosing(self._run_once(job)) as events:
+            async with aclosing(link.run(job)) as events:
                 async for event in events:
                     if isinstance(event, Fault):
                         fault = event
@@ -204,17 +204,6 @@ class WorkerProcess:
             *_, last = [event async for event in events]
         assert isinstance(last, kind)
         return last
-
-    async def _run_once(self, job: Job) -> AsyncGenerator[JobEvent, None]:
-        try:
-            link = await self._connect()
-        except OSError as error:
-            reason = f"The model's process could not be started ({error.strerror or error})"
-            yield Fault(reason=reason, advice="free some memory and ask again", is_retryable=True)
-            return
-        async with aclosing(link.run(job)) as events:
-            async for event in events:
-                yield event
 
     async def close(self) -> None:
         """End the process; a later job starts another."""

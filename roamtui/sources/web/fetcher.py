@@ -27,15 +27,6 @@ from roamtui.sources.web.politeness import PoliteExchange
 from roamtui.sources.web.replies import MISSING, is_answer, is_kept, list_conditions, make_entry, renew_entry
 from roamtui.sources.web.resolving import AddressBook, Resolve, resolve_by_system
 
-__all__ = [
-    "DEFAULT_ACCEPT",
-    "FetchError",
-    "FetchOptions",
-    "FetchedPage",
-    "Fetcher",
-    "NotCachedError",
-    "OriginRefusedError",
-]
 _DEFAULT_OPTIONS = FetchOptions()
 _FAILING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
 _UNREACHABLE_SECONDS = 30.0

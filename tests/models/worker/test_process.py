@@ -31,7 +31,7 @@ from roamtui.models.worker.process import WorkerProcess
 async def main():
     worker = WorkerProcess()
     link = await worker._connect()
-    print(link.pid, flush=True)
+    print(link.process.pid, flush=True)
     await asyncio.Event().wait()
 
 asyncio.run(main())

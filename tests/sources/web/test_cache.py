@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.sources.web.cache import CachedReply, PageCache, find_fresh_seconds
-from roamtui.sources.web.fetcher import DEFAULT_ACCEPT, FetchError, NotCachedError, OriginRefusedError
+from roamtui.sources.web.failures import FetchError, NotCachedError, OriginRefusedError
+from roamtui.sources.web.options import DEFAULT_ACCEPT
 from tests.fakes.hostile_server import Client, FakeInternet, Handler, HostileServer, SeenRequest, answer, raw, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 

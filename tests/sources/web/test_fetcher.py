@@ -9,7 +9,7 @@ import pytest
 
 import roamtui
 from roamtui.errors import SourceError
-from roamtui.sources.web.fetcher import FetchError, OriginRefusedError
+from roamtui.sources.web.failures import FetchError, OriginRefusedError
 from tests.fakes.hostile_server import FakeInternet, HostileServer, answer, raw, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 

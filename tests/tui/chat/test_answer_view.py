@@ -7,11 +7,11 @@ from textual.content import Content
 from textual.pilot import Pilot
 
 from roamtui.conversation.transcript import Citation, QuoteState
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView, complete_marks, find_marks
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.screens.overlays import ConfirmScreen
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, find_id, make_app, screen_text, wait_until
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from roamtui.conversation.transcript import Citation, QuoteState
-from roamtui.models.scripted import ScriptedReply
 from roamtui.tui.chat.chat_log import write_answer
+from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import ask, expand, find_id, make_app, screen_text, wait_until
 
 LONG = "The answer begins here.\n\n" + "\n\n".join(f"Paragraph {number}." for number in range(40))

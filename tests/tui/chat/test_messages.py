@@ -7,10 +7,10 @@ from dataclasses import replace
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import Exchange, Transcript
 from roamtui.conversation.transcript import Stopped
-from roamtui.models.scripted import ScriptedReply
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.chat.messages import EXCHANGES_MAX, EXCHANGES_STEP
+from tests.fakes.scripted_model import ScriptedReply
 from tests.tui.driving import ask, make_context, screen_text, wait_until
 
 

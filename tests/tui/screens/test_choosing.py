@@ -14,7 +14,6 @@ from roamtui.arguments import AppArguments
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.models.choose import ModelOffer
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.run_app import _make_options
 from roamtui.settings import Settings, load_settings
 from roamtui.tui.app import RoamApp
@@ -24,6 +23,7 @@ from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
 from roamtui.tui.themes import DEFAULT_THEME
 from tests.fakes.http_server import FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer, openai_error
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, make_app, screen_text, wait_until
 
 

@@ -15,12 +15,12 @@ from roamtui.conversation.log import Log
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.document.build import build_library
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
 from tests.conversation.conversations import BRIEFING
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, expand, find_id, make_context, screen_text, wait_until
 
 

@@ -13,7 +13,6 @@ from typing_extensions import override
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import open_named
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
@@ -23,6 +22,7 @@ from roamtui.tui.marked_list import MarkedList
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.reader.strips import Overlay
 from roamtui.tui.screens.find import FindScreen
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import TEXT, app_of, ask, find_id, make_context, screen_text, wait_until
 
 RYE = """# Mill

@@ -16,13 +16,13 @@ from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
 from roamtui.document.library import Library
 from roamtui.libraries import open_pages, open_partly, read_changed, read_with_pages
-from roamtui.models.scripted import ScriptedModel, ScriptedReply
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_source
 from roamtui.sources.watching import FileStamps
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.messages import NoticeView
 from roamtui.tui.context import AppContext
+from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite, SitePage
 from tests.tui.driving import TEXT, app_of, ask, expand, find_id, screen_text, wait_until
 

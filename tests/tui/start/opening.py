@@ -9,11 +9,11 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import build_library
 from roamtui.errors import SourceError
-from roamtui.models.scripted import ScriptedModel
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, FirstContext, Opening, TuiOptions
 from roamtui.tui.start.offers import OfferGroup, StartOffer
+from tests.fakes.scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
     from roamtui.conversation.store import Store
