@@ -20,7 +20,7 @@ from roamtui.tui.text_search import TextMatches, TextPlace, find_marks, find_tex
 from roamtui.tui.title_search import TitleMatches, TitleSearch
 from roamtui.tui.tree.display_tree import DisplayTree
 
-LIMIT = 50
+LIMIT = 25
 """Sections that are listed of each kind; who wants to see more types more."""
 HITS_MAX = 20
 _REST_SECONDS = 0.15

@@ -43,13 +43,13 @@ class MarkedList(OptionList):
             chosen: Place of the one that is, None for none.
         """
         self._contents = list(lines)
-        self._signed = None
+        self._signed = chosen  # at once: a line that changes has all of them measured again
         self.clear_options()
         skipped = frozenset(headings)
-        drawn = [line if place in skipped else _lead(line, _GAP) for place, line in enumerate(lines)]
+        signs = [_SIGN if place == chosen else _GAP for place in range(len(lines))]
+        drawn = [line if place in skipped else _lead(line, signs[place]) for place, line in enumerate(lines)]
         self.add_options([Option(line, disabled=place in skipped) for place, line in enumerate(drawn)])
         self.highlighted = chosen
-        self._sign(chosen)
 
     def change_line(self, place: int, line: Content) -> None:
         """Show another content on a line."""

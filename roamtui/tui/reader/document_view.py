@@ -92,10 +92,11 @@ def find_section_view(library: Library, section_id: str) -> DocumentView:
 
 def _say_instead(library: Library, section_id: str) -> str:
     """Return what stands in place of the text of a folder or of what could not be read, else an empty string."""
-    node = library.node(section_id)
-    if node.kind is NodeKind.FOLDER:
+    document, row = library.locate(section_id)
+    if document.columns.kinds[row] is NodeKind.FOLDER:
         return "\n".join(name_node(library, child) for child in library.children(section_id)) + "\n"
-    return f"{node.problem}\n" if node.problem else ""
+    problem = library.problem_of(section_id)
+    return f"{problem}\n" if problem else ""
 
 
 def name_library(library: Library) -> str:

@@ -47,7 +47,8 @@ class FindScreen(ListOverlay["_Chosen | None"]):
     BINDINGS = bind(Scope.FIND)
     DEFAULT_CSS = """
     FindScreen {
-        & > Vertical { width: 96%; max-width: 180; height: 94%; max-height: 94%; padding: 0 1; }
+        background: $panel;  /* what shows nothing through is painted in half of the time */
+        & > Vertical { width: 100%; max-width: 100%; height: 100%; max-height: 100%; border: none; padding: 0 1; }
         & Input { margin: 0; }
         & #find-body { height: 1fr; margin-top: 1; layout: vertical; }
         & OptionList { height: 3fr; scrollbar-gutter: stable; }
@@ -95,7 +96,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield self._field
-            yield Static(id="find-kinds")
+            yield Static(" ", id="find-kinds")
             with Container(id="find-body"):
                 yield self._list
                 yield self._preview
@@ -128,7 +129,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
     def _show(self) -> None:
         """List what was found; what a person went to stays chosen."""
         chosen = self._selected if self._list.has_focus else None
-        self._lines = []
+        lines: list[_Chosen | None] = []
         headings: list[int] = []
         contents: list[Content] = []
         for group in self.found.groups:
@@ -137,15 +138,17 @@ class FindScreen(ListOverlay["_Chosen | None"]):
             headings.append(len(contents))
             sections = group.sections[: _LISTED[group.kind] if self._kind is Kind.ALL else LIMIT]
             contents += [self._draw_heading(group, len(sections)), *(self._draw(group, one) for one in sections)]
-            self._lines += [None, *((group, one) for one in sections)]
-        places = [place for place, line in enumerate(self._lines) if line is not None]
-        same = [place for place in places if chosen is not None and _is_same(self._lines[place], chosen)]
-        self._list.show_lines(contents, headings=headings, chosen=next(iter((*same, *places)), None))
+            lines += [None, *((group, one) for one in sections)]
+        if lines != self._lines or not lines:
+            self._lines = lines
+            places = [place for place, line in enumerate(lines) if line is not None]
+            same = [place for place in places if chosen is not None and _is_same(lines[place], chosen)]
+            self._list.show_lines(contents, headings=headings, chosen=next(iter((*same, *places)), None))
+            self._wait_for_rest()
         self._show_kinds()
-        self._wait_for_rest()
 
     def _show_kinds(self, problem: str = "") -> None:
-        tabs = []
+        tabs = [Content.styled("Find ", "bold $primary")]
         for kind in list_kinds(self.found.groups):
             count = sum(group.count for group in self.found.groups if group.kind is kind and group.is_close)
             name = f" {kind} {count:,} " if count else f" {kind} "
@@ -153,7 +156,8 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         told = problem or ("searching…" if not self.found.is_whole else "")
         if not told and self.found.query.strip() and not any(self._lines):
             told = "nothing found: try other words"
-        self.query_one("#find-kinds", Static).update(Content.assemble(Content(" ").join(tabs), (f"  {told}", "$muted")))
+        line = Content.assemble(Content(" ").join(tabs), (f"  {told}", "$muted"))
+        self.query_one("#find-kinds", Static).update(line, layout=False)
 
     def _draw_heading(self, group: Group, count: int) -> Content:
         more = ""
