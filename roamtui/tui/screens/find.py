@@ -106,12 +106,17 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         """Show what was found before; other words take the place of those."""
         self._field.action_select_all()
         self._show()
+        if not self.found.is_whole:
+            self._search_for(self.found.query)
 
     @on(Input.Changed)
     def _search(self, event: Input.Changed) -> None:
         event.stop()
         if event.value.strip() != self.found.query.strip() or not self.found.is_whole:
-            self.run_worker(self._look_for(event.value), group="finding", exclusive=True, exit_on_error=False)
+            self._search_for(event.value)
+
+    def _search_for(self, query: str) -> None:
+        self.run_worker(self._look_for(query), group="finding", exclusive=True, exit_on_error=False)
 
     async def _look_for(self, query: str) -> None:
         async for found in self._find(query):
@@ -155,7 +160,7 @@ class FindScreen(ListOverlay["_Chosen | None"]):
             tabs.append(Content.styled(name, "bold $accent reverse" if kind is self._kind else "$foreground"))
         told = problem or ("searching…" if not self.found.is_whole else "")
         if not told and self.found.query.strip() and not any(self._lines):
-            told = "nothing found: try other words"
+            told = "nothing found"
         line = Content.assemble(Content(" ").join(tabs), (f"  {told}", "$muted"))
         self.query_one("#find-kinds", Static).update(line, layout=False)
 
@@ -339,7 +344,7 @@ class Finding:
         """
         onward = self._find_view() if is_onward else None
         if self._found.library is not self._asking.session.state.library or onward != self._onward:
-            self._found = Found(query="")
+            self._found = Found(query=self._found.query, is_whole=not self._found.query)
         self._onward = onward
         app.push_screen(FindScreen(self._find, self._open, keys, self._found, kind), self._read)
 
@@ -353,9 +358,9 @@ class Finding:
 
     def _read(self, chosen: _Chosen | None) -> None:
         found = self._found
-        self._panes.tree.show_found(
-            tuple(one.section_id for group in found.groups if group.kind is not Kind.TITLES for one in group.sections)
-        )
+        if found.query.strip():
+            texts = (group.sections for group in found.groups if group.kind is not Kind.TITLES)
+            self._panes.tree.show_found(tuple(one.section_id for sections in texts for one in sections))
         library = self._asking.session.state.library
         if chosen is None or chosen[1].section_id not in library:
             return

@@ -125,7 +125,7 @@ async def test_words_that_stand_apart_are_said_to_and_so_is_what_has_some_of_the
         (kind, told, titles), *_ = list_found(screen)
         assert (kind, told, titles[0]) == (Kind.TEXT, "some of the words, or other forms of them", "Deck oven")
         screen.query_one(Input).value = "zzzz"
-        await wait_until(pilot, lambda: "nothing found: try other words" in screen_text(app))
+        await wait_until(pilot, lambda: "nothing found" in screen_text(app))
 
 
 async def test_tab_narrows_to_one_kind_and_meaning_is_one_where_search_has_it() -> None:
@@ -196,6 +196,10 @@ async def test_in_the_reader_text_comes_in_its_order_from_where_one_reads() -> N
         assert app.main.focused is app.main.reader_pane.reader
         await pilot.press("n")
         await wait_until(pilot, lambda: "“rye” 1/4" in screen_text(app))
+        await pilot.press("ctrl+f")  # what was typed before is looked for anew, the best first
+        await wait_until(pilot, lambda: isinstance(app.screen, FindScreen) and app.screen.found.is_whole)
+        assert isinstance(app.screen, FindScreen)
+        assert list_found(app.screen)[0][:2] == (Kind.TEXT, "4 matches")
 
 
 async def test_sections_are_opened_from_the_list_and_letters_go_on_in_the_field() -> None:
