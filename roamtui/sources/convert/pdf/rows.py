@@ -180,7 +180,7 @@ def make_mixed_row(words: Sequence[Word], *, is_mirrored: bool) -> Row:
         runs = _find_runs(group, 1 if is_mirrored else -1)
         text = _join_run([_join_run(run[::-1], size) for run in runs], size).text
         cells.append(Cell(_turn_brackets(text) if is_mirrored else text, group[0].x0, group[-1].x1))
-    return _enclose(cells, words, size)
+    return _enclose(_join_marks(cells), words, size)
 
 
 def _find_runs(words: Iterable[Word], other: int) -> list[list[Word]]:

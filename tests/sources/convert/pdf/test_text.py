@@ -51,6 +51,8 @@ def test_what_is_read_the_other_way_is_turned() -> None:
     assert [cell.text for cell in row.cells] == ["א (two words)", "ב"]
     words = [_place(text, x=x) for text, x in (("see", 0), ("ב", 18), ("א", 26), ("there", 34))]
     assert make_mixed_row(words, is_mirrored=False).text == "see א ב there"
+    words = [_place(text, x=x) for text, x in (("אב", 0), ("$", 90), ("12", 120), ("%", 140))]
+    assert [cell.text for cell in make_mixed_row(words, is_mirrored=False).cells] == ["אב", "$12%"]
 
 
 def _lines(x: float, name: str) -> list[PdfLine]:
