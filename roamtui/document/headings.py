@@ -88,6 +88,8 @@ _PARSED_MAX = 100_000
 _ACTIVE = re.compile(r"[\\`*_\[<&\n]")
 """What an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
 _CODE = re.compile(r"`([^`]+)`")
+_QUIET = re.compile(r"[^\\`*_\[<&\n]*(?:(?:(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|&(?![#A-Za-z]))[^\\`*_\[<&\n]*)*")
+"""Text in which nothing is marked: an underscore between letters or an ampersand before a space does nothing."""
 _LINK = re.compile(r"(?<![!\\])\[([^\\`*_\[\]<&\n]*)\]\((?:https?://|[/#.])[^\s()<>\[\]`]*(?: \"[^\"\\`\n]*\")?\)")
 """A link whose text holds no mark and whose address cannot be refused."""
 _CONTAINER_MARKS = " \t>*+-0123456789.)"
@@ -422,14 +424,18 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
 
 
 def _read_simple(content: str) -> str | None:
-    """Return a title in which nothing is marked but code and links, each whole by itself; None for any other."""
+    """Return a title in which nothing is marked but code and links, each whole by itself; None for any other.
+
+    A link leaves NUL at both ends of its text, which no content holds: an underscore beside it is not between letters.
+    """
     if "``" in content or "\n" in content or len(content) > _PARSED_MAX:
         return None
     parts = _CODE.split(content)
     for index in range(0, len(parts), 2):
-        parts[index] = _LINK.sub(r"\1", parts[index])
-        if _ACTIVE.search(parts[index]):
+        part = _LINK.sub("\0\\1\0", parts[index])
+        if not _QUIET.fullmatch(part):
             return None
+        parts[index] = part.replace("\0", "")
     for index in range(1, len(parts), 2):
         code = parts[index]
         parts[index] = code[1:-1] if code[0] == " " == code[-1] and code.strip(" ") else code
