@@ -100,7 +100,12 @@ def _at(values: Sequence[_Number], rank: int) -> _Number:
 
 
 def describe_hits(
-    state: ConversationState, hits: Sequence[Hit], query: str, *, room_tokens: int | None = None
+    state: ConversationState,
+    hits: Sequence[Hit],
+    query: str,
+    *,
+    room_tokens: int | None = None,
+    opened: Sequence[str] = (),
 ) -> HitList:
     """Return hits as lines with excerpts, grouped by file, in the order of the best hit of each.
 
@@ -109,6 +114,7 @@ def describe_hits(
         hits: The best first.
         query: What was looked for.
         room_tokens: Of all excerpts, None where the window is no matter.
+        opened: Sections that the model gets with them, whose words are not missing.
     """
     library = state.library
     lines: list[str] = []
@@ -135,18 +141,18 @@ def describe_hits(
                 excerpts += spans
                 shown += spans
                 lines += _quote(library, one.source_id, spans)
-    lines += _name_missing(library, chosen, terms)
+    read = {section_id for one in chosen for section_id in (one.section_id, one.source_id)}
+    lines += _name_missing(library, read.union(opened), terms) if chosen else []
     ids = tuple(one.section_id for members in groups.values() for one in members)
     return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=ids)
 
 
-def _name_missing(library: Library, found: Iterable[_Found], terms: Sequence[str]) -> list[str]:
-    """Return a line with the words that were looked for and stand in nothing that was found."""
-    ids = {section_id for one in found for section_id in (one.section_id, one.source_id)}
-    texts = (f"{library.title_of(i)} {_read(library, library.shown_own_span(i))}" for i in ids)
+def _name_missing(library: Library, section_ids: Iterable[str], terms: Sequence[str]) -> list[str]:
+    """Return a line with the words that were looked for and stand in none of the sections."""
+    texts = (f"{library.title_of(i)} {_read(library, library.shown_own_span(i))}" for i in section_ids)
     held = {term for text in texts for _, term in find_terms(text, terms)}
     missing = [term for term in terms if term not in held]
-    return [f"(In none of these: {', '.join(missing)}.)"] if ids and missing else []
+    return [f"(In none of these: {', '.join(missing)}.)"] if missing else []
 
 
 def _list_shown(state: ConversationState) -> list[Span]:

@@ -90,7 +90,7 @@ async def find_start(
     if room_tokens is not None:
         room_tokens -= sum(estimate_delivery(state.library, section_id) for section_id in opened)
     others = [hit for hit in hits if hit.section_id not in opened]
-    listed = describe_hits(state, others, question, room_tokens=room_tokens)
+    listed = describe_hits(state, others, question, room_tokens=room_tokens, opened=opened)
     return Start(hits=hits, listed=listed, opened=opened)
 
 

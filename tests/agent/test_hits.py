@@ -104,6 +104,12 @@ def test_words_that_nothing_found_holds_are_said_and_lines_that_follow_themselve
     assert lines[1:] == ["    Red.", "(In none of these: zebra.)"]
 
 
+def test_words_of_what_comes_with_the_hits_are_not_missing() -> None:
+    state = ConversationState(id="c0ffee", library=LIBRARY, options=KeepOptions())
+    found = describe_hits(state, [_hit(LIBRARY, "Late")], "mice zebra book", opened=[id_of(LIBRARY, "Owls")])
+    assert found.text.endswith("(In none of these: zebra.)")
+
+
 def test_excerpts_heed_the_room_that_there_is() -> None:
     parts = "".join(f"## Part {n}\n\nIt is red. {_FILLER}\n\n" for n in range(9))
     library = make_library(f"# Parts\n\n{parts}")
