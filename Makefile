@@ -6,6 +6,8 @@ DOCUMENT ?= examples/handbook.md
 WORKERS ?= 2
 QUESTIONS ?= 3000
 KILLS ?= 500
+SEEDS ?= 1 2 3 4
+STEPS ?= 10000
 PYTEST := $(BIN)/python -m pytest
 
 export PIP_ROOT_USER_ACTION := ignore
@@ -50,8 +52,9 @@ bench: $(VENV)/.developed ## Measure speed, each number beside one that it can b
 size: $(VENV)/.developed ## Print files, lines, docstring lines and statements of every folder
 	@$(BIN)/python -m tests.benchmarks.size
 
-fuzz: $(VENV)/.developed ## Run the property tests with 10,000 random cases each
+fuzz: $(VENV)/.developed ## Run the property tests with 10,000 random cases each, and drive the app at random (SEEDS="1 2 3 4", STEPS=10000)
 	@HYPOTHESIS_PROFILE=nightly $(PYTEST) -n $(WORKERS) -m hypothesis --timeout 0
+	@for seed in $(SEEDS); do $(BIN)/python -m tests.soak.fuzz --steps $(STEPS) --seed $$seed || exit 1; done
 
 soak: $(VENV)/.developed ## Live long days at the running app, kill the program hundreds of times, compare all headings (QUESTIONS=3000, KILLS=500)
 	@$(BIN)/python -m tests.soak.day --questions $(QUESTIONS)

@@ -7,15 +7,12 @@ requests that roamtui made.
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 
 from typing_extensions import override
-
-os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"  # read when Textual is imported
 
 from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent

@@ -319,7 +319,6 @@ class RecordCommand:
     def run(self) -> int:
         import asyncio
 
-        os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"  # read when Textual is imported: the same picture everywhere
         from roamtui.app import open_agent
         from roamtui.conversation.state import begin_conversation
         from roamtui.tui.context import AppContext, TuiOptions

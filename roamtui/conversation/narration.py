@@ -284,7 +284,8 @@ def _narrate_open(
     part: list[NamedSection] = []
     before: list[NamedSection] = []
     for section in sections:
-        is_part = not new.isdisjoint(library.ancestors(section.section_id))
+        is_known = section.section_id in library  # the document of today may have lost it
+        is_part = is_known and not new.isdisjoint(library.ancestors(section.section_id))
         (part if is_part else before).append(section)
     for words, named in (("part of these", part), ("already open", before)):
         if named:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from textual import events, on
 from textual.app import App, SystemCommand
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme
 from typing_extensions import override
@@ -42,6 +42,7 @@ _USED_MOST = (
     "global.open_document",
 )
 """What the palette begins with, from the end, before anything was chosen in it."""
+_PALETTE_HEIGHT_MIN = 6
 _TOLD_SCORE = 0.5
 """Of a command in whose sentence all typed words stand; a good match of a name is more."""
 _DEFECT = (
@@ -79,6 +80,7 @@ class RoamApp(App[None], inherit_bindings=False):
     BINDINGS = bind(Scope.GLOBAL, only={"global.quit"})
     CSS = """
     ToastRack { dock: top; align: right top; margin: 2 0 0 0; }
+    CommandPalette CommandList { min-width: 8; }
     """
 
     def __init__(
@@ -248,12 +250,21 @@ class RoamApp(App[None], inherit_bindings=False):
 
     @override
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and event.key != "escape" and self._has_cramped_palette:
+            return
+        if isinstance(event, events.Paste):
+            event.text = plain_text(event.text)
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             await self._key_order.add(event)
             return
         await super().on_event(event)
         if isinstance(event, events.Key):
             await self._key_order.note_arrival(event)
+
+    @property
+    def _has_cramped_palette(self) -> bool:
+        """Whether the palette has no room for its list: Textual's knows no lines then, and a key would end the app."""
+        return self.size.height < _PALETTE_HEIGHT_MIN and isinstance(self.screen, CommandPalette)
 
     @on(KeyOrder.Passed)
     async def _follow_key(self, event: KeyOrder.Passed) -> None:

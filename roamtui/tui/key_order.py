@@ -54,7 +54,9 @@ class KeyOrder:
         self._timer: Timer | None = None
 
     async def add(self, event: TypedEvent) -> None:
-        """Take an event at once, or when the ones before it are done with."""
+        """Take an event at once, or when the ones before it are done with; none while the app ends."""
+        if not self._app.screen_stack:
+            return
         if not self._rounds_left:
             await self._begin(event)
             return
@@ -66,7 +68,7 @@ class KeyOrder:
 
     async def follow(self, passed: Passed) -> None:
         """Go on where a mark has arrived."""
-        if passed.number == self._number and self._rounds_left:
+        if passed.number == self._number and self._rounds_left and self._app.screen_stack:
             await self._end_round()
 
     async def note_arrival(self, event: TypedEvent) -> None:

@@ -160,13 +160,13 @@ class QuestionBox(TextArea):
             move(self)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Take a paste that can be a question, without control sequences."""
+        """Take a paste that can be a question."""
         event.prevent_default()
         event.stop()
         if len(event.text) > PASTE_LENGTH_MAX:
             self.post_message(self.PasteRefused(len(event.text)))
             return
-        self.replace(plain_text(event.text), *self.selection)
+        self.replace(event.text, *self.selection)
         self.scroll_cursor_visible()
 
     def _is_for_panes(self, key: str) -> bool:

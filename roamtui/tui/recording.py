@@ -8,6 +8,7 @@ draws no animation shows its last picture.
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from time import monotonic
 from typing import Any
 
 from rich.cells import cell_len
+from rich.console import Console
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 from typing_extensions import override
@@ -56,7 +58,7 @@ async def record(context: AppContext, questions: Sequence[str], form: str) -> tu
         questions: In their order.
         form: One of `FORMS`.
     """
-    app, tape = RoamApp(context), _Tape(monotonic())
+    app, tape = RoamApp(context), _Tape(monotonic(), form == ".svg")
     title = f"roamtui {shorten_path(context.agent.session.state.library.source)}"
 
     class TapeDriver(HeadlessDriver):
@@ -77,6 +79,7 @@ async def record(context: AppContext, questions: Sequence[str], form: str) -> tu
             await _ask(app, pilot, question, tape)
         app.exit()
 
+    app.console = Console(color_system="truecolor", file=io.StringIO(), legacy_windows=False)  # the same everywhere
     app.animation_level = "none"
     app.driver_class = TapeDriver
     app.main.question_box.cursor_blink = False
@@ -92,6 +95,8 @@ class _Tape:
     """What was shown, with the seconds since it began."""
 
     start: float
+    is_film: bool
+    """Whether pictures are kept of what was shown."""
     written: list[tuple[float, str]] = field(default_factory=list)
     """What the app wrote to its terminal."""
     pictures: list[tuple[float, str]] = field(default_factory=list)
@@ -99,8 +104,8 @@ class _Tape:
 
     def look(self, app: RoamApp) -> None:
         """Keep the screen as it is now."""
-        picture = app.export_screenshot(title="")
-        if not self.pictures or picture != self.pictures[-1][1]:
+        picture = app.export_screenshot(title="") if self.is_film else ""
+        if picture and (not self.pictures or picture != self.pictures[-1][1]):
             self.pictures.append((monotonic() - self.start, picture))
 
 

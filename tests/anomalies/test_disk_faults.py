@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,6 +18,7 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
 from tests.agent.manual_agent import ask, expanding, ids, make_agent, model_of, saying
+from tests.anomalies.faulty_disk import FaultyDisk
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.conversation.conversations import Recorder
 from tests.fakes.scripted_model import ScriptedReply
@@ -29,25 +28,6 @@ from tests.tui.driving import make_app, screen_text
 
 HANDBOOK = str(PROJECT_DIR / "examples" / "handbook.md")
 _NOBODY = 65_534
-
-
-class _FaultyDisk:
-    """A disk on which writing and bringing to disk fail from one time on, for a while."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, passes: int, faults: float) -> None:
-        self.passes = passes
-        """Times that still pass."""
-        self.faults = faults
-        """Times that fail after them."""
-        for name in ("write", "fsync"):
-            monkeypatch.setattr(os, name, partial(self._use, getattr(os, name)))
-
-    def _use(self, change: Callable[..., int], *given: object) -> int:
-        self.passes -= 1
-        if self.passes < 0 < self.faults:
-            self.faults -= 1
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return change(*given)
 
 
 async def _ask_three(agent: Agent) -> list[str]:
@@ -73,7 +53,7 @@ async def test_any_write_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for passes in range(0, 60, 7):
         path = tmp_path / str(passes)
         with closing(Store(path)) as store, monkeypatch.context() as patched:
-            disk = _FaultyDisk(patched, passes, faults)
+            disk = FaultyDisk(patched, passes, faults)
             agent = make_agent(store=store)
             told = await _ask_three(agent)
             assert all("No space left on device" in message for message in told)
@@ -89,7 +69,7 @@ async def test_a_full_disk_is_told_once_and_what_was_asked_meanwhile_is_saved_la
     path = tmp_path / "conversations"
     with closing(Store(path)) as store:
         agent = make_agent(store=store)
-        disk = _FaultyDisk(monkeypatch, 0, math.inf)
+        disk = FaultyDisk(monkeypatch, 0, math.inf)
         assert await _ask_three(agent) == [f"The conversation is not saved: No space left on device ({path})."]
         assert store.list() == ()
         disk.faults = 0
@@ -158,7 +138,7 @@ async def test_the_app_says_once_that_nothing_is_saved_and_goes_on(
 ) -> None:
     replies = [ScriptedReply(text="Not found: " + "nothing at all. " * 400) for _ in range(4)]
     with closing(Store(tmp_path / "conversations")) as store:
-        disk = _FaultyDisk(monkeypatch, 0, math.inf)
+        disk = FaultyDisk(monkeypatch, 0, math.inf)
         app = make_app(replies, store=store)
         async with app.run_test(size=(160, 100)) as pilot:
             await ask_in_app(pilot, "Where? (0)")

@@ -88,6 +88,12 @@ def test_a_batch_is_told_by_what_became_of_its_ids(state: ConversationState) -> 
     ]
 
 
+@pytest.mark.parametrize("status", ExpandStatus)
+def test_a_section_that_the_document_lost_is_told_too(state: ConversationState, status: ExpandStatus) -> None:
+    results = (result(ids_of(state)["Ovens"], ExpandStatus.OPENED), result("0badc0de", status))
+    assert len(_tell(SectionsExpanded(results=results, origin=Origin.AGENT), state)) in (1, 2)
+
+
 def test_what_a_person_did_is_told_for_the_moment(state: ConversationState) -> None:
     ids = ids_of(state)
     ovens, steam = ids["Ovens"], ids["Steam"]

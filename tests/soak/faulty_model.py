@@ -5,24 +5,54 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 from typing_extensions import override
 
+from roamtui.conversation.transcript import ToolCall
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelEvent, Request, Retrying, TextDelta, ThinkingDelta
+from roamtui.models.base import CallMade, ModelEvent, Request, Retrying, TextDelta, ThinkingDelta
 from roamtui.models.offline.model import OfflineModel
 
 FAULTS = ("none", "none", "none", "none", "none", "refused", "cut off", "overflow", "retried", "hanging", "defect")
+ODD_WORDS = (
+    "\x1b[2J\x1b]52;c;aGk=\x07\x9b31m",
+    "a\u202eb\u200f\u2028c\ufeff",
+    "[/red][@click=app.quit]quit[/] $primary",
+    "| a | b |\n|---|\n" * 30,
+    "```python\nprint(1)\n\n",
+    "<details><summary>more</summary>\n\nx\n\n</details>",
+    '[a8a96034] "Nobody said that." [](#x) [x](javascript:alert(1)) ![x](http://127.0.0.1:1/)',
+    "\ud800",
+    "日本語🏳️‍🌈e\u0301" * 40,
+    "x" * 3_000,
+    "- a\n  - b\n    - c\n" * 20 + "\n" * 40,
+)
+"""What no terminal should obey, and what is hard to lay out."""
+_ODD_CALLS = ("{", "[]", '{"section_ids": [null, 7, "\\u001b[2J"]}', '{"section_ids": "all"}', '{"query": ["x"]}', "")
 
 
 class FaultyModel(OfflineModel):
     """Draws a fault for each request."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, faults: Sequence[str] = FAULTS) -> None:
         self._chance = random.Random(seed)  # noqa: S311 - a day that can be lived again
+        self._faults = faults
+        self._gate = asyncio.Event()
         self.faults: Counter[str] = Counter()
         self.is_hanging = False
+
+    def go_on(self) -> None:
+        """Let a reply that hangs come."""
+        self._gate.set()
+        self._gate = asyncio.Event()
+
+    async def _hang(self) -> None:
+        self.is_hanging = True
+        try:
+            await self._gate.wait()
+        finally:
+            self.is_hanging = False
 
     @override
     async def stream(self, request: Request) -> AsyncGenerator[ModelEvent, None]:
@@ -32,7 +62,7 @@ class FaultyModel(OfflineModel):
             ModelError: The fault is one that a model reports.
             ZeroDivisionError: The fault is a defect.
         """
-        fault = self._chance.choice(FAULTS)
+        fault = self._chance.choice(self._faults)
         self.faults[fault] += 1
         match fault:
             case "refused":
@@ -46,16 +76,19 @@ class FaultyModel(OfflineModel):
                 yield ThinkingDelta("Let me see. ")
             case "hanging":
                 yield TextDelta("It is ")
-                self.is_hanging = True
-                try:
-                    await asyncio.Event().wait()
-                finally:
-                    self.is_hanging = False
+                await self._hang()
+            case "odd":
+                name = self._chance.choice(("expand_sections", "search_sections", "collapse_sections", "\x1b[2J"))
+                yield ThinkingDelta(self._chance.choice(ODD_WORDS))
+                yield TextDelta(self._chance.choice(ODD_WORDS))
+                yield CallMade(ToolCall(id="odd", name=name, arguments=self._chance.choice(_ODD_CALLS)))
             case _:
                 pass
         pieces = 0
         async for event in super().stream(request):
+            if fault == "slow" and self._chance.random() < 0.2:
+                await self._hang()
             yield event
-            pieces += 1
-            if fault == "cut off" and pieces > 3:
+            pieces += fault == "cut off"
+            if pieces > 3:
                 raise ModelError("The answer broke off. Ask again.")

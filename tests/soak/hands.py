@@ -40,7 +40,8 @@ class Hands:
 
     def _has_taken_all(self) -> bool:
         order = self._app._key_order
-        return not (order._waiting or (order._is_marked and order._rounds_left))
+        is_there = order._marked.is_attached and order._marked.is_running
+        return not (order._waiting or (order._is_marked and order._rounds_left and is_there))
 
     async def resize(self, width: int, height: int) -> None:
         """Give the terminal another size, and wait until the app has seen it."""
@@ -56,10 +57,17 @@ class Hands:
         for _ in range(_ROUNDS_OF_REST):
             await self._pilot.pause(0)
 
-    async def until(self, is_met: Callable[[], bool]) -> None:
-        """Let the app and its threads work until a condition is met."""
-        for _ in range(_ROUNDS_MAX):
-            if is_met():
+    async def until(
+        self,
+        is_met: Callable[[], bool],
+        rounds_max: int = _ROUNDS_MAX,
+        tell: Callable[[], str] = lambda: "what was waited for did not come",
+    ) -> None:
+        """Let the app and its threads work until a condition is met, or the app has ended."""
+        for _ in range(rounds_max):
+            if is_met() or self._app._exit:
                 return
+            if self._app._exception is not None:
+                raise self._app._exception
             await self._pilot.pause(_ROUND_SECONDS)
-        assert is_met(), "what was waited for did not come"
+        assert is_met(), tell()

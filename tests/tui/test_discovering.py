@@ -29,6 +29,14 @@ async def test_the_palette_finds_a_command_by_what_it_does_and_begins_with_what_
     assert [command.title for command in commands[:2]] == ["Theme", "Open"]
 
 
+@pytest.mark.parametrize("size", [(1, 40), (4, 40), (40, 1), (40, 5)])
+async def test_the_palette_without_room_for_its_list_takes_keys(size: tuple[int, int]) -> None:
+    app = make_app()
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("ctrl+p", "pagedown", "home", "escape")
+        await wait_until(pilot, lambda: app.screen is app.main)
+
+
 async def test_the_palette_has_commands_before_any_document() -> None:
     app = Opener().make_app()
     async with app.run_test(size=(100, 30)) as pilot:

@@ -10,6 +10,7 @@ from textual.widgets import OptionList
 
 from roamtui.conversation.store import Store
 from roamtui.tui.screens.conversations import ConversationsScreen
+from roamtui.tui.screens.help import HelpScreen
 from roamtui.tui.start.open_screen import OpenScreen
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, screen_text, wait_until
@@ -71,6 +72,26 @@ async def test_what_is_open_is_turned_to_and_not_opened_again(opener: Opener) ->
         await open_second(app, pilot)
         assert app.main.session.state.library.source == "/d/handbook.md"
         assert len(opener.opened) == 1
+
+
+async def test_a_document_that_is_there_while_help_is_read_is_shown_after_it(opener: Opener) -> None:
+    app = opener.make_app("/d/bread.md")
+    async with app.run_test(size=(100, 30)) as pilot:
+        opener.gate.clear()
+        await pilot.press("ctrl+o")
+        await wait_until(pilot, lambda: "A handbook" in screen_text(app))
+        await pilot.press(*"handbook", "enter")
+        await wait_until(pilot, lambda: bool(opener.opened))
+        await pilot.press("f1")
+        await wait_until(pilot, lambda: isinstance(app.screen, HelpScreen))
+        opener.gate.set()
+        await wait_until(pilot, lambda: all(worker.is_finished for worker in app.workers))
+        assert isinstance(app.screen, HelpScreen)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: len(app.documents) == 2 and app.main is app.screen_stack[-1])
+        await pilot.press("ctrl+t", "escape", "escape")
+        await wait_until(pilot, lambda: app.main.session.state.library.source == "/d/bread.md")
+        assert app.screen_stack == [app.main]
 
 
 async def test_an_answer_goes_on_behind_another_document(opener: Opener) -> None:

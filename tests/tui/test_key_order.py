@@ -45,6 +45,16 @@ async def test_a_key_is_never_lost_where_the_widget_before_it_goes_away(count: i
         await wait_until(pilot, lambda: app_of(pilot).main.question_box.text == "abc")
 
 
+async def test_a_key_that_comes_while_the_app_ends_does_no_harm() -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await pilot.press("escape")
+    assert app.screen_stack == []
+    await app._key_order.add(events.Key("j", "j"))
+    app._key_order._rounds_left = 2
+    await app._key_order.follow(key_order.KeyOrder.Passed(app._key_order._number))
+
+
 async def test_a_slow_machine_does_not_bring_keys_out_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_order, "_PATIENCE_SECONDS", 0.0001)
     monkeypatch.setattr(key_order, "_LOOKS_MAX", 10**9)

@@ -13,6 +13,7 @@ from weakref import ref
 
 import pytest
 from textual.pilot import Pilot
+from textual.strip import Strip
 from textual.widget import Widget
 from typing_extensions import override
 
@@ -158,6 +159,8 @@ async def test_an_earlier_conversation_leaves_neither_words_nor_widgets() -> Non
         assert [held for held in (weak() for weak in left) if held is not None] == []
         exchanges = [held for held in gc.get_objects() if type(held) is Exchange]
         assert [held for held in exchanges if held.question == "How long is steam let in?"] == []
+        lines = [held.text for held in gc.get_objects() if type(held) is Strip]
+        assert [line for line in lines if "It says" in line] == []
 
 
 @pytest.mark.parametrize("model", [DefectiveModel(), StuckModel()], ids=["failed", "cancelled"])

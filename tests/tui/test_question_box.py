@@ -71,16 +71,6 @@ async def test_up_and_down_walk_the_history_at_the_edges_and_keep_the_draft() ->
         assert app.box.text == "d"
 
 
-async def test_a_paste_is_made_safe_and_put_at_the_cursor() -> None:
-    app = BoxApp()
-    async with app.run_test() as pilot:
-        app.box.fill("ab")
-        await pilot.press("left")
-        app.box.post_message(events.Paste("1\r\n\x1b[2J"))
-        await pilot.pause()
-        assert app.box.text == "a1\n␛[2Jb"
-
-
 async def test_a_paste_of_a_megabyte_is_refused_at_once_and_told() -> None:
     app = BoxApp()
     async with app.run_test() as pilot:

@@ -43,6 +43,7 @@ async def test_a_cast_is_what_a_terminal_got() -> None:
     assert is_answered
     assert header["version"] == 2
     assert [moment for moment, _, _ in lines] == sorted(moment for moment, _, _ in lines)
+    assert "\\u001b[38;2;" in text, "the same colours whatever terminal this runs in"
     shown = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", "".join(data for _, _, data in lines))
     assert _QUOTE in shown
 

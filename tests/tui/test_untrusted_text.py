@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual import events
+from textual.widgets import Input
 
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.tui.app import RoamApp
@@ -57,6 +59,19 @@ async def test_control_sequences_are_shown_as_signs() -> None:
         text = screen_text(app)
     assert not set(text) & {"\x1b", "\x07", "\x9b", "\x00", "\u202e"}
     assert text.count(SHOWN.split("2J", maxsplit=1)[0].split("e�", maxsplit=1)[0]) >= 4
+
+
+async def test_what_is_pasted_has_no_control_sequences_wherever_it_goes() -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.main.question_box.fill("ab")
+        await pilot.press("left")
+        app.post_message(events.Paste("1\r\n\x1b[2J"))
+        await wait_until(pilot, lambda: app.main.question_box.text == "a1\n␛[2Jb")
+        await pilot.press("ctrl+f")
+        await wait_until(pilot, lambda: isinstance(app.focused, Input))
+        app.post_message(events.Paste(CONTROLS))
+        await wait_until(pilot, lambda: isinstance(app.focused, Input) and app.focused.value == SHOWN)
 
 
 async def test_what_is_copied_has_no_control_sequences() -> None:

@@ -101,9 +101,14 @@ class Database:
         raise AssertionError
 
     def find_table(self, name: str) -> Any | None:  # noqa: ANN401 - LanceDB's own
-        """Return a table, None where there is none."""
+        """Return a table, None where there is none, or where another program is just making it."""
         with self.failing():
-            return self._connection.open_table(name) if name in self.list_tables() else None
+            try:
+                return self._connection.open_table(name) if name in self.list_tables() else None
+            except ValueError as error:
+                if "was not found" not in str(error):
+                    raise
+                return None
 
     def list_tables(self) -> list[str]:
         """Return the names of all tables."""

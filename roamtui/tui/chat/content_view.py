@@ -31,6 +31,10 @@ class ContentView(Widget):
         self._laid_out: tuple[int, Content] | None = None
         self._selected: int | None = None
 
+    def on_unmount(self) -> None:
+        """Let go of what was drawn: Textual remembers the last thousand widgets with their lines, also those gone."""
+        self.refresh()
+
     @property
     def targets(self) -> tuple[Target, ...]:
         """What can be selected here, in order."""

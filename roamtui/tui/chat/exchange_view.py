@@ -115,6 +115,10 @@ class ExchangeView(Vertical):
         """Tell that it is laid out: only now it is known where its answer begins."""
         self.post_message(self.Resized())
 
+    def on_unmount(self) -> None:
+        """Let go of what was drawn, as `ContentView` does."""
+        self.refresh()
+
     def add_piece(self, piece: Piece) -> None:
         """Show something that the model did."""
         self._end_waiting()

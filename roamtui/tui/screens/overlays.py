@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -54,6 +55,19 @@ class Overlay(ModalScreen[ScreenResultType]):
         & .foot { color: $muted; }
     }
     """
+
+    _end: Callable[[], object] | None = None
+    """Closes it with what came of work in the background, None while that goes on."""
+
+    def finish(self, result: ScreenResultType) -> None:
+        """Close with what came of work in the background, once nothing else that was opened lies above this."""
+        self._end = partial(self.dismiss, result)
+        self._finish()
+
+    @on(events.ScreenResume)
+    def _finish(self) -> None:
+        if self._end is not None and self.is_active:
+            self._end()
 
     def action_leave(self) -> None:
         """Leave without a result."""

@@ -301,7 +301,7 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
 
     def _begin(self, source: str, conversation_id: str | None) -> None:
         if (source if "://" in source else os.path.abspath(source)) in self._open_now:  # noqa: PTH100 - keeps links
-            self.dismiss(Chosen(source=source, conversation_id=conversation_id, opened=None))
+            self.finish(Chosen(source=source, conversation_id=conversation_id, opened=None))
             return
         self._work = _Work(plain_line(source))
         self._work.worker = self.run_worker(
@@ -315,11 +315,11 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
             )
         except RoamtuiError as error:
             if self.has_class("-named") and self.has_class("-alone"):
-                self.dismiss(error)
+                self.finish(error)
             else:
                 self._end_work(plain_line(str(error)))
             return
-        self.dismiss(Chosen(source=source, conversation_id=conversation_id, opened=opened))
+        self.finish(Chosen(source=source, conversation_id=conversation_id, opened=opened))
 
     def _turn(self) -> None:
         """Show that something goes on while it does, how far it is, and how to stop it."""

@@ -11,7 +11,7 @@ from functools import cached_property
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import ExpandStatus, SectionsExpanded
 from roamtui.conversation.open_section import OpenSection
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.document.tokens import format_tokens
@@ -34,6 +34,35 @@ class Marked:
     """What the person keeps among their notes."""
 
 
+class TokensRead:
+    """Tokens that the model got of each section, by its id: of questions that have ended they are not summed anew."""
+
+    def __init__(self) -> None:
+        self._ended: tuple[Exchange, ...] = ()
+        self._sum: Counter[str] = Counter()
+
+    def sum(self, exchanges: tuple[Exchange, ...]) -> Counter[str]:
+        """Return the sum over some exchanges, of which all but the last have ended."""
+        ended, count = exchanges[:-1], len(self._ended)
+        if count and ended[count - 1 : count] != self._ended[-1:]:  # taken back, or another conversation
+            count, self._sum = 0, Counter()
+        for exchange in ended[count:]:
+            _add_tokens(self._sum, exchange)
+        self._ended = ended
+        total = self._sum.copy()
+        if exchanges:
+            _add_tokens(total, exchanges[-1])
+        return total
+
+
+def _add_tokens(tokens: Counter[str], exchange: Exchange) -> None:
+    for event in exchange.events:
+        if isinstance(event, SectionsExpanded):
+            for result in event.results:
+                if result.section_id is not None and result.status is ExpandStatus.OPENED:
+                    tokens[result.section_id] += result.tokens
+
+
 class LineLooks:
     """The looks of `lines` in `state`, made anew for each state; what costs by the open sections waits for a look."""
 
@@ -42,9 +71,11 @@ class LineLooks:
         lines: VisibleLines,
         state: ConversationState,
         marked: Marked = Marked(),
+        tokens_read: TokensRead | None = None,
     ) -> None:
         self._lines = lines
         self._state = state
+        self._tokens_read = tokens_read or TokensRead()
         self.marked = marked
         """What is marked besides what the conversation holds."""
 
@@ -65,17 +96,10 @@ class LineLooks:
         return self._count_hidden(dict.fromkeys(self._open, 1))
 
     @cached_property
-    def _read(self) -> Counter[Key]:
+    def _read(self) -> dict[Key, int]:
         """Tokens that the model got of each section in this conversation, at any time."""
-        tokens: Counter[Key] = Counter()
-        for exchange in self._state.transcript.exchanges:
-            for event in exchange.events:
-                if isinstance(event, SectionsExpanded):
-                    for result in event.results:
-                        key = self._lines.tree.find(result.section_id) if result.section_id else None
-                        if key is not None and result.status is ExpandStatus.OPENED:
-                            tokens[key] += result.tokens
-        return tokens
+        read, find = self._tokens_read.sum(self._state.transcript.exchanges), self._lines.tree.find
+        return {key: tokens for section_id, tokens in read.items() if (key := find(section_id)) is not None}
 
     @cached_property
     def _read_inside(self) -> Counter[Key]:

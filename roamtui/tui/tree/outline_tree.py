@@ -20,7 +20,7 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.conversation.state import ConversationState
-from roamtui.tui.tree.line_looks import LineLook, LineLooks, Marked
+from roamtui.tui.tree.line_looks import LineLook, LineLooks, Marked, TokensRead
 from roamtui.tui.tree.line_render import Palette, find_title_cells, measure_guides, render_line
 from roamtui.tui.tree.visible_lines import Fold, VisibleLines
 
@@ -119,6 +119,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._cursor_id = self._id_at(0)
         self._must_show_cursor = False
         self._state = state
+        self._tokens_read = TokensRead()
         self._looks = LineLooks(self.lines, state)
         self._strips: dict[LineLook, Strip] = {}
         self._palette: Palette | None = None
@@ -341,7 +342,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _look_anew(self) -> None:
         marked = Marked(batch=self._batch_ids, found=self._found_ids, noted=self._noted_ids)
-        self._looks = LineLooks(self.lines, self._state, marked)
+        self._looks = LineLooks(self.lines, self._state, marked, self._tokens_read)
         self.redraw()
 
     @on(events.Click)

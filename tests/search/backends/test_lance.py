@@ -38,6 +38,11 @@ def test_a_database_need_not_be_a_folder() -> None:
     assert Database("memory://").measure() is None
 
 
+def test_a_table_that_another_program_is_just_making_is_not_there_yet(tmp_path: Path) -> None:
+    (tmp_path / "database" / "passages.lance").mkdir(parents=True)
+    assert Database(str(tmp_path / "database")).find_table("passages") is None
+
+
 def test_a_part_that_was_written_twice_is_found_once(lance: Backend) -> None:
     lance.count_written(LIBRARY)
     database = Database(str(lance.options.index))

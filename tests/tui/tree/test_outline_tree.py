@@ -13,9 +13,11 @@ from textual.strip import Strip
 from typing_extensions import override
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.events import ExpandResult, ExpandStatus, SectionsExpanded
+from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
+from roamtui.tui.tree.line_looks import TokensRead
 from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.tui.tree.outlines import find_id, make_library, make_state, make_wide_library, open_section
 
@@ -269,3 +271,24 @@ async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None
         tree.move_cursor(1)
         await pilot.pause()
         assert tree.lines_drawn <= tree.size.height
+
+
+def test_what_was_read_is_right_where_questions_come_and_are_taken_back() -> None:
+    def ask(number: int, section_id: str) -> Exchange:
+        opened = ExpandResult(id=section_id, section_id=section_id, status=ExpandStatus.OPENED, text="", tokens=10)
+        events = (SectionsExpanded(results=(opened,), origin=Origin.AGENT),)
+        return Exchange(number=number, question="?", events=events)
+
+    first, second, other = ask(1, "a"), ask(2, "b"), ask(2, "c")
+    read = TokensRead()
+    histories: list[tuple[tuple[Exchange, ...], dict[str, int]]] = [
+        ((first,), {"a": 10}),
+        ((first, second), {"a": 10, "b": 10}),
+        ((first, second, ask(3, "a")), {"a": 20, "b": 10}),
+        ((first, second), {"a": 10, "b": 10}),
+        ((first, other), {"a": 10, "c": 10}),
+        ((other, ask(3, "c"), second), {"b": 10, "c": 20}),
+        ((), {}),
+    ]
+    for exchanges, tokens in histories:
+        assert read.sum(exchanges) == tokens
