@@ -89,6 +89,16 @@ async def test_after_the_end_of_a_file_comes_the_next_one_and_back(tmp_path: Pat
         assert "One." in screen_text(app)
 
 
+async def test_an_empty_file_is_passed_too(tmp_path: Path) -> None:
+    app = make_folder_app(tmp_path)
+    (tmp_path / "docs/a.md").write_text("", "utf-8")
+    async with app.run_test(size=(120, 30)) as pilot:
+        await pilot.press("escape", "enter", "3")
+        await wait_until(pilot, lambda: read(app) == "a.md" and app.main.focused is app.main.reader_pane.reader)
+        await pilot.press("pagedown")
+        await wait_until(pilot, lambda: read(app) == "b.md")
+
+
 async def test_the_place_in_a_document_is_found_again(tmp_path: Path) -> None:
     path = tmp_path / "data/places.json"
     app = make_folder_app(tmp_path, path)

@@ -208,7 +208,8 @@ class Reading:
         section_id = self._reader.section_id
         if section_id is not None and section_id in library:
             document = library.file(section_id) or library.locate(section_id)[0]
-            edge_id = document.ids[-1 if direction > 0 else 0]
+            ids = document.ids or (section_id,)  # a file may be empty
+            edge_id = ids[-1 if direction > 0 else 0]
             if self._step_from(edge_id, direction) and direction < 0:
                 self._reader.reader.go_bottom()
 
