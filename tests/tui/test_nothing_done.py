@@ -62,9 +62,9 @@ async def test_matches_in_the_reader_are_counted_and_numbered() -> None:
         await pilot.press("escape", "enter", "3")
         await wait_until(pilot, lambda: main.focused is main.reader_pane.reader)
         await pilot.press("slash", *"loaves", "enter", "n")
-        await wait_until(pilot, lambda: "2 matches · 2/2" in str(main.reader_pane.title_line.render()))
+        await wait_until(pilot, lambda: "“loaves” 2/2" in str(main.reader_pane.title_line.render()))
         await pilot.press("n")
-        await wait_until(pilot, lambda: "2 matches · 1/2" in str(main.reader_pane.title_line.render()))
+        await wait_until(pilot, lambda: "“loaves” 1/2" in str(main.reader_pane.title_line.render()))
 
 
 async def test_enter_in_the_reader_leads_to_no_link_that_is_out_of_view() -> None:
