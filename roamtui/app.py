@@ -30,7 +30,6 @@ from roamtui.models.base import Model
 from roamtui.models.choose import ModelOffer, find_usable_models, make_model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.secrets import Secrets
-from roamtui.outline.render import OUTLINE_TOKENS
 from roamtui.retrieval import prepare_search
 from roamtui.settings import Settings
 
@@ -78,7 +77,7 @@ def open_agent(
     options = AgentOptions(
         cost_usd_max=settings.max_cost_usd,
         confident_start=settings.confident_start,
-        outline_tokens=settings.outline_tokens or OUTLINE_TOKENS,
+        outline_tokens=settings.outline_tokens,
         read_preferences=read_preferences,
     )
     if conversation is not None and conversation.trace is not None:

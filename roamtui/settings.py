@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from roamtui.agent.start_mode import ConfidentStart
+from roamtui.agent.options import ConfidentStart
 from roamtui.conversation.state import KeepOpen, KeepOptions
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.locations import config_path

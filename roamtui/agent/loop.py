@@ -12,7 +12,7 @@ from roamtui.agent.progress import CallResult, Progress, Reply, listen
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.room import TokenCalibration, estimate_request, find_room, has_room
 from roamtui.agent.starting import Start, find_start, is_start_wanted, list_whole
-from roamtui.agent.toolbox import make_tools
+from roamtui.agent.tools import make_tools
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
 from roamtui.agent.tools.search import tell_search
 from roamtui.conversation.approval import Approver, CostApproval

@@ -1,21 +1,26 @@
-"""How far the agent may go for one question."""
+"""How far the agent may go for one question. Imports little: settings need it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import StrEnum
 
-from roamtui.agent.start_mode import ConfidentStart
 from roamtui.document.library import Library
-from roamtui.outline.render import OUTLINE_TOKENS, limit_outline
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _FOUND_WINDOW_SHARE = 0.15
 _PREFACE_WINDOW_SHARE = 0.4
 _PREFACE_TOKENS_MAX = 32_000
 _HISTORY_WINDOW_SHARE = 0.2
+
+
+class ConfidentStart(StrEnum):
+    """When a question goes to the model with what search finds for it."""
+
+    REMOTE = "remote"
+    """For models that take time and money for each step: all but the offline one."""
+    ALWAYS = "always"
+    OFF = "off"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +31,8 @@ class AgentOptions:
     """Requests to the model."""
     calls_max: int = 8
     """Tool calls in one reply that are run."""
-    outline_tokens: int = OUTLINE_TOKENS
-    """Of the outline at most."""
+    outline_tokens: int | None = None
+    """Of the outline at most; None for what serves best."""
     cost_usd_max: float | None = None
     """What a conversation may cost before the person is asked; None for no cap."""
     confident_start: ConfidentStart = ConfidentStart.OFF
@@ -37,7 +42,9 @@ class AgentOptions:
 
     def outline_budget(self, library: Library, window_tokens: int | None) -> int:
         """Return the token budget of a library's outline for a context window."""
-        return limit_outline(library, window_tokens, tokens=self.outline_tokens)
+        from roamtui.outline.render import OUTLINE_TOKENS, limit_outline  # noqa: PLC0415 - settings need none of it
+
+        return limit_outline(library, window_tokens, tokens=self.outline_tokens or OUTLINE_TOKENS)
 
     def found_room(self, window_tokens: int | None) -> int | None:
         """Return how many tokens of text search may bring with a question; None for as many as there are."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roamtui.agent.hits import NO_HITS, HitList, describe_hits, drop_noise
-from roamtui.agent.start_mode import ConfidentStart
+from roamtui.agent.options import ConfidentStart
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.update import estimate_delivery
 from roamtui.document.library import Library

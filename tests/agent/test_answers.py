@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from roamtui.agent.answer import count_verified, find_unread
-from roamtui.agent.options import AgentOptions
+from roamtui.agent.options import AgentOptions, ConfidentStart
 from roamtui.agent.room import TokenCalibration, estimate_request, find_room
-from roamtui.agent.start_mode import ConfidentStart
 from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Stopped, ToolCall, Usage
 from roamtui.models.base import Request, ToolSpec
 from roamtui.search.base import Hit

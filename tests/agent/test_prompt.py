@@ -7,7 +7,7 @@ import json
 import pytest
 
 from roamtui.agent.prompt import SYSTEM
-from roamtui.agent.toolbox import make_tools
+from roamtui.agent.tools import make_tools
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
 from tests.search.libraries import make_folder, make_library

@@ -13,21 +13,18 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import IO, Any
 
-import roamtui.app
-import roamtui.commands
-import roamtui.headless.ask
-import roamtui.models.offline.model
-import roamtui.search.keyword
 from roamtui.cli import main
 
-IMPORTED = (roamtui.headless.ask, roamtui.models.offline.model, roamtui.app, roamtui.commands, roamtui.search.keyword)
 _write = os.write
 
 
 def serve(jobs: IO[str], results: IO[str]) -> None:
     """Fork for each job of a line, wait for all of them, and write their statuses."""
+    for name in ("app", "commands", "headless.ask", "models.offline.model", "search.keyword"):
+        import_module(f"roamtui.{name}")
     for line in jobs:
         children = [_fork(job) for job in json.loads(line)]
         results.write(json.dumps([os.waitpid(child, 0)[1] for child in children]) + "\n")

@@ -14,8 +14,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from roamtui.agent.options import AgentOptions
-from roamtui.agent.start_mode import ConfidentStart
+from roamtui.agent.options import AgentOptions, ConfidentStart
 from roamtui.conversation.transcript import ToolCall
 from roamtui.document.library import Library
 from roamtui.evaluation.golds import GoldIds, find_gold_ids

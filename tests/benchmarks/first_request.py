@@ -19,8 +19,7 @@ from statistics import median
 
 from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
-from roamtui.agent.options import AgentOptions
-from roamtui.agent.start_mode import ConfidentStart
+from roamtui.agent.options import AgentOptions, ConfidentStart
 from roamtui.agent.starting import Start, find_start
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, QUESTION_START

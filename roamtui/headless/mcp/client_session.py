@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from roamtui.agent.toolbox import make_tools
+from roamtui.agent.tools import make_tools
 from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome
 from roamtui.agent.tools.collapse import CollapseTool
 from roamtui.agent.tools.documents import DocumentsTool
