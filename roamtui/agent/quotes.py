@@ -46,6 +46,8 @@ _BROKEN_WORD = re.compile("(?<=[^\\W\\d_])[-\u00ad\u2010][ \t]*(?:\r\n?|\n)[ \t]
 """A hyphen at the end of a line, as books and laws have them."""
 _JOINED = re.compile(r"[\u0300-\u036f\u3099\u309a\ufb00-\ufb06]")
 """Accents that stand for themselves, and ligatures, as files of some systems and PDFs have them."""
+_GLUED_SPACES_MIN = 2
+"""Spaces of a quote from which on it may stand glued to its neighbours: fewer words could be part of a name."""
 _LENGTH_MIN = 2
 """Letters or digits; less proves nothing."""
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -150,11 +152,16 @@ def _skip_accents(text: str, end: int) -> int:
 
 
 def _find_whole(part: str, text: str, start: int) -> int:
-    """Return where `part` stands in `text` and neither begins nor ends inside a word, -1 where it does not."""
+    """Return where `part` stands in `text` and neither begins nor ends inside a word, -1 where it does not.
+
+    Pages that lost the borders of their cells glue words ("extensionFind the…"): some words may begin or end there.
+    """
+    is_long = part.count(" ") >= _GLUED_SPACES_MIN
     found = text.find(part, start)
     while found >= 0:
         end = found + len(part)
-        if not _is_one_word(text[found - 1 : found], part[0]) and not _is_one_word(part[-1], text[end : end + 1]):
+        edges = ((text[found - 1 : found], part[0]), (part[-1], text[end : end + 1]))
+        if all((is_long and a.islower() and b.isupper()) or not _is_one_word(a, b) for a, b in edges):
             return found
         found = text.find(part, found + 1)
     return -1

@@ -77,6 +77,8 @@ _PIECES = [
         ("Übung *eins*", "Vorübung eins", False),
         ("a b", "a\n\n\nb", True),
         ("legal to copy", "It is illegal to copy.", False),
+        ("Find the extension page", "extensionFind the extension pageQuick.", True),
+        ("Phone", "It is an iPhone.", False),
         ("costs 12 eur", "It costs 12 euros.", True),
         ("欧元 每", "两欧元每天", False),
         ("欧元每", "两欧元每天", True),
