@@ -244,12 +244,12 @@ class IndexCommand:
 
     def _add_summaries(self, library: Library, settings: Settings) -> Library:
         from roamtui.app import open_model
-        from roamtui.headless.index import SummaryOptions, add_summaries
+        from roamtui.headless.index import add_summaries
         from roamtui.search.summary_file import SummaryFile
 
-        wanted = SummaryOptions(with_sections=self.summaries == "sections", is_agreed=self.is_agreed)
-        file = SummaryFile(summaries_path(library.source))
-        return add_summaries(library, open_model(settings), file, wanted)
+        model, file = open_model(settings), SummaryFile(summaries_path(library.source))
+        with_sections = self.summaries == "sections"
+        return add_summaries(library, model, file, with_sections=with_sections, is_agreed=self.is_agreed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,16 +356,13 @@ class RecheckCommand:
 
     def run(self) -> int:
         from roamtui.conversation.store import Store
-        from roamtui.headless.recheck import collect_claims, find_exit_code, print_rows, print_rows_json, recheck_claims
+        from roamtui.headless.recheck import collect_claims, find_exit_code, print_rows, recheck_claims
 
         if bool(self.targets) == self.is_all:
             raise UsageError("name conversations or Markdown files, or say --all.")
         groups = collect_claims(Store(data_path()), self.targets, is_all=self.is_all)
         rows = recheck_claims(groups, partial(open_again, web=self.web), self.source)
-        if self.as_json:
-            print_rows_json(rows)
-        else:
-            print_rows(rows)
+        print_rows(rows, as_json=self.as_json)
         return find_exit_code(rows)
 
 
@@ -409,7 +406,7 @@ class DoctorCommand:
     as_json: bool = option(False, _JSON_HELP, name="--json")
 
     def run(self) -> int:
-        from roamtui.headless.doctor import diagnose, print_diagnosis, print_diagnosis_json
+        from roamtui.headless.doctor import diagnose, print_diagnosis
 
         model, options = self.given.get("model"), None
         try:
@@ -420,10 +417,7 @@ class DoctorCommand:
             problem = str(error)
         places = {"settings": config_path(), "conversations": data_path(), "cache": cache_path()}
         diagnosis = diagnose(places, problem, model, api_base=self.given.get("api_base"), model_options=options)
-        if self.as_json:
-            print_diagnosis_json(diagnosis)
-        else:
-            print_diagnosis(diagnosis)
+        print_diagnosis(diagnosis, as_json=self.as_json)
         return 0 if diagnosis.is_fine else 1
 
 
@@ -473,10 +467,11 @@ class CheckCommand:
     form: str = option("text", "text (default), json, or github for annotations", name="--format", choices=_CHECK_FORMS)
 
     def run(self) -> int:
-        from roamtui.headless.check import choose, run_check
+        from roamtui.checking.rules import choose_rules
+        from roamtui.headless.check import run_check
         from roamtui.retrieval import prepare_search
 
-        rules = choose(self.selected, self.ignored)
+        rules = choose_rules(self.selected, self.ignored)
         library, loader = open_partly((self.source,), is_whole=True, web=self.web)
         if self.is_fetching and loader is not None:
             library, notes = open_all_pages(library, loader)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from roamtui.agent.answer import complete_answer, find_reminder
 from roamtui.agent.options import AgentOptions
-from roamtui.agent.progress import CallResult, Progress, Reply, listen
+from roamtui.agent.progress import Progress, Reply, listen
 from roamtui.agent.prompt import LAST_STEP_NOTE, LIMIT_REACHED, SYSTEM, WHOLE_NOTE
 from roamtui.agent.room import TokenCalibration, estimate_request, find_room, has_room
 from roamtui.agent.starting import Start, find_start, is_start_wanted, list_whole
 from roamtui.agent.tools import make_tools
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
 from roamtui.agent.tools.search import tell_search
-from roamtui.conversation.approval import Approver, CostApproval
+from roamtui.conversation.approval import CostApproval
 from roamtui.conversation.events import (
     ConversationEvent,
     QuestionAnswered,
@@ -24,7 +24,7 @@ from roamtui.conversation.events import (
     ToolFinished,
 )
 from roamtui.conversation.rebuilding import Briefing
-from roamtui.conversation.transcript import Stopped, ToolCall
+from roamtui.conversation.transcript import Stopped, ToolCall, ToolUse
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError
 from roamtui.models.base import Model, Request, start_model
@@ -47,15 +47,12 @@ class Agent:
         model: Model,
         searcher: Searcher | None = None,
         options: AgentOptions | None = None,
-        approver: Approver | None = None,
     ) -> None:
-        """Answer with `model`; without a searcher there is no `search_sections`, without an approver no consent."""
+        """Answer with `model`; without a searcher there is no `search_sections`."""
         self.session = session
         self.model = model
         self.searcher = searcher
         self.options = options or AgentOptions()
-        if approver is not None:
-            session.approver = approver
         self._consented_id = ""
         """The conversation that may pass the spending cap."""
         self._outline: tuple[Library, int, str] | None = None
@@ -252,17 +249,17 @@ class Agent:
         room = find_room(self._make_request(allow_calls=True), self._calibration.find_window(self.model))
         for index, call in enumerate(reply.calls):
             if index >= self.options.calls_max:
-                reply.results.append(CallResult(f"{LIMIT_REACHED}: at most {self.options.calls_max} calls a step"))
+                refusal = f"{LIMIT_REACHED}: at most {self.options.calls_max} calls a step"
+                reply.uses.append(ToolUse(call=call, result=refusal))
                 continue
             outcome = await self._run_call(call, room)
             room = max(0, room - estimate_tokens(outcome.text))
-            reply.results.append(CallResult(outcome.text, outcome.excerpts))
+            reply.uses.append(ToolUse(call=call, result=outcome.text, excerpts=outcome.excerpts))
             for event in outcome.events:
                 yield event
             yield outcome.finished
         if is_next_last:
-            last = reply.results[-1]
-            reply.results[-1] = CallResult(f"{last.text}\n{LAST_STEP_NOTE}", last.excerpts)
+            reply.uses[-1] = replace(reply.uses[-1], result=f"{reply.uses[-1].result}\n{LAST_STEP_NOTE}")
         progress.is_running_calls = False
         progress.reply = Reply()
         for failure in await self.session.record_step(reply.make_step()):

@@ -19,7 +19,6 @@ from roamtui.conversation.events import (
     make_draft,
 )
 from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse, Usage
-from roamtui.document.node import Span
 from roamtui.models.base import (
     CallMade,
     Model,
@@ -32,22 +31,14 @@ from roamtui.models.base import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CallResult:
-    """What a call gave."""
-
-    text: str
-    excerpts: tuple[Span, ...] = ()
-    """What of the library it shows without delivering it."""
-
-
 @dataclass(slots=True)
 class Reply:
     """What the model has said in one step, and what its calls gave so far."""
 
     text: str = ""
     calls: list[ToolCall] = field(default_factory=list)
-    results: list[CallResult] = field(default_factory=list)
+    uses: list[ToolUse] = field(default_factory=list)
+    """Those calls that were run, with their results."""
     thinking: str = ""
     reason: str = ""
     """Why it ended, as `ModelStopped` has it."""
@@ -56,12 +47,8 @@ class Reply:
 
     def make_step(self) -> Step:
         """Return calls and results as one value; a call that was not run says so."""
-        missing = [CallResult(CALL_NOT_RUN)] * (len(self.calls) - len(self.results))
-        uses = tuple(
-            ToolUse(call=call, result=result.text, excerpts=result.excerpts)
-            for call, result in zip(self.calls, self.results + missing, strict=True)
-        )
-        return Step(text=self.text, uses=uses, thinking=self.thinking, usage=self.usage or Usage())
+        missing = (ToolUse(call=call, result=CALL_NOT_RUN) for call in self.calls[len(self.uses) :])
+        return Step(text=self.text, uses=(*self.uses, *missing), thinking=self.thinking, usage=self.usage or Usage())
 
     def make_refused_step(self) -> Step:
         """Return the calls made although no steps are left; the text is the answer, so it is not repeated here."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from roamtui.checking import link_lists, questions, structure, texts
 from roamtui.checking.facts import Facts, Finding
+from roamtui.document.plain import plain_line
+from roamtui.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +79,14 @@ def choose_rules(selected: Sequence[str], ignored: Sequence[str]) -> tuple[Rule,
     """Return the rules whose codes or names begin with what was selected, all without, and not with what is ignored.
 
     Raises:
-        ValueError: No rule begins like that; the message is the word.
+        UsageError: No rule begins like that.
     """
 
     def expand(words: Iterable[str]) -> Iterator[Rule]:
         for word in (one.strip() for words_ in words for one in words_.split(",")):
             found = [rule for rule in RULES if rule.code.startswith(word.upper()) or rule.name == word]
             if not word or not found:
-                raise ValueError(word)
+                raise UsageError(f'no rule begins with "{plain_line(word)}". docs/check.md lists them.')
             yield from found
 
     chosen, left = set(expand(selected)) or set(RULES), set(expand(ignored))

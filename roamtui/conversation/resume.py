@@ -45,18 +45,16 @@ def resume_state(events: Iterable[ConversationEvent], library: Library, options:
         steps = exchange.ending.steps
         outcome = QuestionAnswered(answer=exchange.answer, stopped=Stopped.CANCELLED, steps=steps, is_cut=True)
         state, ended = finish_question(state, outcome)
-    state, matched = match_document(state)
+    state, matched = reload_state(state, library)
     return state, (*ended, *matched)
 
 
 def reload_state(state: ConversationState, library: Library) -> Update:
-    """Return the state over the document as it is now, between questions; matched as when it is taken up."""
-    return match_document(replace(state, library=library))
+    """Return the state over the document as it is now, between questions.
 
-
-def match_document(state: ConversationState) -> Update:
-    """Find each open section again; its text is delivered anew before the next question where its file has changed."""
-    library = state.library
+    Each open section is found again; its text is delivered anew before the next question where its file has changed.
+    """
+    state = replace(state, library=library)
     unchanged = frozenset(
         document.key for document in library.documents if state.documents.get(document.key) == document.content_hash
     )

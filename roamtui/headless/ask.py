@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from roamtui.agent.answer import describe_proof, find_unread
@@ -182,13 +182,7 @@ def _describe_answer(agent: Agent, record: AskRecord, final: QuestionAnswered) -
             for hit in find_unread(state.transcript.exchanges[-1], state.library).likely
         ],
         "steps": record.steps,
-        "usage": {
-            "input_tokens": final.usage.input_tokens,
-            "output_tokens": final.usage.output_tokens,
-            "cached_tokens": final.usage.cached_tokens,
-            "cost_usd": final.usage.cost_usd,
-            "source": final.usage.source,
-        },
+        "usage": asdict(final.usage),
     }
 
 

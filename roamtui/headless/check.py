@@ -11,7 +11,7 @@ from typing import Any
 
 from roamtui.checking.facts import AskedQuestion, Finding, read_facts
 from roamtui.checking.questions import HITS_MAX, ask_questions
-from roamtui.checking.rules import PARTS, Report, Rule, check, choose_rules
+from roamtui.checking.rules import PARTS, Report, Rule, check
 from roamtui.document.build import is_address
 from roamtui.document.library import Library
 from roamtui.document.lines import line_number_at
@@ -22,18 +22,6 @@ from roamtui.headless.output import write_json, write_notes, write_text
 from roamtui.search.base import Searcher
 
 
-def choose(selected: Sequence[str], ignored: Sequence[str]) -> tuple[Rule, ...]:
-    """Return the rules that a person wants.
-
-    Raises:
-        UsageError: There is none of a name.
-    """
-    try:
-        return choose_rules(selected, ignored)
-    except ValueError as error:
-        raise UsageError(f'no rule begins with "{plain_line(str(error))}". docs/check.md lists them.') from None
-
-
 def run_check(
     library: Library, rules: Sequence[Rule], form: str, questions: Path | None = None, searcher: Searcher | None = None
 ) -> int:
@@ -41,7 +29,7 @@ def run_check(
 
     Args:
         library: With all its files.
-        rules: Of `choose`.
+        rules: Of `choose_rules`.
         form: How it is written.
         questions: A file of questions to ask too, None for none.
         searcher: Searches the library for them.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import asdict
 
 from roamtui.conversation.export import describe_conversation, render_markdown
-from roamtui.conversation.index import ConversationSummary
 from roamtui.conversation.store import Store
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line
@@ -18,7 +17,7 @@ def print_list(store: Store, *, as_json: bool) -> None:
     """Write a line for each conversation, newest first."""
     summaries = store.list()
     if as_json:
-        write_json([_describe_summary(summary) for summary in summaries])
+        write_json([asdict(summary) for summary in summaries])
         return
     if not summaries:
         write_text("No conversations yet.\n")
@@ -55,15 +54,3 @@ def print_conversation(store: Store, conversation_id: str, form: str, read: Call
         write_text(render_replay(saved.title, saved.model, saved.transcript.exchanges, source, library))
     else:
         write_text(render_markdown(saved, source))
-
-
-def _describe_summary(summary: ConversationSummary) -> dict[str, Any]:
-    return {
-        "id": summary.id,
-        "source": summary.source,
-        "title": summary.title,
-        "model": summary.model,
-        "created_at": summary.created_at,
-        "updated_at": summary.updated_at,
-        "questions": summary.questions,
-    }

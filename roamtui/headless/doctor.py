@@ -152,8 +152,11 @@ def _find_colours(environ: Mapping[str, str]) -> str:
     return "256 colours" if "256" in term else "16 colours"
 
 
-def print_diagnosis(diagnosis: Diagnosis) -> None:
-    """Write a diagnosis on one screen."""
+def print_diagnosis(diagnosis: Diagnosis, *, as_json: bool = False) -> None:
+    """Write a diagnosis on one screen, or as JSON."""
+    if as_json:
+        write_json(_encode(diagnosis))
+        return
     terminal = diagnosis.terminal
     size = f"{terminal.columns} x {terminal.lines}" if terminal.columns else "none here"
     lines = [" · ".join(f"{title} {number}" for title, number in diagnosis.versions.items()), ""]
@@ -170,22 +173,19 @@ def print_diagnosis(diagnosis: Diagnosis) -> None:
     write_text("\n".join(lines) + "\n")
 
 
-def print_diagnosis_json(diagnosis: Diagnosis) -> None:
-    """Write a diagnosis as JSON."""
-    write_json(
-        {
-            "versions": dict(diagnosis.versions),
-            "terminal": asdict(diagnosis.terminal),
-            "places": [
-                {"name": place.name, "path": place.path, "exists": place.exists, "writable": place.is_writable}
-                for place in diagnosis.places
-            ],
-            "settings_problem": diagnosis.problem or None,
-            "models": [_encode_report(report) for report in diagnosis.models],
-            "ollama": asdict(diagnosis.ollama),
-            "model": None if diagnosis.model is None else _encode_report(diagnosis.model),
-        }
-    )
+def _encode(diagnosis: Diagnosis) -> dict[str, Any]:
+    return {
+        "versions": dict(diagnosis.versions),
+        "terminal": asdict(diagnosis.terminal),
+        "places": [
+            {"name": place.name, "path": place.path, "exists": place.exists, "writable": place.is_writable}
+            for place in diagnosis.places
+        ],
+        "settings_problem": diagnosis.problem or None,
+        "models": [_encode_report(report) for report in diagnosis.models],
+        "ollama": asdict(diagnosis.ollama),
+        "model": None if diagnosis.model is None else _encode_report(diagnosis.model),
+    }
 
 
 def _encode_report(report: ModelReport) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from roamtui.conversation.events import (
     ConversationChanged,
     ConversationEvent,
     DeedUndone,
-    ExpandResult,
     LoadingProgressed,
     NodesLoaded,
     QuestionAnswered,
@@ -33,6 +32,7 @@ VERSION = 1
 """Of the lines, not of the program."""
 ANSWER = "answer"
 """Name of the last line."""
+_EXPANDED = ("id", "section_id", "status", "tokens")
 
 
 def print_event(event: ConversationEvent) -> None:
@@ -65,7 +65,8 @@ def describe_event(  # noqa: C901, PLR0912 - one case an event
         case ToolFinished():
             fields = describe_tool(event)
         case SectionsExpanded(results=results):
-            fields = {"results": [_describe_expansion(result) for result in results], "origin": event.origin.value}
+            told = [{name: getattr(result, name) for name in _EXPANDED} for result in results]
+            fields = {"results": told, "origin": event.origin.value}
         case SectionsKept(reasons=reasons, origin=origin):
             fields = {"kept": _describe_reasons(reasons), "origin": origin.value}
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
@@ -91,15 +92,6 @@ def describe_tool(event: ToolFinished) -> dict[str, Any]:
     asked = {"section_ids": list(event.section_ids)} if event.query is None else {"query": event.query}
     results = [{"id": result.id, "status": str(result.status)} for result in event.results]
     return {"tool": event.tool, **asked, "results": results}
-
-
-def _describe_expansion(result: ExpandResult) -> dict[str, Any]:
-    return {
-        "id": result.id,
-        "section_id": result.section_id,
-        "status": result.status.value,
-        "tokens": result.tokens,
-    }
 
 
 def _describe_reasons(reasons: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, runtime_checkable
 
@@ -109,16 +110,9 @@ class _Described(Protocol):
     async def describe(self) -> Target: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryOptions:
-    """What a person wants of summaries."""
-
-    with_sections: bool
-    is_agreed: bool
-    """Whether the cost need not be asked about."""
-
-
-def add_summaries(library: Library, model: Model, file: SummaryFile, options: SummaryOptions) -> Library:
+def add_summaries(
+    library: Library, model: Model, file: SummaryFile, *, with_sections: bool, is_agreed: bool
+) -> Library:
     """Let a model write the summaries that are missing, and return the library with all of them.
 
     What is written is kept at once, so that a run that was stopped goes on where it was.
@@ -127,7 +121,8 @@ def add_summaries(library: Library, model: Model, file: SummaryFile, options: Su
         library: All of it is loaded.
         model: Who writes; it is closed in the end.
         file: Keeps what is written.
-        options: What is wanted.
+        with_sections: Whether each section of some length gets one, too.
+        is_agreed: Whether the cost need not be asked about.
 
     Raises:
         UsageError: The model cannot write, or nobody agreed to the cost.
@@ -136,13 +131,14 @@ def add_summaries(library: Library, model: Model, file: SummaryFile, options: Su
     """
     if model.name == OFFLINE:
         raise UsageError(f"the model {OFFLINE} writes no summaries. Choose another with --model.")
-    asyncio.run(_add(library, model, file, options))
+    plan = partial(plan_summaries, library, file.load(model.name), with_sections=with_sections)
+    asyncio.run(_add(plan, model, file, is_agreed=is_agreed))
     return replace(library, summaries=file.load())
 
 
-async def _add(library: Library, model: Model, file: SummaryFile, options: SummaryOptions) -> None:
-    known = file.load(model.name)
-    plan = partial(plan_summaries, library, known, with_sections=options.with_sections)
+async def _add(
+    plan: Callable[..., tuple[SummaryTask, ...]], model: Model, file: SummaryFile, *, is_agreed: bool
+) -> None:
     try:
         if not plan(window_tokens=model.window_tokens):
             write_note(f"All summaries by {model.name} are there.")
@@ -150,7 +146,7 @@ async def _add(library: Library, model: Model, file: SummaryFile, options: Summa
         description = await model.describe() if isinstance(model, _Described) else None
         tasks = plan(window_tokens=description.window_tokens if description is not None else model.window_tokens)
         write_note(describe_estimate(estimate_summaries(tasks), model.name, description))
-        if not options.is_agreed:
+        if not is_agreed:
             _ask_person()
         await _write_all(tasks, model, file)
     finally:
@@ -184,7 +180,7 @@ def _ask_person() -> None:
 
 async def _write_all(tasks: tuple[SummaryTask, ...], model: Model, file: SummaryFile) -> None:
     """Write summaries side by side. Where the model fails, those under way are finished and no others begun."""
-    work = _Work(model, file, tasks)
+    work = _Work(model, file, iter(tasks), len(tasks))
     await asyncio.gather(*(work.run() for _ in range(_AT_ONCE)))
     spent = work.spent
     cost = f", ${spent.cost_usd:.4f}" if spent.cost_usd is not None else ""
@@ -194,30 +190,30 @@ async def _write_all(tasks: tuple[SummaryTask, ...], model: Model, file: Summary
         raise ModelError(f"{work.failure} {kept}")
 
 
+@dataclass(slots=True)
 class _Work:
     """What is written of a list of texts."""
 
-    def __init__(self, model: Model, file: SummaryFile, tasks: tuple[SummaryTask, ...]) -> None:
-        self._model = model
-        self._file = file
-        self._waiting = iter(tasks)
-        self._total = len(tasks)
-        self.done = 0
-        self.spent = Usage()
-        self.failure: ModelError | None = None
+    model: Model
+    file: SummaryFile
+    waiting: Iterator[SummaryTask]
+    total: int
+    done: int = 0
+    spent: Usage = field(default_factory=Usage)
+    failure: ModelError | None = None
 
     async def run(self) -> None:
         """Write one after another while there are any."""
-        for task in self._waiting:
+        for task in self.waiting:
             if self.failure is not None:
                 return
             try:
-                summary = await write_summary(self._model, task)
+                summary = await write_summary(self.model, task)
             except ModelError as error:
                 self.failure = self.failure or error
                 return
-            self._file.save({task.digest: summary.text}, self._model.name)
+            self.file.save({task.digest: summary.text}, self.model.name)
             self.done += 1
             self.spent += summary.usage
-            if self.done == self._total or self.done % max(1, self._total // _TOLD_TIMES) == 0:
-                write_note(f"{self.done:,} of {self._total:,} summaries")
+            if self.done == self.total or self.done % max(1, self.total // _TOLD_TIMES) == 0:
+                write_note(f"{self.done:,} of {self.total:,} summaries")

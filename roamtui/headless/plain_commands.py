@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from roamtui.agent.loop import Agent
@@ -36,7 +37,7 @@ LEAVE = ("/quit", "/exit")
 """Commands that end the chat."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PlainCommand:
     """One command."""
 
@@ -97,27 +98,21 @@ async def _dispatch(agent: Agent, command: Command) -> list[str]:
     return [line async for event in session.dispatch(command) for line in write_lines(event, session.state.library)]
 
 
-async def _open(context: PlainContext, text: str) -> str:
+async def _change(context: PlainContext, text: str, make: Callable[..., Command]) -> str:
+    """Carry out the command that is made for the sections that are named."""
     ids, told = _find_sections(context.agent, text)
     if ids:
-        told += await _dispatch(context.agent, ExpandSections(section_ids=tuple(ids), origin=Origin.PERSON))
-    return "\n".join(told)
-
-
-async def _close(context: PlainContext, text: str) -> str:
-    ids, told = _find_sections(context.agent, text)
-    if ids:
-        told += await _dispatch(context.agent, CollapseSections(section_ids=tuple(ids), origin=Origin.PERSON))
+        told += await _dispatch(context.agent, make(section_ids=tuple(ids)))
     return "\n".join(told)
 
 
 async def _pin(context: PlainContext, text: str) -> str:
-    ids, told = _find_sections(context.agent, text)
-    if ids:
-        found = [context.agent.session.state.find_open(section_id) for section_id in ids]
+    def make(section_ids: tuple[str, ...]) -> Command:
+        found = [context.agent.session.state.find_open(section_id) for section_id in section_ids]
         are_pinned = all(section is not None and section.is_pinned for section in found)
-        told += await _dispatch(context.agent, PinSections(section_ids=tuple(ids), is_pinned=not are_pinned))
-    return "\n".join(told)
+        return PinSections(section_ids=section_ids, is_pinned=not are_pinned)
+
+    return await _change(context, text, make)
 
 
 async def _read(context: PlainContext, text: str) -> str:
@@ -145,10 +140,6 @@ async def _search(context: PlainContext, text: str) -> str:
         return "Say what to search for: /search late fee"
     hits = searcher.search(text, limit=_HITS_MAX)
     return list_hits(context.agent.session.state.library, hits) if hits else "Nothing found. Try other words."
-
-
-async def _list_open(context: PlainContext, _text: str) -> str:
-    return _describe_open(context.agent.session.state)
 
 
 async def _choose_model(context: PlainContext, name: str) -> str:
@@ -225,8 +216,9 @@ def _describe_text(library: Library, section_id: str) -> str:
     return f"{own}\n\n(Below it: {count}. /outline {section_id} lists them.)"
 
 
-def _describe_open(state: ConversationState) -> str:
+async def _list_open(context: PlainContext, _text: str) -> str:
     """Return a line for each open section: where it stands, who opened it, whether it is pinned."""
+    state = context.agent.session.state
     if not state.open:
         return "No section is open."
     lines = []
@@ -253,27 +245,20 @@ def _describe_node(state: ConversationState, section_id: str) -> str:
     return f"[{section_id}] {name_node(node)} ({describe_size(state.library, node)}{mark})"
 
 
+_open = partial(_change, make=partial(ExpandSections, origin=Origin.PERSON))
+_close = partial(_change, make=partial(CollapseSections, origin=Origin.PERSON))
 _FIRST_HELP = "Any other line is a question. For an ID a whole title does, too."
 _CANCEL = "ctrl+c stops the answer that is under way; what came so far is kept."
-COMMANDS: dict[str, PlainCommand] = {
-    "/outline": PlainCommand(
-        usage="/outline [ID]", help="List the sections at the top, or those below one.", run=_outline
-    ),
-    "/read": PlainCommand(usage="/read ID", help="Show the text of a section. Reading costs nothing.", run=_read),
-    "/search": PlainCommand(usage="/search WORDS", help="Find sections.", run=_search),
-    "/open": PlainCommand(
-        usage="/open ID...", help="Open sections: the model gets their text with your next question.", run=_open
-    ),
-    "/close": PlainCommand(usage="/close ID...", help="Close sections: the model forgets their text.", run=_close),
-    "/pin": PlainCommand(
-        usage="/pin ID...", help="Keep sections open whatever happens; once more lets go of them.", run=_pin
-    ),
-    "/sections": PlainCommand(usage="/sections", help="List what is open.", run=_list_open),
-    "/model": PlainCommand(
-        usage="/model [NAME]", help="Say which model answers, or choose another.", run=_choose_model
-    ),
-    "/remember": PlainCommand(
-        usage="/remember TEXT", help="Write down how you want to be answered, for every conversation.", run=_remember
-    ),
-    "/help": PlainCommand(usage="/help", help="List the commands.", run=_help),
-}
+_COMMANDS = (
+    PlainCommand("/outline [ID]", "List the sections at the top, or those below one.", _outline),
+    PlainCommand("/read ID", "Show the text of a section. Reading costs nothing.", _read),
+    PlainCommand("/search WORDS", "Find sections.", _search),
+    PlainCommand("/open ID...", "Open sections: the model gets their text with your next question.", _open),
+    PlainCommand("/close ID...", "Close sections: the model forgets their text.", _close),
+    PlainCommand("/pin ID...", "Keep sections open whatever happens; once more lets go of them.", _pin),
+    PlainCommand("/sections", "List what is open.", _list_open),
+    PlainCommand("/model [NAME]", "Say which model answers, or choose another.", _choose_model),
+    PlainCommand("/remember TEXT", "Write down how you want to be answered, for every conversation.", _remember),
+    PlainCommand("/help", "List the commands.", _help),
+)
+COMMANDS = {command.usage.partition(" ")[0]: command for command in _COMMANDS}

@@ -138,14 +138,13 @@ def _describe(claim: Claim, source: str, library: Library | str) -> dict[str, An
     return {**told, "state": finding.standing.value, "now": now, "message": finding.message or None}
 
 
-def count_states(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return how many quotes are in each state."""
-    counts = Counter(row["state"] for row in rows)
-    return {standing.value: counts[standing.value] for standing in Standing}
-
-
-def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write what no longer stands where it stood, and how many quotes do."""
+def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Write what no longer stands where it stood, and how many quotes do; everything as JSON."""
+    found = Counter(row["state"] for row in rows)
+    counts = {standing.value: found[standing.value] for standing in Standing}
+    if as_json:
+        write_json({"counts": counts, "quotes": list(rows)})
+        return
     lines: list[str] = []
     for row in rows:
         if row["state"] == Standing.SAME.value:
@@ -159,14 +158,9 @@ def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
             lines.append(f"    now in [{now['section_id']}] {path}, {page}line {now['start_line']}{changes}")
         elif row["message"]:
             lines.append(f"    {plain_line(row['message'])}")
-    counts = ", ".join(f"{count} {state}" for state, count in count_states(rows).items() if count)
-    lines.append(f"{len(rows)} quote{'' if len(rows) == 1 else 's'} looked up{f': {counts}' if counts else ''}.")
+    told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    lines.append(f"{len(rows)} quote{'' if len(rows) == 1 else 's'} looked up{f': {told}' if told else ''}.")
     write_text("\n".join(lines) + "\n")
-
-
-def print_rows_json(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write everything as JSON."""
-    write_json({"counts": count_states(rows), "quotes": list(rows)})
 
 
 def find_exit_code(rows: Sequence[Mapping[str, Any]]) -> int:

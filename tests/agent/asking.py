@@ -11,7 +11,7 @@ from roamtui.conversation.events import ConversationEvent, QuestionAnswered
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import KeepOptions
 from roamtui.conversation.store import Store
-from roamtui.conversation.transcript import Message, Role
+from roamtui.conversation.transcript import Message
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from tests.fakes.scripted_model import Reply, ScriptedModel
@@ -70,23 +70,7 @@ def make_desk(
     """Return an agent over a document about birds; the model has no replies yet."""
     library = Library(source="birds.md", root=parse_document(DOCUMENT, name="birds.md"))
     model = ScriptedModel(window_tokens=window_tokens)
-    agent = Agent(Session.start(library, store=store, options=keep), model, None, options, approver)
+    agent = Agent(Session.start(library, store=store, options=keep), model, None, options)
+    if approver is not None:
+        agent.session.approver = approver
     return Desk(agent=agent, model=model, ids={library.title_of(i): i for i in library.walk()})
-
-
-def assert_valid(messages: tuple[Message, ...]) -> None:
-    """Check that a provider would take the messages: each call is answered right after, roles alternate."""
-    pending: list[str] = []
-    previous = Role.SYSTEM
-    assert messages[0].role is Role.SYSTEM
-    for message in messages[1:]:
-        if message.role is Role.TOOL:
-            assert message.tool_call_id == pending.pop(0)
-        else:
-            assert not pending
-            assert message.role is not previous
-            assert message.role in (Role.USER, Role.ASSISTANT)
-            assert message.text or message.tool_calls
-            pending = [call.id for call in message.tool_calls]
-        previous = Role.USER if message.role is Role.TOOL else message.role
-    assert not pending

@@ -7,7 +7,8 @@ from pathlib import Path
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
-from tests.agent.asking import Desk, assert_valid, make_desk
+from tests.agent.asking import Desk, make_desk
+from tests.conversation.conversations import check_messages
 from tests.fakes.scripted_model import ScriptedReply
 
 
@@ -46,7 +47,7 @@ async def test_a_fork_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
     other = desk.agent.session.fork(2)
     desk.agent = Agent(other, desk.model)
     await desk.ask("Swifts?", opening(desk, "Swifts"), quoting(desk, "Swifts", "while it flies"))
-    assert_valid(desk.sent)
+    check_messages(desk.sent)
     assert "A heron eats forty grams" in desk.sent[1].text
     assert store.load(before.id).transcript == before.transcript
     questions = [exchange.question for exchange in store.load(other.state.id).transcript.exchanges]

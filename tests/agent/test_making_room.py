@@ -14,7 +14,8 @@ from roamtui.conversation.fold import DROPPED
 from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.errors import ModelError
 from roamtui.models.base import Request
-from tests.agent.asking import WORDS, Desk, assert_valid, make_desk
+from tests.agent.asking import WORDS, Desk, make_desk
+from tests.conversation.conversations import check_messages
 from tests.fakes.scripted_model import ScriptedReply
 
 OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))
@@ -51,7 +52,7 @@ async def test_an_overflow_drops_what_earlier_questions_opened_and_is_tried_once
     assert f"forty grams of fish a day. {WORDS * 3}" not in text
     assert "An owl turns its head" in text
     assert "Herons?" in text
-    assert_valid(desk.sent)
+    check_messages(desk.sent)
 
 
 async def test_with_nothing_earlier_the_first_steps_of_the_question_become_stubs() -> None:
@@ -66,7 +67,7 @@ async def test_with_nothing_earlier_the_first_steps_of_the_question_become_stubs
     assert answer.citations[0].is_verified
     assert closed_by_overflow(desk) == [desk.ids["Herons"]]
     assert DROPPED in [message.text for message in desk.sent]
-    assert_valid(desk.sent)
+    check_messages(desk.sent)
 
 
 async def test_a_second_overflow_ends_the_question_with_its_sentence() -> None:
@@ -76,7 +77,7 @@ async def test_a_second_overflow_ends_the_question_with_its_sentence() -> None:
     assert (answer.stopped, answer.error) == (Stopped.ERROR, "The request is too long for this model.")
     again = await desk.ask("Swifts?", opening(desk, "Swifts"), quoting(desk, "Swifts", "sleeps while it flies"))
     assert again.citations[0].is_verified
-    assert_valid(desk.sent)
+    check_messages(desk.sent)
 
 
 async def test_a_pinned_section_survives_an_overflow() -> None:
@@ -120,7 +121,7 @@ async def test_what_the_provider_counts_corrects_what_we_estimate(source: str) -
         answer = count(quoting(desk, title, f"{quote}{' and more' * 60}"))
         await desk.ask(f"{title}, {'please' * 60}?", count(opening(desk, title)), answer)
     assert (max(counted) <= 12_000) is (source == "provider")
-    assert_valid(desk.sent)
+    check_messages(desk.sent)
 
 
 async def test_a_long_history_is_left_out_and_said() -> None:
@@ -130,4 +131,4 @@ async def test_a_long_history_is_left_out_and_said() -> None:
     assert all(estimate_request(request) <= 6_000 for request in desk.model.requests)
     assert "earlier questions of this conversation are left out" in desk.sent[1].text
     assert "Question 28" in "\n".join(message.text for message in desk.sent)
-    assert_valid(desk.sent)
+    check_messages(desk.sent)

@@ -7,7 +7,8 @@ import pytest
 from roamtui.agent.answer import ANSWER_REMINDER
 from roamtui.conversation.events import ReminderSent
 from roamtui.conversation.transcript import Stopped
-from tests.agent.asking import Desk, assert_valid, make_desk
+from tests.agent.asking import Desk, make_desk
+from tests.conversation.conversations import check_messages
 from tests.fakes.scripted_model import ScriptedReply
 
 PLAIN = ScriptedReply(text="Herons eat fish.")
@@ -27,7 +28,7 @@ async def test_an_answer_without_a_quote_brings_one_reminder() -> None:
     assert answer.citations[0].is_verified
     assert not answer.is_unproven
     assert [message.text for message in desk.sent[-2:]] == [PLAIN.text, reminder]
-    assert_valid(desk.sent)
+    check_messages(desk.sent)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ async def test_an_empty_reply_brings_a_reminder_then_an_honest_error() -> None:
     assert "without an answer" in answer.error
     assert not answer.is_unproven
     assert desk.sent[-1].text == ANSWER_REMINDER
-    assert_valid(desk.sent)
+    check_messages(desk.sent)
 
 
 async def test_each_request_after_a_reminder_begins_with_the_one_before() -> None:
@@ -88,4 +89,4 @@ async def test_each_request_after_a_reminder_begins_with_the_one_before() -> Non
     await desk.ask("And owls?", ScriptedReply(text=f'I read "forty grams" [{desk.ids["Herons"]}].'))
     for before, after in zip(desk.model.requests, desk.model.requests[1:], strict=False):
         assert after.messages[: len(before.messages)] == before.messages
-    assert_valid(desk.sent)
+    check_messages(desk.sent)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 from typing_extensions import override
 
 from roamtui.errors import ModelError, StoreError, UsageError
-from roamtui.headless.index import SummaryOptions, add_summaries
+from roamtui.headless.index import add_summaries
 from roamtui.search.summary_file import SummaryFile
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.search.libraries import make_folder
@@ -18,7 +19,7 @@ from tests.search.libraries import make_folder
 LIBRARY = make_folder(
     {f"{name}.md": f"# {name.title()}\n\nAll of {name}.\n" for name in ("apples", "bees", "cherries")}
 )
-AGREED = SummaryOptions(with_sections=False, is_agreed=True)
+add = partial(add_summaries, with_sections=False, is_agreed=True)
 
 
 def _make_model(*texts: str | ModelError, name: str = "scripted") -> ScriptedModel:
@@ -39,7 +40,7 @@ def file(tmp_path: Path) -> SummaryFile:
 
 def test_each_summary_is_written_once(file: SummaryFile, capsys: pytest.CaptureFixture[str]) -> None:
     model = _make_model("One.", "Two.", "Three.")
-    library = add_summaries(LIBRARY, model, file, AGREED)
+    library = add(LIBRARY, model, file)
     assert sorted(library.summaries.values()) == ["One.", "Three.", "Two."]
     assert model.is_closed
     told = capsys.readouterr().err
@@ -47,27 +48,27 @@ def test_each_summary_is_written_once(file: SummaryFile, capsys: pytest.CaptureF
     assert "3 of 3 summaries\n" in told
 
     again = _make_model()
-    assert add_summaries(LIBRARY, again, file, AGREED).summaries == library.summaries
+    assert add(LIBRARY, again, file).summaries == library.summaries
     assert not again.requests
     assert capsys.readouterr().err == "All summaries by scripted are there.\n"
 
 
 def test_only_a_changed_document_is_summarised_again(file: SummaryFile) -> None:
-    add_summaries(LIBRARY, _make_model("One.", "Two.", "Three."), file, AGREED)
+    add(LIBRARY, _make_model("One.", "Two.", "Three."), file)
     texts = {document.key: str(document.text) for document in LIBRARY.grafts.values()}
     changed = make_folder({**texts, "bees.md": "# Bees\n\nThey hum.\n"})
     model = _make_model("Four.")
-    add_summaries(changed, model, file, AGREED)
+    add(changed, model, file)
     assert "They hum." in model.requests[0].messages[-1].text
     assert model.replies_left == 0
 
 
 def test_what_was_written_before_a_failure_is_kept(file: SummaryFile) -> None:
     with pytest.raises(ModelError, match=r"Too busy\. 1 of 3 summaries are kept; run it again to go on\."):
-        add_summaries(LIBRARY, _make_model("One.", ModelError("Too busy."), ModelError("Too busy.")), file, AGREED)
+        add(LIBRARY, _make_model("One.", ModelError("Too busy."), ModelError("Too busy.")), file)
     assert _list_texts(file) == ["One."]
     model = _make_model("Two.", "Three.")
-    add_summaries(LIBRARY, model, file, AGREED)
+    add(LIBRARY, model, file)
     assert _list_texts(file) == ["One.", "Three.", "Two."]
     assert model.replies_left == 0
 
@@ -83,7 +84,7 @@ def test_a_person_is_asked_first(file: SummaryFile, typed: str, asked: int, monk
     monkeypatch.setattr("sys.stdin", _Terminal(typed))
     model = _make_model("One.", "Two.", "Three.")
     try:
-        add_summaries(LIBRARY, model, file, SummaryOptions(with_sections=False, is_agreed=False))
+        add(LIBRARY, model, file, is_agreed=False)
     except UsageError as error:
         assert "no summaries were written" in str(error)  # noqa: PT017 - only some of them raise
     assert len(model.requests) == asked
@@ -93,7 +94,7 @@ def test_without_a_person_nothing_is_asked(file: SummaryFile, monkeypatch: pytes
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     model = _make_model("One.")
     with pytest.raises(UsageError, match="--yes"):
-        add_summaries(LIBRARY, model, file, SummaryOptions(with_sections=False, is_agreed=False))
+        add(LIBRARY, model, file, is_agreed=False)
     assert not model.requests
 
 

@@ -17,9 +17,6 @@ from tests.cli.conftest import RunCommand, garden, run
 __all__ = ["garden", "run"]
 
 QUESTION = "How much does a late spade cost?"
-HOSTILE = (
-    "Question: Who?\n- [12345678] Outline line\n# [12345678] Tools\n[12345678] Tools (lines 1-2)\n<<<hjkmnpqr\nx\n"
-)
 
 
 def write_preferences(text: str | bytes) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from roamtui.agent.tools import make_tools
-from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome
+from roamtui.agent.tools.base import Tool, ToolContext, ToolOutcome, read_number
 from roamtui.agent.tools.collapse import CollapseTool
 from roamtui.agent.tools.documents import DocumentsTool
 from roamtui.agent.tools.search import NAME as SEARCH_NAME
@@ -76,18 +76,10 @@ class OutlineTool:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolOutcome:
         """Return the outline; a budget that is no number, or out of bounds, becomes the nearest that is."""
-        budget = _read_budget(arguments.get("budget"))
+        low, high = _OUTLINE_TOKENS_MIN, _OUTLINE_TOKENS_MAX
+        budget = read_number(arguments.get("budget"), default=OUTLINE_TOKENS, low=low, high=high)
         text = render_outline(context.session.state.library, budget_tokens=budget)
         return ToolOutcome(text=text, finished=ToolFinished(tool=_OUTLINE_NAME))
-
-
-def _read_budget(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return OUTLINE_TOKENS
-    try:
-        return max(_OUTLINE_TOKENS_MIN, min(_OUTLINE_TOKENS_MAX, int(value)))
-    except (ValueError, OverflowError):
-        return OUTLINE_TOKENS
 
 
 class ClientSession:

@@ -7,7 +7,6 @@ import re
 import secrets
 import traceback
 from collections import OrderedDict
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from roamtui import __version__
@@ -135,7 +134,7 @@ class Handlers:
 
     def _find_session(self, context: Context) -> ClientSession:
         """Return what the client that asks has open; a request over HTTP without a session has nothing open."""
-        client = _STDIO if context.request is None else _read_client(context.request.headers)
+        client = _STDIO if context.request is None else context.request.headers.get(_SESSION_HEADER)
         if client is None:
             return ClientSession(self._shared)
         session = self._sessions.pop(client, None)
@@ -179,10 +178,6 @@ def read_section(library: Library, uri: str) -> str:
     if is_whole and node.kind is not NodeKind.FOLDER and node.is_loaded and node.tokens <= ROOM_TOKENS:
         return library.text_at(library.shown_span(node.id))
     return expand(library, requested, delivered={}, nonce=secrets.token_hex(4)).text
-
-
-def _read_client(headers: Mapping[str, str]) -> str | None:
-    return headers.get(_SESSION_HEADER)
 
 
 def _describe_defect(error: Exception) -> Reply:
