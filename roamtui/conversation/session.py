@@ -315,23 +315,17 @@ class Session:
 
     async def load_all(self) -> AsyncIterator[ConversationEvent]:
         """Load all files that are not, and yield how far that is; what was read is kept where this is left early."""
-        node_ids = self._state.library.list_unloaded() if self.loader is not None else ()
+        loader = self.loader
+        node_ids = pending = self._state.library.list_unloaded() if loader is not None else ()
         problems: tuple[tuple[str, str], ...] = ()
-        pending = node_ids
-        while pending:
+        while loader is not None and pending:
             yield LoadingProgressed(done=max(0, len(node_ids) - len(pending)), total=len(node_ids))
-            loaded = await self._load(pending[:_LOADED_AT_ONCE])
-            problems += loaded.problems
+            some = pending[:_LOADED_AT_ONCE]
+            documents = await asyncio.to_thread(_load_for_a_moment, loader, self._state.library, some)
+            problems += self._grow(documents).problems
             pending = self._state.library.list_unloaded()
         if node_ids:
             yield NodesLoaded(section_ids=node_ids, problems=problems)
-
-    async def _load(self, node_ids: tuple[str, ...]) -> NodesLoaded:
-        """Load nodes in a thread, as many as a moment allows, and graft what was read onto the newest library."""
-        loader, library = self.loader, self._state.library
-        assert loader is not None
-        documents = await asyncio.to_thread(_load_for_a_moment, loader, library, node_ids)
-        return self._grow(documents)
 
     def _graft(self, fetched: Fetched) -> NodesLoaded:
         """Graft what was loaded onto the newest library."""

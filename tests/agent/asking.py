@@ -14,7 +14,7 @@ from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Message
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from tests.fakes.scripted_model import Reply, ScriptedModel
+from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 
 WORDS = "Herons stand still in shallow water and wait. "
 DOCUMENT = f"""\
@@ -52,6 +52,14 @@ class Desk:
         last = self.events[-1]
         assert isinstance(last, QuestionAnswered)
         return last
+
+    def opening(self, *titles: str) -> ScriptedReply:
+        """Return a reply that opens sections."""
+        return ScriptedReply(calls=(("expand_sections", {"section_ids": [self.ids[title] for title in titles]}),))
+
+    def quoting(self, title: str, quote: str) -> ScriptedReply:
+        """Return an answer with words of a section."""
+        return ScriptedReply(text=f'It says "{quote}" [{self.ids[title]}].')
 
     @property
     def sent(self) -> tuple[Message, ...]:

@@ -61,9 +61,13 @@ async def test_what_search_found_and_nobody_opened_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "start", ["Not found:", "not found -", "NOT FOUND.", "**Not found:**", "> Not found:", "# Not found"]
+    "start",
+    [
+        *("Not found:", "not found -", "NOT FOUND.", "**Not found:**", "> Not found:", "# Not found"),
+        *("Nicht gefunden:", "Non trouvé :", "No encontrado:", "未找到："),
+    ],
 )
-async def test_not_found_is_known_however_it_is_dressed(start: str) -> None:
+async def test_not_found_is_known_however_it_is_dressed_and_in_the_language_of_the_question(start: str) -> None:
     assert (await answer(make_agent([saying(f"{start} no such thing.")]))).stopped is Stopped.NOT_FOUND
 
 

@@ -8,16 +8,13 @@ from roamtui.conversation.commands import CollapseSections, Origin
 from roamtui.conversation.transcript import Message
 from roamtui.document.tokens import estimate_tokens
 from tests.agent.asking import Desk, make_desk
-from tests.fakes.scripted_model import ScriptedReply
 
 TITLES = ("Herons", "Owls", "Swifts")
 QUOTES = {"Herons": "forty grams", "Owls": "270 degrees", "Swifts": "while it flies"}
 
 
 async def ask_about(desk: Desk, title: str) -> None:
-    calls = (("expand_sections", {"section_ids": [desk.ids[title]]}),)
-    answer = ScriptedReply(text=f'It says "{QUOTES[title]}" [{desk.ids[title]}].')
-    await desk.ask(f"What of {title}?", ScriptedReply(calls=calls), answer)
+    await desk.ask(f"What of {title}?", desk.opening(title), desk.quoting(title, QUOTES[title]))
 
 
 def count(messages: tuple[Message, ...]) -> int:

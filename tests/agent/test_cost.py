@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.approval import Approval, CostApproval
+from roamtui.conversation.approval import CostApproval
 from roamtui.conversation.transcript import Stopped, Usage
 from tests.agent.asking import make_desk
+from tests.conversation.conversations import FakeApprover
 from tests.fakes.scripted_model import ScriptedReply
 
 DEAR = ScriptedReply(text="An answer.", usage=Usage(input_tokens=10, output_tokens=5, cost_usd=0.4, source="provider"))
-
-
-class FakeApprover:
-    """Says what it was told to say, and keeps what it was asked."""
-
-    def __init__(self, *, says: bool) -> None:
-        self._says = says
-        self.asked: list[Approval] = []
-
-    async def approve(self, approval: Approval) -> bool:
-        self.asked.append(approval)
-        return self._says
 
 
 async def test_past_the_cap_a_no_ends_the_question_before_it_is_sent() -> None:

@@ -12,17 +12,9 @@ from tests.conversation.conversations import check_messages
 from tests.fakes.scripted_model import ScriptedReply
 
 
-def opening(desk: Desk, title: str) -> ScriptedReply:
-    return ScriptedReply(calls=(("expand_sections", {"section_ids": [desk.ids[title]]}),))
-
-
-def quoting(desk: Desk, title: str, quote: str) -> ScriptedReply:
-    return ScriptedReply(text=f'It says "{quote}" [{desk.ids[title]}].')
-
-
 async def talk(desk: Desk) -> None:
-    await desk.ask("Herons?", opening(desk, "Herons"), quoting(desk, "Herons", "forty grams"))
-    await desk.ask("Owls?", opening(desk, "Owls"), quoting(desk, "Owls", "270 degrees"))
+    await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams"))
+    await desk.ask("Owls?", desk.opening("Owls"), desk.quoting("Owls", "270 degrees"))
 
 
 async def test_rewinding_restores_what_was_open_and_the_very_transcript(tmp_path: Path) -> None:
@@ -32,7 +24,7 @@ async def test_rewinding_restores_what_was_open_and_the_very_transcript(tmp_path
     sent = desk.model.requests[2].messages
     await desk.agent.session.rewind(2)
     assert desk.agent.session.state.open_ids == (desk.ids["Herons"],)
-    await desk.ask("Owls?", opening(desk, "Owls"), quoting(desk, "Owls", "270 degrees"))
+    await desk.ask("Owls?", desk.opening("Owls"), desk.quoting("Owls", "270 degrees"))
     assert desk.model.requests[4].messages == sent
     saved = store.load(desk.agent.session.state.id)
     assert [exchange.question for exchange in saved.transcript.exchanges] == ["Herons?", "Owls?"]
@@ -46,7 +38,7 @@ async def test_a_fork_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
     before = desk.agent.session.state
     other = desk.agent.session.fork(2)
     desk.agent = Agent(other, desk.model)
-    await desk.ask("Swifts?", opening(desk, "Swifts"), quoting(desk, "Swifts", "while it flies"))
+    await desk.ask("Swifts?", desk.opening("Swifts"), desk.quoting("Swifts", "while it flies"))
     check_messages(desk.sent)
     assert "A heron eats forty grams" in desk.sent[1].text
     assert store.load(before.id).transcript == before.transcript

@@ -21,14 +21,6 @@ from tests.fakes.scripted_model import ScriptedReply
 OVERFLOW = ScriptedReply(error=ModelError("The request is too long for this model.", overflow=True))
 
 
-def opening(desk: Desk, *titles: str) -> ScriptedReply:
-    return ScriptedReply(calls=(("expand_sections", {"section_ids": [desk.ids[title] for title in titles]}),))
-
-
-def quoting(desk: Desk, title: str, quote: str) -> ScriptedReply:
-    return ScriptedReply(text=f'It says "{quote}" [{desk.ids[title]}].')
-
-
 def closed_by_overflow(desk: Desk) -> list[str]:
     return [
         section_id
@@ -40,9 +32,9 @@ def closed_by_overflow(desk: Desk) -> list[str]:
 
 async def test_an_overflow_drops_what_earlier_questions_opened_and_is_tried_once_more() -> None:
     desk = make_desk()
-    await desk.ask("Herons?", opening(desk, "Herons"), quoting(desk, "Herons", "forty grams of fish a day"))
+    await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
     answer = await desk.ask(
-        "Owls?", opening(desk, "Owls"), OVERFLOW, quoting(desk, "Owls", "turns its head by 270 degrees")
+        "Owls?", desk.opening("Owls"), OVERFLOW, desk.quoting("Owls", "turns its head by 270 degrees")
     )
     assert answer.stopped is Stopped.ANSWERED
     assert answer.citations[0].is_verified
@@ -59,10 +51,10 @@ async def test_with_nothing_earlier_the_first_steps_of_the_question_become_stubs
     desk = make_desk()
     answer = await desk.ask(
         "Birds?",
-        opening(desk, "Herons"),
-        opening(desk, "Owls"),
+        desk.opening("Herons"),
+        desk.opening("Owls"),
         OVERFLOW,
-        quoting(desk, "Owls", "turns its head by 270 degrees"),
+        desk.quoting("Owls", "turns its head by 270 degrees"),
     )
     assert answer.citations[0].is_verified
     assert closed_by_overflow(desk) == [desk.ids["Herons"]]
@@ -72,19 +64,19 @@ async def test_with_nothing_earlier_the_first_steps_of_the_question_become_stubs
 
 async def test_a_second_overflow_ends_the_question_with_its_sentence() -> None:
     desk = make_desk()
-    await desk.ask("Herons?", opening(desk, "Herons"), quoting(desk, "Herons", "forty grams of fish a day"))
-    answer = await desk.ask("Owls?", opening(desk, "Owls"), OVERFLOW, OVERFLOW)
+    await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
+    answer = await desk.ask("Owls?", desk.opening("Owls"), OVERFLOW, OVERFLOW)
     assert (answer.stopped, answer.error) == (Stopped.ERROR, "The request is too long for this model.")
-    again = await desk.ask("Swifts?", opening(desk, "Swifts"), quoting(desk, "Swifts", "sleeps while it flies"))
+    again = await desk.ask("Swifts?", desk.opening("Swifts"), desk.quoting("Swifts", "sleeps while it flies"))
     assert again.citations[0].is_verified
     check_messages(desk.sent)
 
 
 async def test_a_pinned_section_survives_an_overflow() -> None:
     desk = make_desk()
-    await desk.ask("Herons?", opening(desk, "Herons"), quoting(desk, "Herons", "forty grams of fish a day"))
+    await desk.ask("Herons?", desk.opening("Herons"), desk.quoting("Herons", "forty grams of fish a day"))
     await pin(desk, "Herons")
-    await desk.ask("Owls?", opening(desk, "Owls"), OVERFLOW, quoting(desk, "Herons", "forty grams of fish a day"))
+    await desk.ask("Owls?", desk.opening("Owls"), OVERFLOW, desk.quoting("Herons", "forty grams of fish a day"))
     assert desk.ids["Herons"] in desk.agent.session.state.open_ids
     assert desk.events[-1].citations[0].is_verified  # type: ignore[union-attr]
     assert "forty grams" in desk.sent[1].text
@@ -99,7 +91,7 @@ async def pin(desk: Desk, title: str) -> None:
 async def test_no_request_passes_a_small_window(window: int) -> None:
     desk = make_desk(window_tokens=window)
     for title, quote in [("Herons", "forty grams"), ("Owls", "270 degrees"), ("Swifts", "while it flies")] * 4:
-        await desk.ask(f"{title}, please?", opening(desk, title), quoting(desk, title, quote))
+        await desk.ask(f"{title}, please?", desk.opening(title), desk.quoting(title, quote))
     assert all(estimate_request(request) <= window for request in desk.model.requests)
     assert all(event.stopped is Stopped.ANSWERED for event in desk.events[-1:])  # type: ignore[union-attr]
 
@@ -118,8 +110,8 @@ async def test_what_the_provider_counts_corrects_what_we_estimate(source: str) -
         return answer
 
     for title, quote in [("Herons", "forty grams"), ("Owls", "270 degrees"), ("Swifts", "while it flies")] * 8:
-        answer = count(quoting(desk, title, f"{quote}{' and more' * 60}"))
-        await desk.ask(f"{title}, {'please' * 60}?", count(opening(desk, title)), answer)
+        answer = count(desk.quoting(title, f"{quote}{' and more' * 60}"))
+        await desk.ask(f"{title}, {'please' * 60}?", count(desk.opening(title)), answer)
     assert (max(counted) <= 12_000) is (source == "provider")
     check_messages(desk.sent)
 

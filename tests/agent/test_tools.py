@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.agent.loop import Agent
-from roamtui.agent.tools.base import read_arguments, read_ids
+from roamtui.agent.prompt import SYSTEM
+from roamtui.agent.tools import make_tools
+from roamtui.agent.tools.base import ToolContext, read_arguments, read_ids
 from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
+from roamtui.conversation.session import Session
+from roamtui.document.library import Library
+from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import SourceError
+from roamtui.libraries import open_library
+from roamtui.outline.structure import find_canonical
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.manual_agent import MANUAL, FakeSearcher, ask, ids, make_agent, model_of, results
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedReply
+from tests.search.libraries import make_folder
 
 
 async def _call(agent: Agent, tool: str, arguments: object) -> ToolFinished:
@@ -253,3 +262,43 @@ def test_any_json_is_read_as_ids_without_an_error(value: object) -> None:
     for arguments in (text, json.dumps(text), text[: len(text) // 2]):
         found = read_ids(read_arguments(arguments), _LIBRARY)
         assert all(isinstance(item, str) and item.strip() == item != "" for item in found)
+
+
+_FILES = {
+    "birds/herons.md": "# Herons\n\nThe heron stands in water.\n\n## Food\n\nA heron eats fish.\n",
+    "birds/owls.md": "# Owls\n\nThe owl turns its head.\n\n## Food\n\nAn owl eats mice and, once, a fish.\n",
+    "fish.md": "# Fish\n\nThe carp swims.\n\n## Size\n\nA carp is long.\n",
+}
+
+
+async def test_documents_are_listed_with_their_opening_some_at_a_time(tmp_path: Path) -> None:
+    for name, text in _FILES.items():
+        path = tmp_path / "animals" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    library = open_library((str(tmp_path / "animals"),))
+    context = ToolContext(session=Session.start(library), searcher=None, room_tokens=20_000)
+
+    async def call(**arguments: object) -> str:
+        return (await make_tools(library, has_search=True)["list_documents"].run(arguments, context)).text
+
+    by_title = {library.title_of(node_id): find_canonical(library, node_id) for node_id in library.root.ids}
+    herons, owls, fish = (by_title[name] for name in ("herons.md", "owls.md", "fish.md"))
+    text = await call()
+    assert text.split("\n")[0] == "Documents 1 to 3 of 3:"
+    assert f"[{herons}] birds > herons.md (9 of 16): " in text
+    assert "The heron stands in water." in text
+    assert text.index(herons) < text.index(owls) < text.index(fish)
+    some = await call(limit="1", offset=1)
+    assert some.split("\n")[0] == "Documents 2 to 2 of 3:"
+    assert some.endswith("(1 more: call list_documents with offset 2.)")
+    assert await call(offset=9) == "There are 3 documents, none after 3."
+
+
+@pytest.mark.parametrize(
+    ("library", "tokens_max"), [(make_library("# A\n"), 700), (make_folder({"a.md": "A.", "b.md": "B."}), 850)]
+)
+def test_our_text_and_the_tools_are_short(library: Library, tokens_max: int) -> None:
+    specs = [tool.spec for tool in make_tools(library, has_search=True).values()]
+    told = "".join(f"{spec.name}{spec.description}{json.dumps(spec.parameters)}" for spec in specs)
+    assert estimate_tokens(SYSTEM) + estimate_tokens(told) <= tokens_max

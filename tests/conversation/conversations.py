@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from roamtui.conversation.approval import Approval
 from roamtui.conversation.commands import (
     CollapseSections,
     Command,
@@ -213,3 +214,15 @@ def locked(path: Path) -> Iterator[None]:
     with path.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+class FakeApprover:
+    """Says what it was told to say, and keeps what it was asked."""
+
+    def __init__(self, *, says: bool) -> None:
+        self.says = says
+        self.asked: list[Approval] = []
+
+    async def approve(self, approval: Approval) -> bool:
+        self.asked.append(approval)
+        return self.says

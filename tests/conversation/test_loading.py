@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.approval import Approval, OriginApproval
+from roamtui.conversation.approval import OriginApproval
 from roamtui.conversation.commands import (
     CollapseSections,
     Command,
@@ -44,6 +44,7 @@ from roamtui.document.build import open_named
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.loader import LoadedBatch, Loader, Report, load_files
+from tests.conversation.conversations import FakeApprover
 from tests.fakes.site import FakeSite, SitePage
 
 BRIEFING = Briefing(system="s", outline="o", model="m")
@@ -87,9 +88,14 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def start(folder: Path) -> tuple[Session, CountingLoader]:
+def open_folder(folder: Path) -> tuple[Library, Loader]:
     library, loader = open_named([str(folder)])
     assert loader is not None
+    return library, loader
+
+
+def start(folder: Path) -> tuple[Session, CountingLoader]:
+    library, loader = open_folder(folder)
     counting = CountingLoader(loader)
     return Session.start(library, loader=counting), counting
 
@@ -162,16 +168,13 @@ async def test_a_file_that_cannot_be_read_fails_with_the_reason_and_is_tried_aga
     a = find(session, "a.md")
     (folder / "a.md").rename(folder / "kept")
     command = ExpandSections(section_ids=(a,), origin=Origin.AGENT)
-    events = await dispatch(session, command)
-    assert isinstance(events[0], NodesLoaded)
-    assert "There is no file" in events[0].problems[0][1]
-    expanded = events[-1]
+    loaded, expanded = await dispatch(session, command)
+    assert isinstance(loaded, NodesLoaded)
     assert isinstance(expanded, SectionsExpanded)
     assert expanded.results[0].status is ExpandStatus.FAILED
+    assert "There is no file" in loaded.problems[0][1]
     assert "There is no file" in expanded.results[0].text
-    by_person = await dispatch(session, ExpandSections(section_ids=(a,), origin=Origin.PERSON))
-    assert isinstance(by_person[-1], SectionsExpanded)
-    assert by_person[-1].results[0].status is ExpandStatus.FAILED
+    assert [one.status for one in await expand(session, "a.md", origin=Origin.PERSON)] == [ExpandStatus.FAILED]
     assert session.state.open == ()
     (folder / "kept").rename(folder / "a.md")
     await dispatch(session, command)
@@ -181,14 +184,11 @@ async def test_a_file_that_cannot_be_read_fails_with_the_reason_and_is_tried_aga
 
 async def test_a_folder_lists_what_is_in_it_and_is_never_open(folder: Path) -> None:
     session, _ = start(folder)
-    sub = find(session, "sub")
-    by_agent = (await dispatch(session, ExpandSections(section_ids=(sub,), origin=Origin.AGENT)))[-1]
-    assert isinstance(by_agent, SectionsExpanded)
-    assert by_agent.results[0].status is ExpandStatus.OPENED
-    assert f"[{find(session, 'c.md')}] c.md" in by_agent.results[0].text
-    by_person = (await dispatch(session, ExpandSections(section_ids=(sub,), origin=Origin.PERSON)))[-1]
-    assert isinstance(by_person, SectionsExpanded)
-    assert by_person.results[0].text == "sub is a folder: open the files in it."
+    [by_agent] = await expand(session, "sub")
+    assert by_agent.status is ExpandStatus.OPENED
+    assert f"[{find(session, 'c.md')}] c.md" in by_agent.text
+    [by_person] = await expand(session, "sub", origin=Origin.PERSON)
+    assert by_person.text == "sub is a folder: open the files in it."
     assert session.state.open == ()
 
 
@@ -206,9 +206,7 @@ async def test_without_a_loader_nothing_is_loaded(folder: Path) -> None:
     library, _ = open_named([str(folder)])
     session = Session.start(library)
     assert [event async for event in session.load_all()] == []
-    events = await dispatch(session, ExpandSections(section_ids=(find(session, "a.md"),), origin=Origin.AGENT))
-    assert isinstance(events[-1], SectionsExpanded)
-    assert events[-1].results[0].status is ExpandStatus.FAILED
+    assert [one.status for one in await expand(session, "a.md")] == [ExpandStatus.FAILED]
 
 
 async def test_the_state_follows_a_document_that_has_to_take_other_ids(
@@ -252,8 +250,7 @@ async def test_a_resumed_conversation_delivers_anew_only_what_stands_in_changed_
     folder: Path, tmp_path: Path
 ) -> None:
     store = Store(tmp_path / "c")
-    library, loader = open_named([str(folder)])
-    assert loader is not None
+    library, loader = open_folder(folder)
     session = Session.start(load_files(library, loader), store=store, loader=loader)
     await session.begin_question("Why?", BRIEFING)
     wanted = (find(session, "a.md"), find(session, "b.md"))
@@ -270,30 +267,12 @@ async def test_a_resumed_conversation_delivers_anew_only_what_stands_in_changed_
     store.close()
 
 
-def open_folder(folder: Path) -> tuple[Library, Loader]:
-    library, loader = open_named([str(folder)])
-    assert loader is not None
-    return library, loader
-
-
 def test_growing_leaves_the_state_before_as_it_was(folder: Path) -> None:
     session, loader = start(folder)
     before = replace(session.state)
     a = find(session, "a.md")
     grow(session.state, {a: loader.load(before.library, a)})
     assert session.state == before
-
-
-class FakeApprover:
-    """Says what it was told to say, and keeps what it was asked."""
-
-    def __init__(self, *, says: bool) -> None:
-        self.says = says
-        self.asked: list[Approval] = []
-
-    async def approve(self, approval: Approval) -> bool:
-        self.asked.append(approval)
-        return self.says
 
 
 def write_list(*urls: str) -> str:

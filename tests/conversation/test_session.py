@@ -67,6 +67,13 @@ def _expand(session: Session, title: str, origin: Origin = Origin.AGENT) -> Expa
 _OUTCOME = QuestionAnswered(answer="Because.", stopped=Stopped.ANSWERED)
 
 
+async def _ask(session: Session, question: str, opened: str = "") -> None:
+    await session.begin_question(question, BRIEFING)
+    if opened:
+        await _do(session, _expand(session, opened))
+    await session.finish_question(_OUTCOME)
+
+
 def test_ids_of_conversations_differ() -> None:
     ids = {make_conversation_id() for _ in range(100)}
     assert len(ids) == 100
@@ -97,8 +104,7 @@ async def test_every_change_is_on_disk_when_it_is_told(session: Session, store: 
 
 
 async def test_what_a_person_opens_is_on_disk_before_it_is_shown(session: Session, store: Store) -> None:
-    await session.begin_question("Why?", BRIEFING)
-    await session.finish_question(_OUTCOME)
+    await _ask(session, "Why?")
     alpha = find(session.state, "Alpha")
     async for _ in session.dispatch(_expand(session, "Alpha", Origin.PERSON)):
         assert [section.section_id for section in store.load(session.state.id).open] == [alpha]
@@ -131,14 +137,11 @@ async def test_a_long_answer_is_written_while_it_comes(session: Session, store: 
 async def test_a_conversation_that_goes_on_elsewhere_becomes_a_new_one(
     session: Session, store: Store, library: Library, path: Path
 ) -> None:
-    await session.begin_question("Why?", BRIEFING)
-    await _do(session, _expand(session, "Alpha"))
-    await session.finish_question(_OUTCOME)
+    await _ask(session, "Why?", "Alpha")
     first_id = session.state.id
     with closing(Store(path)) as elsewhere:
         other = Session.resume(library, first_id, store=elsewhere)
-        await other.begin_question("From the other?", BRIEFING)
-        await other.finish_question(_OUTCOME)
+        await _ask(other, "From the other?")
         events = await session.begin_question("From here?", BRIEFING)
         assert [type(event) for event in events] == [QuestionAsked, SavingReported]
         assert events[1] == SavingReported(
@@ -180,8 +183,7 @@ async def test_a_conversation_that_was_left_unsaved_is_written_later(library: Li
     store = _FakeStore()
     session = Session.start(library, store=store)
     store.failure = "The disk is full."
-    await session.begin_question("Why?", BRIEFING)
-    await session.finish_question(_OUTCOME)
+    await _ask(session, "Why?")
     left = session.state
     session.turn_to(Session.start(library, store=store))
     await session.begin_question("Other?", BRIEFING)
@@ -198,14 +200,12 @@ async def test_one_left_unsaved_that_went_on_elsewhere_becomes_a_new_one(
     library: Library, store: Store, path: Path
 ) -> None:
     session = Session.start(library, store=store)
-    await session.begin_question("One?", BRIEFING)
-    await session.finish_question(_OUTCOME)
+    await _ask(session, "One?")
     left_id = session.state.id
     with closing(Store(path)) as elsewhere:
         other = Session.resume(library, left_id, store=elsewhere)
         with locked(path / f"{left_id}.jsonl"):
-            await session.begin_question("Two?", BRIEFING)
-            await session.finish_question(_OUTCOME)
+            await _ask(session, "Two?")
             session.turn_to(Session.start(library, store=store))
         await other.begin_question("From the other?", BRIEFING)
     await session.begin_question("Three?", BRIEFING)
@@ -218,11 +218,9 @@ async def test_a_conversation_that_was_left_unsaved_can_be_turned_to(
     library: Library, store: Store, path: Path
 ) -> None:
     session = Session.start(library, store=store)
-    await session.begin_question("One?", BRIEFING)
-    await session.finish_question(_OUTCOME)
+    await _ask(session, "One?")
     with locked(path / f"{session.state.id}.jsonl"):
-        await session.begin_question("Two?", BRIEFING)
-        await session.finish_question(_OUTCOME)
+        await _ask(session, "Two?")
         left = session.state
         session.turn_to(Session.start(library, store=store))
         session.turn_to(Session.resume(library, left.id, store=store))
@@ -230,8 +228,7 @@ async def test_a_conversation_that_was_left_unsaved_can_be_turned_to(
 
 
 async def test_looks_of_the_tree_are_saved_along_with_the_next_change(session: Session, store: Store) -> None:
-    await session.begin_question("Why?", BRIEFING)
-    await session.finish_question(_OUTCOME)
+    await _ask(session, "Why?")
     parent = find(session.state, "Parent")
     assert await _do(session, UnfoldNodes(section_ids=(parent,)))
     assert parent not in store.load(session.state.id).unfolded
@@ -249,9 +246,7 @@ async def test_what_changed_nothing_is_not_saved(session: Session, store: Store)
 
 
 async def test_a_conversation_is_resumed_where_it_was_left(session: Session, store: Store, library: Library) -> None:
-    await session.begin_question("Why?", BRIEFING)
-    await _do(session, _expand(session, "Alpha"))
-    await session.finish_question(_OUTCOME)
+    await _ask(session, "Why?", "Alpha")
     resumed = Session.resume(library, session.state.id, store=store)
     assert resumed.state == session.state
     assert resumed.opening_events == ()
@@ -262,9 +257,7 @@ async def test_a_conversation_is_resumed_where_it_was_left(session: Session, sto
 
 
 async def test_resuming_over_a_changed_document_tells_what_is_gone(session: Session, store: Store) -> None:
-    await session.begin_question("Why?", BRIEFING)
-    await _do(session, _expand(session, "Zeta"))
-    await session.finish_question(_OUTCOME)
+    await _ask(session, "Why?", "Zeta")
     changed = make_library(TEXT.partition("## Zeta")[0])
     resumed = Session.resume(changed, session.state.id, store=store)
     assert any(isinstance(event, SectionsClosed) for event in resumed.opening_events)
@@ -395,16 +388,14 @@ async def test_the_budget_follows_the_window_where_it_is_asked_to(library: Libra
 
 async def test_another_conversation_takes_the_place_of_one_that_is_kept(library: Library, store: Store) -> None:
     session = Session.start(library, store=store)
-    await session.begin_question("One?", BRIEFING)
-    await session.finish_question(_OUTCOME)
+    await _ask(session, "One?")
     await _do(session, UnfoldNodes(section_ids=(library.root.ids[0],)))
     one = session.state
     other = Session.start(library, store=store)
     assert session.turn_to(other) == (ConversationChanged(conversation_id=other.state.id),)
     assert session.state is other.state
     assert store.load(one.id).unfolded == one.unfolded, "what was not yet saved is"
-    await session.begin_question("Two?", BRIEFING)
-    await session.finish_question(_OUTCOME)
+    await _ask(session, "Two?")
     session.turn_to(Session.resume(library, one.id, store=store))
     assert session.state == one
     assert [summary.id for summary in store.list()] == [other.state.id, one.id], "leaving it is no change"
@@ -412,8 +403,7 @@ async def test_another_conversation_takes_the_place_of_one_that_is_kept(library:
 
 async def test_a_new_title_is_saved(library: Library, store: Store) -> None:
     session = Session.start(library, store=store)
-    await session.begin_question("One?", BRIEFING)
-    await session.finish_question(_OUTCOME)
+    await _ask(session, "One?")
     assert await session.rename("Ovens") == ()
     assert session.state.title == store.load(session.state.id).title == "Ovens"
     await session.begin_question("Two?", BRIEFING)
@@ -422,9 +412,7 @@ async def test_a_new_title_is_saved(library: Library, store: Store) -> None:
 
 async def test_after_a_reload_the_conversation_goes_on_over_the_new_text(library: Library, store: Store) -> None:
     session = Session.start(library, store=store)
-    await session.begin_question("One?", BRIEFING)
-    await _do(session, _expand(session, "Alpha"))
-    await session.finish_question(_OUTCOME)
+    await _ask(session, "One?", "Alpha")
     changed = make_library(TEXT.replace("alpha-3 ", "ALPHA-3 "))
     assert await session.reload(changed) == (DocumentReloaded(),)
     assert session.state.library is changed
