@@ -75,14 +75,11 @@ class OutlineCommand:
     )
 
     def run(self) -> int:
-        from roamtui.headless.sections import print_outline, print_outline_json
+        from roamtui.headless.sections import print_outline
 
         library = open_library(self.sources, self.web, index=_load_settings().retrieval.index)
         write_notes(library.notes)
-        if self.as_json:
-            print_outline_json(library)
-        else:
-            print_outline(library, budget_tokens=self.budget_tokens)
+        print_outline(library, budget_tokens=self.budget_tokens, as_json=self.as_json)
         return 0
 
 
@@ -175,7 +172,7 @@ class SearchCommand:
     given: Mapping[str, Any] = settings_given("model", "api_base", SEARCH)
 
     def run(self) -> int:
-        from roamtui.headless.sections import print_hits, print_hits_json
+        from roamtui.headless.sections import print_hits
         from roamtui.retrieval import prepare_search
         from roamtui.search.options import SearchMode
 
@@ -189,10 +186,7 @@ class SearchCommand:
         assert searcher is not None
         write_notes(library.notes)
         hits = searcher.search(_read_words(self.query), limit=options.limit or _LIMIT_DEFAULT)
-        if self.as_json:
-            print_hits_json(library, hits, options.mode)
-        else:
-            print_hits(library, hits)
+        print_hits(library, hits, options.mode, as_json=self.as_json)
         return 0
 
 

@@ -1,8 +1,7 @@
 """Citations of an answer: ``[a8a96034]`` marks and quotes in double quotation marks, each looked up by code.
 
-A quote binds to an id in its own sentence, the nearest before it first, else after it; without one to the only section
-that holds its words. An id without a quote is a citation with no quote. What the model was given decides, delivered or
-as an excerpt, not what the document holds.
+A quote without an id in its sentence binds to the only section that holds its words, an id without a quote is a
+citation with none. What the model was given decides, delivered or as an excerpt, not what the document holds.
 """
 
 from __future__ import annotations

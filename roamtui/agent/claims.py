@@ -46,11 +46,6 @@ class Claim:
     anchor: str = ""
     """Of the section's heading, as a link has it."""
 
-    @property
-    def has_section(self) -> bool:
-        """Whether it says more than the source."""
-        return bool(self.section_id or self.anchor)
-
 
 def list_claims(conversation_id: str, exchanges: Iterable[Exchange]) -> tuple[Claim, ...]:
     """Return the quotes of a conversation that stood in the text when it was answered."""

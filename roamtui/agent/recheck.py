@@ -72,7 +72,7 @@ def recheck(claim: Claim, library: Library) -> Finding:
     for number, span in enumerate(spans):
         match = _find_in_sections(claim.quote, span, library)
         if match is not None:
-            is_there = not claim.has_section if expected is None else number == 0
+            is_there = not (claim.section_id or claim.anchor) if expected is None else number == 0
             found = Span(doc=span.doc, start=span.start + match.start, end=span.start + match.end)
             return _describe(claim, Standing.SAME if is_there else Standing.MOVED, found, library)
     for span in spans:

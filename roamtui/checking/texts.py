@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from roamtui.checking.facts import Facts, Finding, Passage, Place
+from roamtui.checking.facts import Facts, Finding, Place
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, resolve_link
@@ -62,7 +62,8 @@ def find_duplicates(facts: Facts) -> Iterator[Finding]:
     for origin, numbers in copies.items():
         passage, copy = facts.passages[origin], facts.passages[numbers[0]]
         more = f" and {len(numbers) - 1} more times" if len(numbers) > 1 else ""
-        message = f"“{_shorten(passage)}” stands also under {copy.place.quoted}, {_name_line(copy.place)}{more}"
+        words = shorten(plain_line(passage.text), _SHOWN)
+        message = f"“{words}” stands also under {copy.place.quoted}, {_name_line(copy.place)}{more}"
         yield Finding(passage.place, message, count=len(numbers))
 
 
@@ -128,7 +129,3 @@ def _is_within(href: str, place: Place, library: Library, targets: frozenset[str
 def _name_line(place: Place) -> str:
     text = place.document.text[: place.offset]
     return f"{place.document.key and f'{place.document.key} '}line {text.count(chr(10)) + 1}"
-
-
-def _shorten(passage: Passage) -> str:
-    return shorten(plain_line(passage.text), _SHOWN)

@@ -1,8 +1,4 @@
-"""What happens in a conversation, told: the one match over events that become words, for every front end.
-
-A front end renders the pieces that it gives: the screen with signs and colours, while an answer is under way as well as
-when its conversation is taken up again; the plain chat and `ask` as lines; the export as Markdown.
-"""
+"""What happens in a conversation, told: the one match over events that become words, for every front end."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ def find_row(document: Document, gold: Gold) -> int | None:
     rows = [index for index in rows if [_fold(title) for title in columns.path(index)][-len(wanted) :] == wanted]
     if gold.line is None:
         return rows[0] if rows else None
-    line = gold.line
-    return min(rows, key=lambda index: abs(_line_of(document, index) - line), default=None)
+    line, starts = gold.line, document.line_starts
+    return min(rows, key=lambda index: abs(line_number_at(starts, columns.starts[index]) - line), default=None)
 
 
 def find_rank(found: Sequence[str], golds: frozenset[str]) -> int | None:
@@ -90,10 +90,6 @@ def _find_line(document: Document, line: int) -> int | None:
     offset = document.line_starts[line - 1]
     row = bisect_right(document.columns.starts, offset, hi=len(document.columns)) - 1
     return row if row >= 0 else None
-
-
-def _line_of(document: Document, row: int) -> int:
-    return line_number_at(document.line_starts, document.columns.starts[row])
 
 
 def _fold(title: str) -> str:

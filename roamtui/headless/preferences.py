@@ -116,7 +116,11 @@ def edit_preferences(path: Path) -> None:
         raise RoamtuiError(f"{error.filename or path}: {error.strerror or error}.") from None
     if status:
         raise RoamtuiError(f"{words[0]} ended with status {status}. See `roamtui preferences` for what is written.")
-    _tell_edited(load_preferences(path))
+    preferences = load_preferences(path)
+    if not preferences.text:
+        write_note("No preferences are written: answers come as before.")
+    else:
+        write_note(preferences.note or "Your preferences count from the next conversation on.")
 
 
 def add_preference(path: Path, text: str) -> str:
@@ -143,10 +147,3 @@ def _append(path: Path, text: str) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
-
-
-def _tell_edited(preferences: Preferences) -> None:
-    if not preferences.text:
-        write_note("No preferences are written: answers come as before.")
-    else:
-        write_note(preferences.note or "Your preferences count from the next conversation on.")

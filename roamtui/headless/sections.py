@@ -19,15 +19,13 @@ if TYPE_CHECKING:
     from roamtui.search.options import SearchMode
 
 
-def print_outline(library: Library, *, budget_tokens: int | None) -> None:
-    """Write the very text that a model reads."""
-    write_text(render_outline(library, budget_tokens=budget_tokens))
-
-
-def print_outline_json(library: Library) -> None:
-    """Write every node of a library as JSON."""
-    rows = (describe_node(library.node(section_id)) for section_id in library.walk())
-    write_json_with_rows({"source": library.source, "title": library.title}, "sections", rows)
+def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool) -> None:
+    """Write the very text that a model reads, or every node of a library as JSON."""
+    if as_json:
+        rows = (describe_node(library.node(section_id)) for section_id in library.walk())
+        write_json_with_rows({"source": library.source, "title": library.title}, "sections", rows)
+    else:
+        write_text(render_outline(library, budget_tokens=budget_tokens))
 
 
 def print_sections(library: Library, section_ids: Sequence[str]) -> None:
@@ -112,14 +110,6 @@ def describe_node(node: Node) -> dict[str, Any]:
     }
 
 
-def print_hits(library: Library, hits: Sequence[Hit]) -> None:
-    """Write hits for a person: id, path, line and the best sentence."""
-    if not hits:
-        write_text("Nothing found. Try other words, or `roamtui outline`.\n")
-        return
-    write_text(list_hits(library, hits))
-
-
 def list_hits(library: Library, hits: Sequence[Hit]) -> str:
     """Return two lines for each hit: rank, id, path and lines; the best sentence."""
     blocks = []
@@ -130,21 +120,22 @@ def list_hits(library: Library, hits: Sequence[Hit]) -> str:
     return "".join(blocks)
 
 
-def print_hits_json(library: Library, hits: Sequence[Hit], mode: SearchMode) -> None:
-    """Write hits as JSON."""
-    found = []
-    for hit in hits:
-        node = library.node(hit.section_id)
-        found.append(
-            {
-                "id": hit.section_id,
-                "doc": node.doc,
-                "path": list(node.path),
-                "score": hit.score,
-                "start_line": node.start_line,
-                "end_line": node.end_line,
-                "snippet": hit.snippet,
-                "why": hit.why,
-            }
-        )
-    write_json({"mode": mode.value, "hits": found})
+def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
+    """Write hits for a person or as JSON: id, path, lines and the best sentence."""
+    if as_json:
+        write_json({"mode": mode.value, "hits": [_describe_hit(library.node(hit.section_id), hit) for hit in hits]})
+    else:
+        write_text(list_hits(library, hits) or "Nothing found. Try other words, or `roamtui outline`.\n")
+
+
+def _describe_hit(node: Node, hit: Hit) -> dict[str, Any]:
+    return {
+        "id": hit.section_id,
+        "doc": node.doc,
+        "path": list(node.path),
+        "score": hit.score,
+        "start_line": node.start_line,
+        "end_line": node.end_line,
+        "snippet": hit.snippet,
+        "why": hit.why,
+    }

@@ -197,9 +197,8 @@ async def test_a_conversation_that_was_left_unsaved_is_written_later(library: Li
 
 
 async def test_one_left_unsaved_that_went_on_elsewhere_becomes_a_new_one(
-    library: Library, store: Store, path: Path
+    session: Session, library: Library, store: Store, path: Path
 ) -> None:
-    session = Session.start(library, store=store)
     await _ask(session, "One?")
     left_id = session.state.id
     with closing(Store(path)) as elsewhere:
@@ -215,9 +214,8 @@ async def test_one_left_unsaved_that_went_on_elsewhere_becomes_a_new_one(
 
 
 async def test_a_conversation_that_was_left_unsaved_can_be_turned_to(
-    library: Library, store: Store, path: Path
+    session: Session, library: Library, store: Store, path: Path
 ) -> None:
-    session = Session.start(library, store=store)
     await _ask(session, "One?")
     with locked(path / f"{session.state.id}.jsonl"):
         await _ask(session, "Two?")
@@ -386,8 +384,9 @@ async def test_the_budget_follows_the_window_where_it_is_asked_to(library: Libra
     assert fixed.state.options.budget_tokens == 7
 
 
-async def test_another_conversation_takes_the_place_of_one_that_is_kept(library: Library, store: Store) -> None:
-    session = Session.start(library, store=store)
+async def test_another_conversation_takes_the_place_of_one_that_is_kept(
+    session: Session, library: Library, store: Store
+) -> None:
     await _ask(session, "One?")
     await _do(session, UnfoldNodes(section_ids=(library.root.ids[0],)))
     one = session.state
@@ -401,8 +400,7 @@ async def test_another_conversation_takes_the_place_of_one_that_is_kept(library:
     assert [summary.id for summary in store.list()] == [other.state.id, one.id], "leaving it is no change"
 
 
-async def test_a_new_title_is_saved(library: Library, store: Store) -> None:
-    session = Session.start(library, store=store)
+async def test_a_new_title_is_saved(session: Session, store: Store) -> None:
     await _ask(session, "One?")
     assert await session.rename("Ovens") == ()
     assert session.state.title == store.load(session.state.id).title == "Ovens"
@@ -410,8 +408,7 @@ async def test_a_new_title_is_saved(library: Library, store: Store) -> None:
     assert session.state.title == "Ovens"
 
 
-async def test_after_a_reload_the_conversation_goes_on_over_the_new_text(library: Library, store: Store) -> None:
-    session = Session.start(library, store=store)
+async def test_after_a_reload_the_conversation_goes_on_over_the_new_text(session: Session, store: Store) -> None:
     await _ask(session, "One?", "Alpha")
     changed = make_library(TEXT.replace("alpha-3 ", "ALPHA-3 "))
     assert await session.reload(changed) == (DocumentReloaded(),)
