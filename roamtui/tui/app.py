@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -45,6 +46,10 @@ _USED_MOST = (
 _PALETTE_HEIGHT_MIN = 6
 _TOLD_SCORE = 0.5
 """Of a command in whose sentence all typed words stand; a good match of a name is more."""
+_REST_SECONDS = 1.0
+"""Without a key; then there is time for the collector's full rounds."""
+_ROUNDS_MAX, _ROUNDS_MIN = 100, 5
+"""Rounds of the middle generation until a full one: while a person types, at the most, and at rest, at the least."""
 _DEFECT = (
     "roamtui: a defect in roamtui stopped it. The conversation is kept: `--continue` goes on with it. Run it again with"
     " ROAMTUI_DEBUG=1 and report what it says.\n"
@@ -122,6 +127,7 @@ class RoamApp(App[None], inherit_bindings=False):
         self.documents: dict[str, MainScreen] = {}
         """A screen for each open document, by the mode that shows it."""
         self._modes_made = 0
+        self._typed_at = 0.0
         self._make_screen(first)
 
     def _make_mode(self, first: FirstContext | None) -> str:
@@ -159,8 +165,13 @@ class RoamApp(App[None], inherit_bindings=False):
         """Put a person's own keys in force."""
         self.add_mode(self.DEFAULT_MODE, self.get_default_screen)  # so late because it would hold up the first paint
         self.set_keymap(self._keys.keymap)
+        self.set_interval(_REST_SECONDS, self._collect_at_rest)
         if not self.documents:
             self._choose(DocumentWanted(self._named))
+
+    def _collect_at_rest(self) -> None:
+        if gc.get_count()[2] >= _ROUNDS_MIN and monotonic() - self._typed_at > _REST_SECONDS:
+            gc.collect()
 
     @on(DocumentWanted)
     def _choose(self, event: DocumentWanted) -> None:
@@ -255,6 +266,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if isinstance(event, events.Paste):
             event.text = plain_text(event.text)
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self._typed_at = monotonic()
             await self._key_order.add(event)
             return
         await super().on_event(event)
@@ -334,7 +346,7 @@ def run_app(app: RoamApp) -> tuple[int, tuple[str, ...]]:
     Raises:
         RoamtuiError: What was named cannot be opened.
     """
-    gc.freeze()  # a large document is never garbage: without it each full collection would take as long as a keypress
+    put_off_collections()
     app.run()
     if app.return_code and not _is_debugging():
         sys.stderr.write(_DEFECT)
@@ -342,6 +354,13 @@ def run_app(app: RoamApp) -> tuple[int, tuple[str, ...]]:
         raise app.failure
     failures = [screen.first.save() for screen in app.documents.values()]
     return app.return_code or 0, tuple(failure for failure in failures if failure)
+
+
+def put_off_collections() -> None:
+    """Have keys seldom wait for the collector: each line that is painted leaves dozens of objects in circles."""
+    gc.freeze()  # a large document is never garbage: without it each full round would take as long as a keypress
+    young, middle, _ = gc.get_threshold()
+    gc.set_threshold(young, middle, _ROUNDS_MAX)
 
 
 def _is_debugging() -> bool:

@@ -41,7 +41,7 @@ from tests.benchmarks.provider_steps import bench_provider_steps
 from tests.benchmarks.readers import bench_readers
 from tests.benchmarks.search_scale import bench_search_scale
 from tests.benchmarks.web_pages import bench_web
-from tests.benchmarks.wide_tree import bench_wide_tree
+from tests.benchmarks.wide_tree import bench_find, bench_wide_tree
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.real_documents import PROJECT_DIR, find_data_dir
 
@@ -200,11 +200,12 @@ LOADS: dict[str, Callable[[], list[Finding]]] = {
     "provider": lambda: bench_provider_steps(make_library(100_000)),
     "conversations": bench_long_conversations,
     "tree": bench_wide_tree,
+    "find": bench_find,
     "growth": bench_growth,
     "search-scale": bench_search_scale,
     "web": bench_web,
 }
-_NEED_DOCUMENTS = {"headings", "tree", "growth", "search-scale"}
+_NEED_DOCUMENTS = {"headings", "tree", "find", "growth", "search-scale"}
 
 
 def describe_machine() -> list[str]:
