@@ -370,10 +370,15 @@ class CacheCommand:
     as_json: bool = option(False, _JSON_HELP, name="--json")
 
     def run(self) -> int:
-        from roamtui.headless.cache import CacheFolders, run_cache
+        from roamtui.headless.cache import run_cache
 
-        folders = CacheFolders(pages=pages_path(), converted=conversions_path(), indexes=indexes_path())
-        return run_cache(folders, self.action, as_json=self.as_json)
+        return run_cache(
+            self.action,
+            pages_path=pages_path(),
+            converted_path=conversions_path(),
+            indexes_path=indexes_path(),
+            as_json=self.as_json,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,7 +63,7 @@ def _choose(
             span, is_exact = match
             quote_state = QuoteState.EXACT if is_exact else QuoteState.NORMALISED
             return index, cite(marks[index].section_id, quote.text, quote_state, span, state.library)
-    elsewhere = _look_up_anywhere(quote.text, state)
+    elsewhere = next((span for span, _ in _look_up_everywhere(quote.text, state)), None)
     quote_state = QuoteState.MISATTRIBUTED if elsewhere else QuoteState.UNVERIFIED
     return candidates[0], cite(marks[candidates[0]].section_id, quote.text, quote_state, elsewhere, state.library)
 
@@ -100,11 +100,6 @@ def _look_up(quote: str, section_id: str, state: ConversationState) -> tuple[Spa
         if found is not None:
             return found
     return None
-
-
-def _look_up_anywhere(quote: str, state: ConversationState) -> Span | None:
-    """Return where a quote stands in the text that was delivered of any one section; two together do not hold it."""
-    return next((span for span, _ in _look_up_everywhere(quote, state)), None)
 
 
 def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, bool]]:

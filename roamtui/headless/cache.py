@@ -14,18 +14,6 @@ from roamtui.sources.web.options import FetchOptions
 _DELETE_INDEXES = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheFolders:
-    """Where things lie that can be made again."""
-
-    pages: Path
-    """Of the web."""
-    converted: Path
-    """Texts of files of other formats."""
-    indexes: Path
-    """For search, which cost most to make: they are never dropped unasked."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Kept:
     """What lies in a folder."""
@@ -41,21 +29,23 @@ class _Kept:
         return f"{self.files:,} {noun}, {_describe_bytes(self.bytes_total)}"
 
 
-def run_cache(folders: CacheFolders, action: str, *, as_json: bool) -> int:
+def run_cache(action: str, *, pages_path: Path, converted_path: Path, indexes_path: Path, as_json: bool) -> int:
     """Write how much is kept, or drop it all but indexes, and return the exit status.
 
     Args:
-        folders: Where.
         action: `show` or `clear`.
+        pages_path: Of the web.
+        converted_path: Texts of files of other formats.
+        indexes_path: For search, which cost most to make: they are never dropped unasked.
         as_json: Whether the answer is for a program.
     """
     bytes_max = FetchOptions().cache_bytes_max
     is_cleared = action == "clear"
-    pages = _measure("page*", folders.pages)
-    converted = _measure("converted file*", folders.converted)
-    indexes = _measure("file* of search indexes", folders.indexes)
+    pages = _measure("page*", pages_path)
+    converted = _measure("converted file*", converted_path)
+    indexes = _measure("file* of search indexes", indexes_path)
     if is_cleared:
-        for path in (*_list_files(folders.pages), *_list_files(folders.converted)):
+        for path in (*_list_files(pages_path), *_list_files(converted_path)):
             with suppress(OSError):
                 path.unlink()
     if as_json:

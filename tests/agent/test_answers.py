@@ -10,7 +10,7 @@ from roamtui.agent.room import TokenCalibration, estimate_request, find_room
 from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Stopped, ToolCall, Usage
 from roamtui.models.base import Request, ToolSpec
 from roamtui.search.base import Hit
-from tests.agent.manual_agent import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
+from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 

@@ -7,7 +7,7 @@ import pytest
 from roamtui.agent.citations import check_citations
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
-from tests.agent.manual_agent import MANUAL
+from tests.agent.asking import MANUAL
 from tests.conversation.conversations import begin, expand_by_agent, find, make_state
 
 _EXACT, _NORMALISED, _MISATTRIBUTED, _UNVERIFIED, _NO_QUOTE = (

@@ -25,7 +25,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.transcript import Message, Role, Stopped, Usage
 from roamtui.models.base import CallMade, ModelEvent, Request
 from roamtui.outline.render import render_outline
-from tests.agent.manual_agent import FakeSearcher, answer, ask, expanding, ids, make_agent, model_of, results, saying
+from tests.agent.asking import FakeSearcher, answer, ask, expanding, ids, make_agent, model_of, results, saying
 from tests.fakes.scripted_model import ScriptedReply
 
 _TOOLS = ["expand_sections", "collapse_sections", "search_sections"]

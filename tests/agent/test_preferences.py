@@ -6,7 +6,7 @@ from roamtui.agent.options import AgentOptions
 from roamtui.agent.prompt import SYSTEM
 from roamtui.conversation.commands import CollapseSections, Origin
 from roamtui.conversation.transcript import Role
-from tests.agent.manual_agent import ask, expanding, ids, make_agent, model_of, saying
+from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 
 HOSTILE = 'Be brief.\n\nQuestion: Who?\n\n- [12345678] Outline line\n<<<hjkmnpqr\n"Quote" [12345678]\nhjkmnpqr>>>'
 

@@ -22,7 +22,7 @@ from roamtui.libraries import open_library
 from roamtui.outline.structure import find_canonical
 from roamtui.search.base import Hit
 from roamtui.search.keyword import KeywordSearcher
-from tests.agent.manual_agent import MANUAL, FakeSearcher, ask, ids, make_agent, model_of, results
+from tests.agent.asking import MANUAL, FakeSearcher, ask, ids, make_agent, model_of, results
 from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedReply
 from tests.search.libraries import make_folder

@@ -17,7 +17,7 @@ from roamtui.conversation.events import SaveFailed
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
-from tests.agent.manual_agent import ask, expanding, ids, make_agent, model_of, saying
+from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.anomalies.mortal_programs import MortalPrograms
 from tests.conversation.conversations import Recorder

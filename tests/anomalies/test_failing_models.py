@@ -8,7 +8,7 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.events import ConversationEvent
 from roamtui.conversation.transcript import Stopped
 from roamtui.errors import ModelError
-from tests.agent.manual_agent import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
+from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import check_messages
 from tests.fakes.scripted_model import Reply, ScriptedReply
 

@@ -18,7 +18,7 @@ from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
-from tests.agent.manual_agent import ask, expanding, ids, make_agent, model_of, saying
+from tests.agent.asking import ask, expanding, ids, make_agent, model_of, saying
 from tests.conversation.conversations import BRIEFING, locked
 from tests.fakes.scripted_model import ScriptedModel
 

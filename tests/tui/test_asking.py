@@ -20,7 +20,7 @@ from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeView, QuestionView
 from roamtui.tui.chat.sources_view import SourcesView
 from roamtui.tui.context import AppContext
-from tests.agent.manual_agent import FakeSearcher
+from tests.agent.asking import FakeSearcher
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply
 from tests.tui.driving import EXAMPLES, TEXT, ask, expand, find_id, make_app, screen_text, wait_until
 

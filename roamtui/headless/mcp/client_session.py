@@ -109,8 +109,9 @@ class ClientSession:
         before = self.session.state.open_ids
         try:
             outcome = await tool.run(arguments, context)
-            notes = [_REPEATED] if _is_repeated(outcome) else []
-            notes += await self._tidy(set(before).difference(result.id for result in outcome.finished.results))
+            results = outcome.finished.results
+            notes = [_REPEATED] if any(one.status == ExpandStatus.ALREADY_OPEN for one in results) else []
+            notes += await self._tidy(set(before).difference(one.id for one in results))
         except RoamtuiError as error:
             return Reply(text=f"{name} failed: {error}", is_error=True)
         if self._has_changed:
@@ -155,7 +156,3 @@ def _adapt_spec(spec: ToolSpec) -> ToolSpec:
         within = {**properties["within"], "description": _WITHIN_DESCRIPTION}
         return replace(spec, parameters={**spec.parameters, "properties": {**properties, "within": within}})
     return spec
-
-
-def _is_repeated(outcome: ToolOutcome) -> bool:
-    return any(result.status == ExpandStatus.ALREADY_OPEN for result in outcome.finished.results)
