@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+
+import pytest
 
 from roamtui.models.offline.model import OfflineModel
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, FirstContext, TuiOptions
 from tests.fakes.scripted_model import ScriptedReply
-from tests.tui.driving import EXAMPLES, make_context, screen_text, wait_until
+from tests.tui.driving import EXAMPLES, make_app, make_context, screen_text, wait_until
 
 
 def make_late_app(context: AppContext, note: Callable[[], None] = lambda: None) -> RoamApp:
@@ -74,3 +77,14 @@ async def test_an_app_can_be_left_before_the_agent_is_made() -> None:
     app.call_later(app.exit)
     await app.run_async(headless=True)
     assert app.return_code == 0
+
+
+@pytest.mark.parametrize("width", [80, 96, 98, 100, 103, 120])
+async def test_the_unit_stands_where_sizes_do(width: int) -> None:
+    app = make_app()
+    async with app.run_test(size=(width, 30)) as pilot:
+        await wait_until(pilot, lambda: "Ovens" in screen_text(app))
+        await pilot.pause()
+        title, line = screen_text(app).split("\n")[1:3]
+        tree = app.main.tree_pane.size.width
+        assert ("tok" in title[:tree]) == bool(re.search(r"\d$", line[:tree].rstrip(" ▕")))

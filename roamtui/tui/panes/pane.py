@@ -16,6 +16,8 @@ from roamtui.tui.tree.line_render import SIZE_WIDTH_MIN
 
 TWO_PANES_COLUMNS = 64
 THREE_PANES_COLUMNS = 150
+_EDGES_WIDTH = 2
+"""Cells of the outline's pane that its lines do not have."""
 HEADER_ROWS = 22
 """Rows from which the header and the line of hints are worth theirs."""
 
@@ -98,7 +100,7 @@ class PaneTitle(Widget):
     def render(self) -> Content:
         tabs = [self._draw_tab(pane) for pane in Pane if pane is self._pane or pane in self._hidden]
         left = Content(" ").join(tabs)
-        unit = f"  {self._unit}" if self._unit and self.size.width > SIZE_WIDTH_MIN else ""
+        unit = f"  {self._unit}" if self._unit and self.size.width >= SIZE_WIDTH_MIN + _EDGES_WIDTH else ""
         room = self.size.width - left.cell_length - 1 - len(unit)
         note = self._choose_note(room - _NOTE_GAP)
         if unit and len(self._notes) > 1 and note.plain != self._notes[0]:  # words of what was found go first

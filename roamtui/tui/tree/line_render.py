@@ -14,7 +14,7 @@ from roamtui.conversation.commands import Origin
 from roamtui.tui.tree.line_looks import LineLook
 from roamtui.tui.tree.visible_lines import Fold
 
-SIZE_WIDTH_MIN = 34
+SIZE_WIDTH_MIN = 33
 """In narrower trees the cells are better spent on titles."""
 _TITLE_WIDTH_MIN = 8
 _SIZE_WIDTH = 5
