@@ -15,7 +15,7 @@ from roamtui.document.node import NodeKind, Span
 from roamtui.document.page_footers import blank_footers
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.annotation import list_heading_ends, list_references
-from roamtui.outline.labels import describe_size, escape, name_node, name_pages, name_shown
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, describe_size, escape, name_node, name_pages, name_shown
 from roamtui.outline.preview import LIMITING
 from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import find_canonical
@@ -141,16 +141,21 @@ def describe_hits(
                 excerpts += spans
                 shown += spans
                 lines += _quote(library, one.source_id, spans)
-    read = {section_id for one in chosen for section_id in (one.section_id, one.source_id)}
-    lines += _name_missing(library, read.union(opened), terms) if chosen else []
+    named = (_find_span(library, section_id) for section_id in (*opened, *(one.section_id for one in chosen)))
+    lines += _name_missing(library, (*named, *shown), terms) if chosen else []
     ids = tuple(one.section_id for members in groups.values() for one in members)
     return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=ids)
 
 
-def _name_missing(library: Library, section_ids: Iterable[str], terms: Sequence[str]) -> list[str]:
-    """Return a line with the words that were looked for and stand in none of the sections."""
-    texts = (f"{library.title_of(i)} {_read(library, library.shown_own_span(i))}" for i in section_ids)
-    held = {term for text in texts for _, term in find_terms(text, terms)}
+def _find_span(library: Library, section_id: str) -> Span:
+    """Return a section with what is below it where opening it gives that too, else its own text."""
+    is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX
+    return library.shown_span(section_id) if is_whole else library.shown_own_span(section_id)
+
+
+def _name_missing(library: Library, spans: Iterable[Span], terms: Sequence[str]) -> list[str]:
+    """Return a line with the words that were looked for and stand in none of these ranges."""
+    held = {term for span in spans for _, term in find_terms(_read(library, span), terms)}
     missing = [term for term in terms if term not in held]
     return [f"(In none of these: {', '.join(missing)}.)"] if missing else []
 
