@@ -10,7 +10,7 @@ from rich.style import Style
 
 from roamtui.conversation.commands import Origin
 from roamtui.tui.tree.line_looks import LineLook
-from roamtui.tui.tree.line_render import Palette, render_line
+from roamtui.tui.tree.line_render import SIZE_WIDTH_MIN, Palette, render_line
 from roamtui.tui.tree.visible_lines import Fold
 
 _PALETTE = Palette(**{field.name: Style.null() for field in fields(Palette)})
@@ -33,7 +33,7 @@ def test_the_page_stands_before_the_size_only_where_the_whole_title_has_room() -
     assert _text(look) == "│ └ ▸ Vacation" + " " * 15 + "p. 57  1.2k"
     assert _text(replace(look, title="Vacation of all who")).endswith("all who    p. 57  1.2k")
     assert "p. 57" not in _text(replace(look, title="Vacation of all who work here"))
-    assert "p. 57" not in _text(look, 33)
+    assert "p. 57" not in _text(look, SIZE_WIDTH_MIN - 1)
 
 
 @pytest.mark.parametrize(
