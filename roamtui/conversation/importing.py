@@ -39,7 +39,8 @@ _BUSY_SECONDS = 5.0
 _EVENTS = {name_event(kind): kind for kind in get_args(ConversationEvent)}
 _EXCHANGE = get_type_hints(Exchange, localns={"ConversationEvent": object})
 del _EXCHANGE["events"]
-_NOTHING = Library(source="", root=parse_document(""))
+NOTHING = Library(source="", root=parse_document(""))
+"""In place of the document of a conversation that is read without it."""
 _ROWS = "SELECT * FROM conversations"
 _EXCHANGES = "SELECT number, data FROM exchanges WHERE conversation_id = ? ORDER BY number"
 
@@ -160,7 +161,7 @@ class _Reader:
 
     def __init__(self, row: Mapping[str, Any]) -> None:
         self._row = row
-        self._state = fold(_NOTHING, ())
+        self._state = fold(NOTHING, ())
         self.is_whole = True
 
     def read(self, exchanges: list[sqlite3.Row]) -> Iterator[ConversationEvent]:

@@ -12,7 +12,7 @@ from threading import Lock
 
 from roamtui.conversation.events import ConversationBegun, ConversationForked, ConversationRenamed
 from roamtui.conversation.fold import apply, fold
-from roamtui.conversation.importing import forget_in_copies, import_database
+from roamtui.conversation.importing import NOTHING, forget_in_copies, import_database
 from roamtui.conversation.index import ConversationSummary, Index
 from roamtui.conversation.log import Log, decode_entries, encode_entries, now
 from roamtui.conversation.log_files import (
@@ -25,15 +25,12 @@ from roamtui.conversation.log_files import (
     prepare_folder,
 )
 from roamtui.conversation.state import ConversationState
-from roamtui.document.library import Library
-from roamtui.document.parse import parse_document
 from roamtui.errors import ContinuedElsewhereError, StoreError
 from roamtui.private_folders import write_private_file
 
 _CLOCK = ".newest"
 """An empty file; its time is that of the newest change, so that the order of changes does not go by the clock."""
 _NO_SUCH = 'There is no conversation "{}". `roamtui conversations` lists them.'
-_NOTHING = Library(source="", root=parse_document(""))
 
 
 class Store:
@@ -102,7 +99,7 @@ class Store:
         Raises:
             StoreError: There is none with this id, or it cannot be read.
         """
-        state = fold(_NOTHING, self.read(conversation_id).events)
+        state = fold(NOTHING, self.read(conversation_id).events)
         return apply(state, state.transcript.exchanges[-1].ending) if state.is_asking else state
 
     def write(self, log: Log) -> None:

@@ -63,15 +63,16 @@ def run_evaluation(
         raise UsageError("name the folder of the documents with --docs.")
     if mode is SearchMode.OFF and make_model is None:
         raise UsageError("search is off, so there is nothing to measure. Choose a --mode, or a --model.")
-    file = read_questions(options.questions)
+    path = options.questions
+    file = read_questions(path)
     write_notes(file.problems)
     if not file.questions:
-        raise SourceError(f"{options.questions} holds no usable question.")
+        raise SourceError(f"{path} holds no usable question.")
     questions = file.questions
     if options.sample is not None:
         questions = sample_questions(questions, options.sample, options.seed)
-    key = RunKey(
-        set=options.name or _name_set(options.questions),
+    key = RunKey(  # a file called questions says nothing: its folder names the set
+        set=options.name or (path.stem if path.stem != "questions" else path.absolute().parent.name),
         scope=options.scope,
         mode=mode.value,
         model=make_model().name if make_model is not None else "",
@@ -92,11 +93,6 @@ def run_evaluation(
     else:
         print_score(score)
     return 0
-
-
-def _name_set(path: Path) -> str:
-    """Return the name of a question set: of its file, or of the folder where the file has a name that says nothing."""
-    return path.stem if path.stem != "questions" else path.absolute().parent.name
 
 
 async def evaluate(plan: Plan, rows_path: Path | None, *, seed: int) -> RunScore:
