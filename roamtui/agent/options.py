@@ -42,9 +42,9 @@ class AgentOptions:
 
     def outline_budget(self, library: Library, window_tokens: int | None) -> int:
         """Return the token budget of a library's outline for a context window."""
-        from roamtui.outline.render import OUTLINE_TOKENS, limit_outline  # noqa: PLC0415 - settings need none of it
+        from roamtui.outline.render import limit_outline  # noqa: PLC0415 - settings need none of it
 
-        return limit_outline(library, window_tokens, tokens=self.outline_tokens or OUTLINE_TOKENS)
+        return limit_outline(library, window_tokens, tokens=self.outline_tokens)
 
     def found_room(self, window_tokens: int | None) -> int | None:
         """Return how many tokens of text search may bring with a question; None for as many as there are."""

@@ -19,6 +19,8 @@ from roamtui.outline.structure import Entry, find_entry, list_roots
 OUTLINE_TOKENS = 700
 """Measured with a strong reader in the model's place: more led to the same answers and cost each request. What is saved
 is better spent on search results: five more of them answer four questions in a hundred more at once."""
+_PAGED_OUTLINE_TOKENS = 1_000
+"""Of what has pages: so many name every Item and statement of a yearly report, which questions about it ask for."""
 _DOCUMENT_SHARE = 0.12
 _OUTLINE_TOKENS_MIN = 400
 _WINDOW_SHARE = 0.1
@@ -62,14 +64,15 @@ _WORTH_MIN = 300
 """Tokens; a smaller node is opened as a whole, so that lines for its parts save nothing."""
 
 
-def limit_outline(library: Library, window_tokens: int | None, *, tokens: int = OUTLINE_TOKENS) -> int:
+def limit_outline(library: Library, window_tokens: int | None, *, tokens: int | None = None) -> int:
     """Return the budget of an outline in tokens.
 
     Args:
         library: What is outlined; of a small one the outline may have a quarter of what it has.
         window_tokens: The model's context window, None where that is unknown.
-        tokens: What it may have at most.
+        tokens: What it may have at most; None for what serves best.
     """
+    tokens = tokens or (_PAGED_OUTLINE_TOKENS if library.root.page_starts else OUTLINE_TOKENS)
     for_roots = len(list_roots(library)) * _ROOT_TOKENS
     budget = max(tokens, min(for_roots, _ROOTS_TOKENS_MAX))
     budget = min(budget, max(_OUTLINE_TOKENS_MIN, int(library.tokens * _DOCUMENT_SHARE)))

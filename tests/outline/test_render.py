@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -99,6 +100,9 @@ def test_a_small_document_and_a_small_window_have_small_outlines() -> None:
     large = make_shape("10,000 flat headings")
     assert limit_outline(large, None) == limit_outline(large, 128_000)
     assert limit_outline(large, 8_000) <= 1_000
+    report = make_library(f"# Report\n\n{write_words(20_000, seed=1)}\n")
+    paged = replace(report, root=replace(report.root, page_starts=(0,)))
+    assert limit_outline(paged, None) > limit_outline(report, None), "Items and statements are asked for by name"
     book = make_library("".join(f"# Part {n}\n\n{write_words(40, seed=n)}\n" for n in range(40)))
     assert limit_outline(book, None) <= sum(book.root.own_tokens) // 4
 
