@@ -94,4 +94,4 @@ def test_settings_reach_the_provider_and_steer_the_outline(
     narrow = server.bodies[0]
     assert (narrow["temperature"], narrow["max_tokens"]) == (0.5, 300)
     assert not {"temperature", "max_tokens"} & wide.keys()
-    assert 2 * len(narrow["messages"][1]["content"]) < len(wide["messages"][1]["content"])
+    assert 3 * len(narrow["messages"][1]["content"]) < 2 * len(wide["messages"][1]["content"])

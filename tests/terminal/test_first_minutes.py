@@ -25,6 +25,7 @@ def _take(pattern: str) -> str:
 
 QUESTION = _take(r'\$ roamtui ask examples/handbook\.md "([^"]+)"')
 WARNING = _take(r'But see, under Exceptions: "([^"]+)"')
+QUOTES = _take(r"(\d/\d quotes found in the text)")
 FOLLOW_UP = _take(r"Other questions to try on `examples/handbook\.md`:\n\n- (.+)")
 
 
@@ -73,7 +74,7 @@ def test_a_question_its_sections_and_its_sentence(open_terminal: OpenTerminal) -
     screen = _see(terminal, "enter asks your question", "esc goes to the outline", "f1 shows every key", "f2 model")
     assert "▸ About the library" in screen
     assert "offline (no language model) ◇ nothing open" in " ".join(screen.split())
-    screen = _ask(terminal, QUESTION, f'"{WARNING}" [2].', "Passages 2/2 quotes found in the text")
+    screen = _ask(terminal, QUESTION, f'"{WARNING}" [2].', f"Passages {QUOTES}")
     assert "▾ ◆ Returns locker ❝⌕" in screen  # what the model opened stands open, and what it cites is marked
     assert re.search(r"◆ \d open", screen)
 
@@ -83,7 +84,7 @@ def test_a_question_its_sections_and_its_sentence(open_terminal: OpenTerminal) -
     _press(terminal, "Tab", "enter show", "r ask again", "y copy answer")
     terminal.type("j", "j")
     screen = _press(terminal, "Enter", "▌3 Reader", "Returns locker › Exceptions", WARNING)
-    assert "Exceptions ¶" in screen
+    assert "Exceptions ❝¶" in screen
     terminal.type("3")
     _press(terminal, "NPage", "▌3 Reader Membership", "▸ Membership ¶")  # on past the section's end
     _press(terminal, "]", "Membership › Tiers and prices", "Tiers and prices ¶")
@@ -114,17 +115,19 @@ def test_what_was_asked_is_resumed(open_terminal: OpenTerminal) -> None:
     again = _start(open_terminal, str(HANDBOOK), 120, 35)
     _see(again, "1 earlier conversation: f4", "◇ nothing open")
     _press(again, "F4", "Conversations · this document · 1", f"{QUESTION}", "1 question", "offline")
-    screen = _press(again, "Enter", "2/2 quotes found in the text", "◆ Returns locker ❝")
+    screen = _press(again, "Enter", QUOTES, "◆ Returns locker ❝")
     assert "nothing open" not in screen
     _quit(again)
     going_on = _start(open_terminal, f"{HANDBOOK} --continue", 120, 35)
-    _see(going_on, f"❯ {QUESTION}", "2/2 quotes found in the text", "◆ Returns locker ❝")
+    _see(going_on, f"❯ {QUESTION}", QUOTES, "◆ Returns locker ❝")
     _quit(going_on)
 
 
 def test_the_same_in_a_small_window(open_terminal: OpenTerminal) -> None:
     terminal = _start(open_terminal, str(HANDBOOK), 60, 20)
-    _ask(terminal, QUESTION, "Returns locker · line 59 ✓")
+    terminal.type("-l", QUESTION)
+    _press(terminal, "Enter", "But see, under Exceptions", "more below · pgdn")
+    _press(terminal, "NPage", QUOTES, "Returns locker · line 59 ✓")
     _press(terminal, "Escape", "▌1 Outline", "◆ Returns locker ❝")
     _press(terminal, "Tab", "▌2 Conversation")
     terminal.type("j", "j")
