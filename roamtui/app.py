@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.arguments import ConversationArguments
 from roamtui.conversation.resume import identify_source, is_gone
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
@@ -30,6 +29,7 @@ from roamtui.models.base import Model
 from roamtui.models.choose import ModelOffer, find_usable_models, make_model
 from roamtui.models.recorded import RecordedModel
 from roamtui.models.secrets import Secrets
+from roamtui.options import ConversationArguments
 from roamtui.retrieval import prepare_search
 from roamtui.settings import Settings
 

@@ -10,8 +10,8 @@ import sys
 
 TYPE_CHECKING = False  # `typing` takes as long to load as all of this
 if TYPE_CHECKING:
-    from roamtui.arguments import AppArguments
     from roamtui.commands import Command
+    from roamtui.options import AppArguments
 
 HELP = """\
 usage: roamtui [SOURCE] [--model M] [--continue]
@@ -99,7 +99,7 @@ def _run(arguments: list[str]) -> int:
 
 def _run_given(words: list[str]) -> int:
     given = read_arguments(words)
-    from roamtui.arguments import AppArguments
+    from roamtui.options import AppArguments
 
     if isinstance(given, AppArguments):
         from roamtui.run_app import run_app
@@ -111,11 +111,11 @@ def _run_given(words: list[str]) -> int:
 
 def read_arguments(words: list[str]) -> AppArguments | Command:
     """Return what was asked for: a command, else the app."""
-    from roamtui.arguments import AppArguments, read_path
+    from roamtui.options import AppArguments
 
-    path = read_path(words)
-    if path is not None:
-        return path
+    if len(words) == 1 and not words[0].startswith("-") and any(mark in words[0] for mark in "./"):
+        # One path and nothing else: loading argparse takes longer than reading the document. No command is named so.
+        return AppArguments(sources=(words[0],))
     from roamtui.commands import COMMANDS
     from roamtui.parser import parse_arguments
 

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from roamtui.arguments import FILES_HELP, SEARCH, SOURCE_HELP, ConversationArguments, WebArguments
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
@@ -29,7 +28,16 @@ from roamtui.locations import (
     preferences_path,
     summaries_path,
 )
-from roamtui.options import option, part, settings_given
+from roamtui.options import (
+    FILES_HELP,
+    SEARCH,
+    SOURCE_HELP,
+    ConversationArguments,
+    WebArguments,
+    option,
+    part,
+    settings_given,
+)
 from roamtui.settings import Settings, load_settings
 
 _LIMIT_DEFAULT = 10

@@ -7,12 +7,12 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from roamtui.arguments import WebArguments
 from roamtui.document.build import WebOptions, is_address, open_named, read_origins
 from roamtui.document.loader import can_load, explain_refusal, find_address, load_files, make_failure
 from roamtui.errors import SourceError, StoreError, UsageError
 from roamtui.headless.output import tell_conversion, write_note
 from roamtui.locations import conversions_path, pages_path, summaries_path
+from roamtui.options import WebArguments
 from roamtui.settings import load_settings
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from typing_extensions import override
 
-from roamtui.arguments import SEARCH
 from roamtui.errors import UsageError
 from roamtui.headless.output import write_text
-from roamtui.options import Option, OptionError, list_options
+from roamtui.options import SEARCH, Option, OptionError, list_options
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings
 

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamtui.arguments import AppArguments, ConversationArguments
 from roamtui.conversation.state import ConversationState, begin_conversation
 from roamtui.document.build import is_address, suggest_address
 from roamtui.document.library import Library
@@ -30,6 +29,7 @@ from roamtui.libraries import (
     shorten_notes,
 )
 from roamtui.locations import config_path, places_path, preferences_path, sites_path, themes_path
+from roamtui.options import AppArguments, ConversationArguments
 from roamtui.search.options import RetrievalOptions
 from roamtui.settings import Settings, load_settings, save_setting
 

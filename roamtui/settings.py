@@ -14,10 +14,9 @@ from typing import Any
 from roamtui.agent.options import ConfidentStart
 from roamtui.conversation.state import KeepOpen, KeepOptions
 from roamtui.errors import RoamtuiError, UsageError
-from roamtui.locations import config_path
+from roamtui.locations import config_path, make_private_folder, write_private_file
 from roamtui.models.options import ModelOptions
 from roamtui.options import ABOVE_ZERO, OptionError, list_options, option
-from roamtui.private_folders import make_private_folder, write_private_file
 from roamtui.search.options import RetrievalOptions
 
 

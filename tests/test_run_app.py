@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from roamtui.app import find_local_models, offer_models
-from roamtui.arguments import AppArguments
 from roamtui.cli import read_arguments
 from roamtui.document.build import build_library
 from roamtui.locations import config_path
+from roamtui.options import AppArguments
 from roamtui.run_app import _choose_reader, _make_options
 from roamtui.settings import Settings, load_settings
 from roamtui.sources.read import RawText, read_source

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from roamtui.private_folders import make_private_folder
+from roamtui.locations import make_private_folder
 
 LOG_SUFFIX = ".jsonl"
 PRIVATE_FILE = 0o600

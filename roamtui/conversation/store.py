@@ -26,7 +26,7 @@ from roamtui.conversation.log_files import (
 )
 from roamtui.conversation.state import ConversationState
 from roamtui.errors import ContinuedElsewhereError, StoreError
-from roamtui.private_folders import write_private_file
+from roamtui.locations import write_private_file
 
 _CLOCK = ".newest"
 """An empty file; its time is that of the newest change, so that the order of changes does not go by the clock."""

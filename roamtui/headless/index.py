@@ -10,6 +10,7 @@ from functools import partial
 from typing import Protocol, runtime_checkable
 
 from roamtui.agent.summarising import SummaryEstimate, SummaryTask, estimate_summaries, plan_summaries, write_summary
+from roamtui.agent.tools.documents import list_files
 from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
 from roamtui.document.tokens import format_tokens
@@ -19,7 +20,6 @@ from roamtui.models.base import Model
 from roamtui.models.choose import OFFLINE
 from roamtui.models.worker.jobs import Target
 from roamtui.search.base import SearchParts
-from roamtui.search.documents import list_files
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance.database import Database, load_summaries, save_summaries
 from roamtui.search.lance.searcher import LanceSearcher, drop_tables

@@ -14,7 +14,7 @@ from pathlib import Path
 from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.headless.output import write_note, write_text
-from roamtui.private_folders import make_private_folder
+from roamtui.locations import make_private_folder
 
 LENGTH_MAX = 4_000
 """Characters that the model is given: about a thousand tokens, sent with every conversation."""

@@ -16,8 +16,7 @@ from pathlib import Path
 from weakref import finalize
 
 from roamtui.document.library import Library
-from roamtui.locations import name_index
-from roamtui.private_folders import make_private_folder
+from roamtui.locations import make_private_folder, name_index
 from roamtui.search.base import IndexLostError
 from roamtui.search.languages import STOP_WORDS
 from roamtui.search.parts import IndexRow, NamesByRun, Part

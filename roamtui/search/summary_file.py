@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from roamtui.errors import StoreError
-from roamtui.private_folders import make_private_folder
+from roamtui.locations import make_private_folder
 
 _WAIT_SECONDS = 10
 _TABLE = """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui.document.library import Library
-from roamtui.private_folders import make_private_folder
+from roamtui.locations import make_private_folder
 from roamtui.search.base import Embedder, EmbedKind, Progress
 from roamtui.search.chunks import Chunk, make_chunks
 

@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from roamtui.private_folders import make_private_folder, write_private_file
+from roamtui.locations import make_private_folder, write_private_file
 from roamtui.tui.reader.messages import ReadingPlace
 
 _SOURCES_MAX = 500

@@ -85,7 +85,7 @@ def test_help_and_version_load_next_to_nothing(option: str) -> None:
 
 def test_the_first_screen_loads_only_what_it_shows() -> None:
     loaded = _list_loaded(
-        "import roamtui.cli, roamtui.arguments, roamtui.run_app, roamtui.tui.app, roamtui.tui.screens.main\n"
+        "import roamtui.cli, roamtui.run_app, roamtui.tui.app, roamtui.tui.screens.main\n"
         "from roamtui.libraries import open_partly\nopen_partly(['examples/handbook.md'])"
     )
     assert "roamtui.tui.screens.main" in loaded

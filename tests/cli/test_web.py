@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from roamtui.arguments import AppArguments
 from roamtui.errors import SourceError
+from roamtui.options import AppArguments
 from roamtui.run_app import run_app
 from tests.cli.conftest import RunCommand
 from tests.fakes.site import FakeSite

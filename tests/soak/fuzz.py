@@ -26,11 +26,11 @@ from textual import events
 
 import roamtui.app
 from roamtui import run_app
-from roamtui.arguments import AppArguments, ConversationArguments
 from roamtui.conversation.fold import fold
 from roamtui.conversation.state import ConversationState
 from roamtui.document.plain import plain_text
 from roamtui.errors import RoamtuiError
+from roamtui.options import AppArguments, ConversationArguments
 from roamtui.settings import load_settings
 from roamtui.tui.actions import ACTIONS
 from roamtui.tui.app import RoamApp

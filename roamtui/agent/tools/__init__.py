@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from roamtui.agent.tools.base import Tool
 from roamtui.agent.tools.collapse import CollapseTool
-from roamtui.agent.tools.documents import DocumentsTool
+from roamtui.agent.tools.documents import DocumentsTool, list_files
 from roamtui.agent.tools.expand import ExpandTool
 from roamtui.agent.tools.search import SearchTool
 from roamtui.document.library import Library
-from roamtui.search.documents import list_files
 
 
 def make_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:

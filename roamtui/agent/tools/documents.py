@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from roamtui.agent.prompt import DOCUMENTS_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_number
 from roamtui.conversation.events import ToolFinished, ToolResult
+from roamtui.document.node import NodeKind
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import (
     OPENING_LENGTH,
@@ -18,7 +19,6 @@ from roamtui.outline.labels import (
     name_shown,
 )
 from roamtui.outline.structure import find_canonical
-from roamtui.search.documents import list_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,3 +87,9 @@ def _describe_single(library: Library) -> str:
     count = len(library)
     sections = f"{count} section{'' if count == 1 else 's'}"
     return f"This is one document: {escape(library.title)} ({sections}). Its outline names all of them."
+
+
+def list_files(library: Library) -> tuple[str, ...]:
+    """Return the ids of the files of a library in order, none for a single document."""
+    kinds = library.root.columns.kinds
+    return tuple(file_id for file_id, kind in zip(library.root.ids, kinds, strict=True) if kind is NodeKind.FILE)

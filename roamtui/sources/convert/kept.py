@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from roamtui import __version__
-from roamtui.private_folders import make_private_folder, write_private_file
+from roamtui.locations import make_private_folder, write_private_file
 from roamtui.sources.convert.converted import Converted
 
 if TYPE_CHECKING:

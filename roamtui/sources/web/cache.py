@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from roamtui.private_folders import make_private_folder, write_private_file
+from roamtui.locations import make_private_folder, write_private_file
 
 _FORMAT = 1
 _SUFFIX = ".page"

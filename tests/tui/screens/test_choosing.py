@@ -10,10 +10,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from roamtui.arguments import AppArguments
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model
 from roamtui.models.choose import ModelOffer
+from roamtui.options import AppArguments
 from roamtui.run_app import _make_options
 from roamtui.settings import Settings, load_settings
 from roamtui.tui.app import RoamApp
