@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
+from roamtui.document.layout import Layout
 from roamtui.document.library import Library
 from roamtui.search.languages import STOP_WORDS
-from roamtui.search.layout import Layout
 from roamtui.search.parts import Part, find_parts, find_titles_above, join_context, telling_title_of
 from roamtui.search.section_store import SectionStore
 from roamtui.search.stem import stem

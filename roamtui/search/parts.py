@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from roamtui.document.document import Document
+from roamtui.document.layout import Layout
 from roamtui.document.node import NodeKind
-from roamtui.search.layout import Layout
 from roamtui.search.query import code_identifier
 from roamtui.search.terms import find_identifiers, normalise, space_out, split_camel_case
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from roamtui.document.layout import Layout
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UnknownSectionError, UsageError
 from roamtui.search.base import Embedder, EmbedKind, Hit, IndexLostError, Progress, SearchParts
@@ -15,7 +16,6 @@ from roamtui.search.chunks import Chunk, make_chunks
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.lance.database import TABLE as SUMMARIES
 from roamtui.search.lance.database import Database, delete_rows, load_summaries, quote, retry_conflicts, tidy_table
-from roamtui.search.layout import Layout
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.parts import Part, find_parts
 from roamtui.search.terms import normalise, query_terms, space_out

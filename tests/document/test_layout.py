@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from roamtui.document.layout import Layout
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.search.layout import Layout
 
 _TEXTS = st.lists(st.sampled_from(["# A\n\n", "## B\n\n", "### C\n\n", "Words.\n\n"]), max_size=8).map("".join)
 
