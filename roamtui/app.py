@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 from roamtui.agent.examples import propose_questions
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.resume import identify_source, is_gone
+from roamtui.conversation.loading import identify_source, is_gone
+from roamtui.conversation.log import Trace
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.store import Store
-from roamtui.conversation.trace import Trace
 from roamtui.document.library import Library
 from roamtui.document.loader import Loader
 from roamtui.document.plain import plain_line

@@ -15,15 +15,9 @@ from roamtui.agent.starting import Start, find_start, is_start_wanted, list_whol
 from roamtui.agent.tools import make_tools
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_arguments
 from roamtui.agent.tools.search import tell_search
-from roamtui.conversation.approval import CostApproval
-from roamtui.conversation.events import (
-    ConversationEvent,
-    QuestionAnswered,
-    ReminderSent,
-    StepStarted,
-    ToolFinished,
-)
-from roamtui.conversation.rebuilding import Briefing
+from roamtui.conversation.commands import CostApproval
+from roamtui.conversation.events import ConversationEvent, QuestionAnswered, ReminderSent, StepStarted, ToolFinished
+from roamtui.conversation.questions import Briefing
 from roamtui.conversation.transcript import Stopped, ToolCall, ToolUse
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError, RoamtuiError, UnknownSectionError

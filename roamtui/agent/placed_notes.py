@@ -9,8 +9,8 @@ from functools import cache, partial
 from roamtui.agent.citations import cite
 from roamtui.agent.claims import Claim
 from roamtui.agent.recheck import Standing, recheck
+from roamtui.conversation.loading import hash_sections
 from roamtui.conversation.notes import Note, hash_place
-from roamtui.conversation.resume import hash_sections
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.lines import normalise_line_ends

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.open_section import Deed, OpenSection
-from roamtui.conversation.transcript import Citation, Step, Stopped, Usage
+from roamtui.conversation.transcript import Citation, Deed, OpenSection, Step, Stopped, Usage
 from roamtui.document.node import Span
 from roamtui.document.plain import shorten
 

@@ -26,11 +26,9 @@ from roamtui.conversation.events import (
     StepRecorded,
     name_event,
 )
-from roamtui.conversation.fold import apply, fold
 from roamtui.conversation.log import DAMAGE, LOST_ANSWER, LOST_QUESTION, Log
-from roamtui.conversation.open_section import OpenSection
-from roamtui.conversation.state import Exchange
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.state import Exchange, apply, fold
+from roamtui.conversation.transcript import OpenSection, Stopped
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 

@@ -1,4 +1,4 @@
-"""`Log`: all that happened in one conversation as lines of JSON, each an event; what a line says is for every version.
+"""`Log`: all that happened in one conversation as lines of JSON in a file that is only ever appended to.
 
 A line that is torn, damaged or of a newer version stays in the file and is passed over; an older version left out
 nothing that a newer one cannot do without, so every field that came later has a default.
@@ -6,10 +6,16 @@ nothing that a newer one cannot do without, so every field that came later has a
 
 from __future__ import annotations
 
+import errno
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import msgspec
@@ -27,6 +33,8 @@ from roamtui.conversation.events import (
     name_event,
 )
 from roamtui.conversation.transcript import Stopped
+from roamtui.errors import UsageError
+from roamtui.locations import make_private_folder
 
 _Event = TypeVar("_Event")
 _KINDS: dict[str, type[ConversationEvent]] = {name_event(kind): kind for kind in get_args(ConversationEvent)}
@@ -137,3 +145,194 @@ def _replace_question(number: int) -> Iterator[ConversationEvent]:
 def now() -> datetime:
     """Return the time as entries have it."""
     return datetime.now(UTC)
+
+
+LOG_SUFFIX = ".jsonl"
+PRIVATE_FILE = 0o600
+_BUSY_SECONDS = 5.0
+_RETRY_SECONDS = 0.01
+_ZEROS = bytes(1 << 16)
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make a folder where it is missing, for its owner alone.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    make_private_folder(folder)
+    if stat.S_IMODE(folder.stat().st_mode) & 0o077:
+        with suppress(OSError):
+            folder.chmod(0o700)
+
+
+@contextmanager
+def open_log(path: Path) -> Iterator[int]:
+    """Open a log for this program alone; a new one that nothing is written to is not left behind.
+
+    Raises:
+        OSError: It cannot be opened, or another program keeps it for too long.
+    """
+    is_new = not path.exists()
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
+    try:
+        os.fchmod(file, PRIVATE_FILE)
+        _lock(file)
+        yield file
+    except BaseException:
+        if is_new and not os.fstat(file).st_size:
+            with suppress(OSError):
+                path.unlink()
+        raise
+    finally:
+        os.close(file)
+    if is_new:
+        _flush(path.parent)
+
+
+def append(file: int, size: int, entries: bytes) -> int:
+    """Write entries at the end, and return the size of the file; a torn entry before them stays a line of its own."""
+    if size and os.pread(file, 1, size - 1) != b"\n":
+        entries = b"\n" + entries
+    try:
+        done = 0
+        while done < len(entries):
+            done += os.write(file, entries[done:])
+        os.fsync(file)
+    except BaseException:
+        with suppress(OSError):
+            os.ftruncate(file, size)
+        raise
+    return size + len(entries)
+
+
+def overwrite(path: Path) -> None:
+    """Delete a file, its bytes first.
+
+    Raises:
+        OSError: It is not there, or cannot be deleted.
+    """
+    file = os.open(path, os.O_WRONLY)
+    try:
+        _lock(file)
+        left = os.fstat(file).st_size
+        while left > 0:
+            left -= os.write(file, _ZEROS[:left])
+        os.fsync(file)
+        path.unlink()
+    finally:
+        os.close(file)
+    _flush(path.parent)
+
+
+def erase_lines(path: Path, is_wanted: Callable[[bytes], bool]) -> None:
+    """Overwrite lines with blanks; all others stay where they are, for programs that write after them.
+
+    Raises:
+        OSError: It is not there, or cannot be written.
+    """
+    file = os.open(path, os.O_RDWR)
+    try:
+        _lock(file)
+        lines = os.pread(file, os.fstat(file).st_size, 0).split(b"\n")
+        content = b"\n".join(b" " * len(line) if is_wanted(line) else line for line in lines)
+        done = 0
+        while done < len(content):
+            done += os.pwrite(file, content[done:], done)
+        os.fsync(file)
+        if not content.strip():
+            os.ftruncate(file, 0)
+    finally:
+        os.close(file)
+
+
+def _lock(file: int) -> None:
+    """Keep other programs from writing a log.
+
+    Raises:
+        OSError: Another one keeps it for too long.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - not on every system
+    except ImportError:
+        return
+    ends = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > ends:
+                raise OSError(errno.EBUSY, "another program keeps it locked") from None
+            time.sleep(_RETRY_SECONDS)
+        else:
+            return
+
+
+def _flush(folder: Path) -> None:
+    """Have the names of a folder on disk, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def explain(error: OSError) -> str:
+    """Return why something failed on disk, in a few words."""
+    return error.strerror or str(error)
+
+
+_START = b'{"event": "conversation_begun"'
+
+
+class Trace:
+    """A file to which what happens is appended along with the log."""
+
+    def __init__(self, path: Path, redact: Callable[[Any], Any]) -> None:
+        """Make the file where it is missing, for its owner alone; a trace that it holds is kept, and more comes after.
+
+        Args:
+            path: The file.
+            redact: Returns a JSON value without secrets.
+
+        Raises:
+            UsageError: It cannot be written, or holds something else.
+        """
+        self._path = path
+        self._redact = redact
+        self._log: Log | None = None
+        self._written = 0
+        self.failure = ""
+        """Why the file is not whole, a sentence; empty while all is well."""
+        try:
+            held = path.read_bytes() if path.is_file() else b""
+            if held and not held.startswith(_START):
+                raise UsageError(f"--trace would write into {path}, which is no trace. Name a new file.")
+            self._append(b"\n" if held and not held.endswith(b"\n") else b"")
+            if path.is_file():
+                path.chmod(PRIVATE_FILE)
+        except OSError as error:
+            raise UsageError(f"--trace cannot write {path}: {explain(error)}. Name another file.") from None
+
+    def write(self, log: Log) -> None:
+        """Append what is new in a log, all of another one; where that fails the trace ends, and `failure` says so."""
+        if log is not self._log:
+            self._log, self._written = log, 0
+        count = len(log.events)
+        entries = encode_entries(log.events[self._written : count], now()).splitlines()
+        if self.failure or not entries:
+            return
+        try:
+            self._append("".join(f"{json.dumps(self._redact(json.loads(line)))}\n" for line in entries).encode("ascii"))
+            self._written = count
+        except OSError as error:
+            self.failure = f"The trace {self._path} ends here: {explain(error)}."
+
+    def _append(self, entries: bytes) -> None:
+        file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
+        try:
+            while entries:
+                entries = entries[os.write(file, entries) :]
+        finally:
+            os.close(file)

@@ -14,9 +14,19 @@ from pathlib import Path
 from threading import Lock
 
 from roamtui.conversation.events import EntrySkipped
-from roamtui.conversation.log import decode_entry, describe_damage, encode_entry, now
-from roamtui.conversation.log_files import LOG_SUFFIX, append, erase_lines, explain, open_log, prepare_folder
-from roamtui.conversation.resume import identify_source, list_links_to
+from roamtui.conversation.loading import identify_source, list_links_to
+from roamtui.conversation.log import (
+    LOG_SUFFIX,
+    append,
+    decode_entry,
+    describe_damage,
+    encode_entry,
+    erase_lines,
+    explain,
+    now,
+    open_log,
+    prepare_folder,
+)
 from roamtui.conversation.transcript import Citation
 from roamtui.conversation.update import hash_own_text
 from roamtui.document.library import Library

@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from threading import Lock, Thread
 
-from roamtui.conversation.approval import Approver, Denier
-from roamtui.conversation.commands import Command, FoldNodes, ReadSection, UnfoldNodes
+from roamtui.conversation.commands import Approver, Command, Denier, FoldNodes, ReadSection, UnfoldNodes
 from roamtui.conversation.events import (
     ConversationChanged,
     ConversationEvent,
@@ -28,27 +27,32 @@ from roamtui.conversation.events import (
     list_news,
     strip,
 )
-from roamtui.conversation.fold import apply_all, fold
-from roamtui.conversation.loading import Fetched, Fetching, carry_pages, find_needed, grow, needs_page, open_links
-from roamtui.conversation.log import Log
-from roamtui.conversation.questions import (
-    begin_question,
-    finish_question,
-    fork,
-    open_budget,
-    rewind,
+from roamtui.conversation.loading import (
+    Fetched,
+    Fetching,
+    carry_pages,
+    find_needed,
+    fork_events,
+    grow,
+    list_needed_links,
+    needs_page,
+    note_document,
+    open_links,
+    reload_state,
+    resume_state,
 )
-from roamtui.conversation.rebuilding import Briefing, shrink
-from roamtui.conversation.resume import fork_events, list_needed_links, note_document, reload_state, resume_state
+from roamtui.conversation.log import Log, Trace
+from roamtui.conversation.questions import Briefing, begin_question, finish_question, fork, open_budget, rewind, shrink
 from roamtui.conversation.state import (
     ConversationState,
     KeepOptions,
+    apply_all,
     begin_conversation,
+    fold,
     make_conversation_id,
     tell_beginning,
 )
 from roamtui.conversation.store import Store
-from roamtui.conversation.trace import Trace
 from roamtui.conversation.transcript import Step
 from roamtui.conversation.update import Update, note_deed, update
 from roamtui.document.document import Document

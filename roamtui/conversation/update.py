@@ -35,10 +35,8 @@ from roamtui.conversation.events import (
     SectionsMarked,
     SectionsPinned,
 )
-from roamtui.conversation.fold import apply_all
-from roamtui.conversation.open_section import Deed, OpenSection
-from roamtui.conversation.state import ConversationState
-from roamtui.conversation.transcript import Citation
+from roamtui.conversation.state import ConversationState, apply_all
+from roamtui.conversation.transcript import Citation, Deed, OpenSection
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from roamtui.agent.placed_notes import place_notes, render_notes
+from roamtui.conversation.loading import identify_source
 from roamtui.conversation.notes import Notes, count_notes
-from roamtui.conversation.resume import identify_source
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line
 from roamtui.errors import RoamtuiError, UsageError

@@ -13,7 +13,7 @@ import sys
 from contextlib import aclosing, suppress
 from typing import assert_never
 
-from roamtui.conversation.approval import Approval, CostApproval, OriginApproval
+from roamtui.conversation.commands import Approval, CostApproval, OriginApproval
 from roamtui.conversation.events import AnswerStreamed, ConversationEvent, QuestionAnswered, QuestionAsked, StepStarted
 from roamtui.conversation.narration import write_lines
 from roamtui.conversation.transcript import Stopped

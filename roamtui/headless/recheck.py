@@ -10,7 +10,7 @@ from typing import Any
 
 from roamtui.agent.claims import Claim, find_named_source, list_claims, read_claims
 from roamtui.agent.recheck import Standing, mark_changes, recheck
-from roamtui.conversation.resume import list_needed_links
+from roamtui.conversation.loading import list_needed_links
 from roamtui.conversation.store import Store
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line

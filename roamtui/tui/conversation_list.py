@@ -10,8 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from roamtui.conversation import export
-from roamtui.conversation.index import ConversationSummary
-from roamtui.conversation.store import Store
+from roamtui.conversation.store import ConversationSummary, Store
 from roamtui.document.plain import plain_line
 from roamtui.errors import StoreError
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.approval import Approver
+from roamtui.conversation.commands import Approver
 from roamtui.conversation.events import ConversationEvent, QuestionAnswered
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, KeepOptions

@@ -13,8 +13,8 @@ from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import AnswerStreamed, ConversationEvent, LoadingProgressed, ThinkingStreamed
+from roamtui.conversation.log import Trace
 from roamtui.conversation.session import Session
-from roamtui.conversation.trace import Trace
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import RoamtuiError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.approval import CostApproval
+from roamtui.conversation.commands import CostApproval
 from roamtui.conversation.transcript import Stopped, Usage
 from tests.agent.asking import make_desk
 from tests.conversation.conversations import FakeApprover

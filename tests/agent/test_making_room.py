@@ -10,7 +10,7 @@ import pytest
 from roamtui.agent.room import estimate_request
 from roamtui.conversation.commands import PinSections
 from roamtui.conversation.events import CloseReason, SectionsClosed
-from roamtui.conversation.fold import DROPPED
+from roamtui.conversation.state import DROPPED
 from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.errors import ModelError
 from roamtui.models.base import Request

@@ -25,7 +25,7 @@ from tests.fakes.scripted_model import ScriptedModel
 
 @pytest.fixture(autouse=True)
 def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.conversation.log_files._BUSY_SECONDS", 0.02)
+    monkeypatch.setattr("roamtui.conversation.log._BUSY_SECONDS", 0.02)
 
 
 class _CopyingStore(Store):
@@ -122,7 +122,7 @@ async def test_a_store_that_was_closed_is_told_and_does_not_stop_the_conversatio
 async def test_cancelling_waits_for_no_locked_log_and_is_on_disk_soon_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("roamtui.conversation.log_files._BUSY_SECONDS", 30)
+    monkeypatch.setattr("roamtui.conversation.log._BUSY_SECONDS", 30)
     path = tmp_path / "conversations"
     with closing(Store(path)) as store:
         session = make_agent(store=store).session

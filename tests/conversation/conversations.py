@@ -7,14 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from roamtui.conversation.approval import Approval
-from roamtui.conversation.commands import (
-    CollapseSections,
-    Command,
-    ExpandSections,
-    Origin,
-    PinSections,
-)
+from roamtui.conversation.commands import Approval, CollapseSections, Command, ExpandSections, Origin, PinSections
 from roamtui.conversation.events import (
     ConversationBegun,
     ConversationEvent,
@@ -23,12 +16,10 @@ from roamtui.conversation.events import (
     SectionsExpanded,
     StepRecorded,
 )
-from roamtui.conversation.fold import apply, apply_all, fold
+from roamtui.conversation.loading import note_document
 from roamtui.conversation.log import Log
-from roamtui.conversation.questions import begin_question, finish_question
-from roamtui.conversation.rebuilding import Briefing
-from roamtui.conversation.resume import note_document
-from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
+from roamtui.conversation.questions import Briefing, begin_question, finish_question
+from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions, apply, apply_all, fold
 from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, Stopped, ToolCall, ToolUse
 from roamtui.conversation.update import Update, update
 from roamtui.document.library import Library

@@ -16,9 +16,8 @@ from roamtui.conversation.commands import (
     PinSections,
     UndoDeed,
 )
-from roamtui.conversation.fold import apply_all
-from roamtui.conversation.open_section import OpenSection
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import ConversationState, apply_all
+from roamtui.conversation.transcript import OpenSection
 from roamtui.conversation.update import note_deed
 from tests.conversation.conversations import ask, begin, do, find, finish, make_library, make_state, read_all, step
 

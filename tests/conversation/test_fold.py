@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.conversation import fold as fold_module
 from roamtui.conversation.commands import (
     CloseAgentSections,
     CollapseSections,
@@ -22,11 +20,9 @@ from roamtui.conversation.commands import (
     UnfoldNodes,
 )
 from roamtui.conversation.events import ConversationBegun, ConversationEvent, QuestionAnswered, StepRecorded
-from roamtui.conversation.fold import apply, apply_all, fold
-from roamtui.conversation.questions import begin_question, finish_question, fork, rewind
-from roamtui.conversation.rebuilding import shrink
-from roamtui.conversation.resume import reload_state
-from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
+from roamtui.conversation.loading import reload_state
+from roamtui.conversation.questions import begin_question, finish_question, fork, rewind, shrink
+from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions, apply, apply_all, fold
 from roamtui.conversation.transcript import Citation, QuoteState, Step, Stopped, ToolCall, ToolUse
 from roamtui.conversation.update import Update, update
 from roamtui.document.node import Span
@@ -110,6 +106,4 @@ def test_what_happened_gives_the_state(deeds: list[tuple[str, tuple[str, ...]]],
         state, events = _DEEDS[name](before, ids)
         assert apply_all(replace(before, library=state.library), events) == state
         happened += events
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fold_module, "_HELD", 2)
-        assert fold(state.library, happened, options) == state
+    assert fold(state.library, happened, options) == state

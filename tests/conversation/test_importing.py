@@ -22,8 +22,8 @@ from roamtui.conversation.events import (
     SectionsSearched,
 )
 from roamtui.conversation.importing import _decode_exchange
+from roamtui.conversation.loading import resume_state
 from roamtui.conversation.log import LOST_QUESTION
-from roamtui.conversation.resume import resume_state
 from roamtui.conversation.state import KeepOptions
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped

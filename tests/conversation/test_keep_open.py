@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import CloseReason, SectionsClosed
-from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.questions import BUDGET_TOKENS_MAX, choose_closing, open_budget
 from roamtui.conversation.state import ConversationState, Exchange, KeepOpen, Transcript
-from roamtui.conversation.transcript import Stopped
+from roamtui.conversation.transcript import OpenSection, Stopped
 from tests.benchmarks.keep_open import BUDGET_TOKENS, simulate
 from tests.conversation.conversations import (
     ask,

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.approval import OriginApproval
 from roamtui.conversation.commands import (
     CollapseSections,
     Command,
     ExpandSections,
     FoldNodes,
     Origin,
+    OriginApproval,
     PinSections,
     ReadSection,
     UnfoldNodes,
@@ -34,7 +34,7 @@ from roamtui.conversation.events import (
     SectionsExpanded,
 )
 from roamtui.conversation.loading import find_needed, grow
-from roamtui.conversation.rebuilding import Briefing
+from roamtui.conversation.questions import Briefing
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import find_first_unfolded
 from roamtui.conversation.store import Store

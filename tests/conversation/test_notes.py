@@ -19,7 +19,7 @@ LIBRARY = make_library()
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("roamtui.conversation.log_files._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("roamtui.conversation.log._BUSY_SECONDS", 0.05)
     return tmp_path / "data" / "notes"
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import CloseReason, SectionsClosed, list_news
-from roamtui.conversation.fold import DROPPED
-from roamtui.conversation.rebuilding import shrink
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.questions import shrink
+from roamtui.conversation.state import DROPPED, ConversationState
 from roamtui.conversation.transcript import Role
 from tests.conversation.conversations import (
     BRIEFING,

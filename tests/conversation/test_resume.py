@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from roamtui.conversation.commands import CollapseSections, ExpandSections, Origin, ReadSection
 from roamtui.conversation.events import CloseReason, ConversationEvent, DraftRecorded, SectionsClosed, keep_event
+from roamtui.conversation.loading import reload_state, resume_state
 from roamtui.conversation.questions import rewind
-from roamtui.conversation.resume import reload_state, resume_state
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Stopped
 from roamtui.conversation.update import update

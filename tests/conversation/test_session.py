@@ -23,10 +23,9 @@ from roamtui.conversation.events import (
     SectionsClosed,
     SectionsExpanded,
 )
-from roamtui.conversation.fold import fold
 from roamtui.conversation.log import Log
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import KeepOpen, KeepOptions, make_conversation_id
+from roamtui.conversation.state import KeepOpen, KeepOptions, fold, make_conversation_id
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse
 from roamtui.document.library import Library
@@ -41,7 +40,7 @@ def library() -> Library:
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("roamtui.conversation.log_files._BUSY_SECONDS", 0.02)
+    monkeypatch.setattr("roamtui.conversation.log._BUSY_SECONDS", 0.02)
     return tmp_path / "conversations"
 
 

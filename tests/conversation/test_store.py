@@ -12,16 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.events import (
-    ConversationForked,
-    EntrySkipped,
-    QuestionAsked,
-    TranscriptRebuilt,
-)
+from roamtui.conversation.events import ConversationForked, EntrySkipped, QuestionAsked, TranscriptRebuilt
 from roamtui.conversation.export import render_markdown
+from roamtui.conversation.loading import identify_source, resume_state
 from roamtui.conversation.log import LOST_QUESTION, Log, decode_entries
 from roamtui.conversation.questions import rewind
-from roamtui.conversation.resume import identify_source, resume_state
 from roamtui.conversation.state import KeepOptions
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
@@ -31,7 +26,7 @@ from tests.conversation.conversations import Recorder, begin, check_messages, lo
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("roamtui.conversation.log_files._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("roamtui.conversation.log._BUSY_SECONDS", 0.05)
     return tmp_path / "data" / "conversations"
 
 

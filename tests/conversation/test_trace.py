@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.log import Log, decode_entries
-from roamtui.conversation.trace import Trace
+from roamtui.conversation.log import Log, Trace, decode_entries
 from roamtui.errors import UsageError
 from roamtui.models.secrets import Secrets
 from tests.conversation.conversations import Recorder

@@ -44,8 +44,7 @@ from roamtui.conversation.events import (
     ToolFinished,
     ToolResult,
 )
-from roamtui.conversation.open_section import Deed
-from roamtui.conversation.transcript import QuoteState, Stopped, Usage
+from roamtui.conversation.transcript import Deed, QuoteState, Stopped, Usage
 from roamtui.headless.event_lines import describe_event, print_event
 from tests.real_documents import PROJECT_DIR
 

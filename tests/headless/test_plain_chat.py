@@ -12,7 +12,7 @@ import pytest
 from typing_extensions import override
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.approval import CostApproval
+from roamtui.conversation.commands import CostApproval
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Role, Stopped

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
 from roamtui.conversation.events import QuestionAnswered, SaveFailed
+from roamtui.conversation.log import Trace
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
-from roamtui.conversation.trace import Trace
 from roamtui.conversation.transcript import Usage
 from roamtui.document.build import open_named
 from roamtui.errors import ModelError, UsageError

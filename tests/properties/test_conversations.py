@@ -27,9 +27,9 @@ from roamtui.conversation.commands import (
     UndoDeed,
     UnfoldNodes,
 )
+from roamtui.conversation.loading import resume_state
 from roamtui.conversation.log import Log, decode_entries, encode_entries, now
-from roamtui.conversation.rebuilding import is_held
-from roamtui.conversation.resume import resume_state
+from roamtui.conversation.questions import is_held
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
 from roamtui.conversation.store import Store

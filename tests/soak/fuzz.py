@@ -26,8 +26,7 @@ from textual import events
 
 import roamtui.app
 from roamtui import run_app
-from roamtui.conversation.fold import fold
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.state import ConversationState, fold
 from roamtui.document.plain import plain_text
 from roamtui.errors import RoamtuiError
 from roamtui.options import AppArguments, ConversationArguments

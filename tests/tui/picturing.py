@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from roamtui.agent.loop import Agent
-from roamtui.conversation.approval import Approval
+from roamtui.conversation.commands import Approval
 from roamtui.conversation.store import Store
 from roamtui.errors import ModelError
 from roamtui.search.keyword import KeywordSearcher

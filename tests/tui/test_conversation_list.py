@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.index import ConversationSummary
-from roamtui.conversation.store import Store
+from roamtui.conversation.store import ConversationSummary, Store
 from roamtui.tui.conversation_list import (
     ConversationList,
     delete_all,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation.log import Trace
 from roamtui.conversation.session import Session
-from roamtui.conversation.trace import Trace
 from roamtui.document.build import build_library
 from roamtui.models.recorded import RecordedModel
 from roamtui.sources.read import RawText

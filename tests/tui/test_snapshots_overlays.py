@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.conversation.approval import CostApproval, OriginApproval
+from roamtui.conversation.commands import CostApproval, OriginApproval
 from roamtui.conversation.store import Store
 from tests.tui.picturing import (
     LARGE,

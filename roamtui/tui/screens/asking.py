@@ -11,8 +11,7 @@ from textual.screen import Screen
 from textual.worker import Worker
 from typing_extensions import override
 
-from roamtui.conversation.approval import Approval, Approver, CostApproval, OriginApproval
-from roamtui.conversation.commands import ExpandSections, Origin
+from roamtui.conversation.commands import Approval, Approver, CostApproval, ExpandSections, Origin, OriginApproval
 from roamtui.conversation.state import Exchange
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten

@@ -19,11 +19,10 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.conversation.index import ConversationSummary
-from roamtui.conversation.resume import identify_source, is_gone
+from roamtui.conversation.loading import identify_source, is_gone
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.store import Store
+from roamtui.conversation.store import ConversationSummary, Store
 from roamtui.errors import StoreError
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import describe_failure

@@ -18,8 +18,8 @@ from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.agent.placed_notes import PlacedNote, cite_place, describe_place, name_path, place_notes, render_notes
+from roamtui.conversation.loading import identify_source
 from roamtui.conversation.notes import Notes, make_note
-from roamtui.conversation.resume import identify_source
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import StoreError

@@ -17,7 +17,7 @@ from textual.widget import Widget
 
 from roamtui.agent.quotes import find_quote
 from roamtui.conversation.commands import Command, ReadSection
-from roamtui.conversation.resume import identify_source
+from roamtui.conversation.loading import identify_source
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation

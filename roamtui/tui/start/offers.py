@@ -16,7 +16,7 @@ from roamtui.locations import find_resource_dir, shorten_path
 from roamtui.sources.listing import is_document_name, is_skipped_folder, order_name
 
 if TYPE_CHECKING:
-    from roamtui.conversation.index import ConversationSummary
+    from roamtui.conversation.store import ConversationSummary
 
 _CONVERSATIONS_SHOWN = 8
 _SOURCES_SHOWN = 8
@@ -104,7 +104,7 @@ def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tu
         summaries: Saved conversations, the one changed last first.
         own_sites: A person's own list of sites; it need not be there.
     """
-    from roamtui.conversation.resume import is_gone  # noqa: PLC0415 - the screen stands before it is needed
+    from roamtui.conversation.loading import is_gone  # noqa: PLC0415 - the screen stands before it is needed
 
     known = [summary for summary in summaries if not (summary.source.startswith("-") or is_gone(summary.source))]
     problem = ""

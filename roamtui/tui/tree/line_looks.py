@@ -10,8 +10,8 @@ from functools import cached_property
 
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import ExpandStatus, SectionsExpanded
-from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.transcript import OpenSection
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.document.tokens import format_tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from roamtui.conversation.index import ConversationSummary
+from roamtui.conversation.store import ConversationSummary
 from roamtui.tui.start.offers import OfferGroup, list_offers
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.open_section import OpenSection
 from roamtui.conversation.state import ConversationState
+from roamtui.conversation.transcript import OpenSection
 from roamtui.document.columns import Row, build_columns
 from roamtui.document.document import Document
 from roamtui.document.library import Library
