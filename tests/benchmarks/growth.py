@@ -1,14 +1,13 @@
-"""How cost grows: opening by size; outline and expansion by number of sections, with which they must not grow."""
+"""How the costs of opening, outline and expansion grow with the number of sections; the last two must not."""
 
 from __future__ import annotations
 
-import gzip
 import math
 import random
 import runpy
 from collections.abc import Callable
 from functools import partial
-from statistics import median
+from statistics import linear_regression, median
 from time import process_time
 
 from roamtui.conversation.commands import ExpandSections, Origin
@@ -17,10 +16,9 @@ from roamtui.conversation.update import update
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.outline.render import render_outline
-from tests.benchmarks.findings import Finding
+from tests.benchmarks.measuring import Finding
 from tests.real_documents import find_data_dir
 
-_MEGABYTES = (0.1, 1, 10, 50)
 _SECTIONS = (1_000, 10_000, 100_000)
 _SHAPES = ("tree", "flat", "deep")
 _TURNS = 9
@@ -29,17 +27,9 @@ _OUTLINE_SECONDS_MAX = 0.02
 _EXPAND_SECONDS_MAX = 0.005
 
 
-def fit_exponent(sizes: list[float], seconds: list[float]) -> float:
-    """Return the slope of the line through the logarithms: 1 where twice the size costs twice the time."""
-    xs, ys = [math.log(size) for size in sizes], [math.log(max(value, 1e-6)) for value in seconds]
-    x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
-    slope = sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys, strict=True))
-    return slope / sum((x - x_mean) ** 2 for x in xs)
-
-
 def bench_growth() -> list[Finding]:
     """Return the processor time of each at each size, and the exponents."""
-    return [*_bench_sizes(), *(finding for shape in _SHAPES for finding in _bench_sections(shape))]
+    return [finding for shape in _SHAPES for finding in _bench_sections(shape)]
 
 
 def _measure(work: Callable[[], object], turns: int = _TURNS) -> float:
@@ -49,19 +39,6 @@ def _measure(work: Callable[[], object], turns: int = _TURNS) -> float:
         work()
         seconds.append(process_time() - start)
     return median(seconds)
-
-
-def _bench_sizes() -> list[Finding]:
-    with gzip.open(find_data_dir() / "perf" / "mdn-concat-50mb.md.gz", "rt", encoding="utf-8", newline="") as file:
-        text = file.read()
-    sizes = [min(len(text), int(size * 1_000_000)) for size in _MEGABYTES]
-    seconds = [_measure(partial(parse_document, text[:size]), 3) for size in sizes]
-    findings = [
-        Finding(what=f"open {size:g} MB: headings, lines, levels", value=_format(value))
-        for size, value in zip(_MEGABYTES, seconds, strict=True)
-    ]
-    exponent = fit_exponent([float(size) for size in sizes], seconds)
-    return [*findings, Finding(what="open: exponent over megabytes", value=f"{exponent:.2f}")]
 
 
 def _bench_sections(shape: str) -> list[Finding]:
@@ -100,12 +77,13 @@ def _expand_anywhere(library: Library) -> Callable[[], object]:
 
 def _tell(what: str, seconds: list[float], seconds_max: float | None = None) -> list[Finding]:
     """Return the time at the largest size, and how it grew to there."""
-    counts = [float(count) for count in _SECTIONS]
+    logarithms = [math.log(max(value, 1e-6)) for value in seconds]
+    exponent = linear_regression([math.log(count) for count in _SECTIONS], logarithms).slope
     grown = ", ".join(map(_format, seconds[:-1]))
     goal = f"≤ {seconds_max * 1_000:g} ms" if seconds_max is not None else ""
     return [
         Finding(
-            what=f"{what} ({grown}, exponent {fit_exponent(counts, seconds):.2f})",
+            what=f"{what} ({grown}, exponent {exponent:.2f})",
             value=_format(seconds[-1]),
             goal=goal,
             is_met=seconds_max is None or seconds[-1] <= seconds_max,

@@ -25,8 +25,7 @@ from roamtui.conversation.transcript import ToolCall
 from roamtui.document.build import build_library
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta
 from roamtui.sources.read import RawText
-from tests.benchmarks.findings import Finding
-from tests.benchmarks.interleaved import make_environ
+from tests.benchmarks.measuring import Finding, make_environ
 from tests.benchmarks.terminal_program import read_memory
 from tests.real_documents import PROJECT_DIR
 

@@ -14,9 +14,8 @@ import resource
 import subprocess
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -51,27 +50,6 @@ for number in range(pdfium.FPDF_GetPageCount(file)):
     pdfium.FPDF_ClosePage(page)
 sys.stdout.write(json.dumps(texts))
 """
-_OTHERS = """
-import json, sys
-name, path, numbers = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-if name.startswith("pypdf "):
-    from pypdf import PdfReader
-    pages = PdfReader(path).pages
-    mode = {"extraction_mode": "layout"} if name.endswith("layout") else {}
-    read = lambda number: pages[number].extract_text(**mode)
-elif name == "pdfplumber":
-    import pdfplumber
-    file = pdfplumber.open(path)
-    read = lambda number: file.pages[number].extract_text()
-else:
-    from pdf_oxide import PdfDocument
-    file = PdfDocument(path)
-    read = file.to_markdown if name.endswith("Markdown") else file.extract_text
-sys.stdout.write(json.dumps([read(number) for number in numbers]))
-"""
-_OTHER_NAMES = ("pypdf plain", "pypdf layout", "pdfplumber", "pdf_oxide text", "pdf_oxide Markdown")
-_BESIDE_PAGES = 20
-"""Of each filing, beside the pages of its evidence: some readers take seconds for ten."""
 _ITEM = re.compile(r"\W*(?:part\s+[iv]+\W+)?items?\s*(\d{1,2})\s?(?:\(?([abc])\)?(?![a-z]))?(?=$|[\W_]|[A-Z])", re.I)
 _ITEM_LINE = re.compile(
     r"\s*(?:PART\s+[IV]+\W+)?I(?:tem|TEM)S?\s*(\d{1,2})\s?(?:\(?([ABCabc])\)?(?![a-z]))?\s*(?:[.:\u2014\u2013-]|$|(?=[A-Z]))"
@@ -204,13 +182,8 @@ def score_evidence(converted: Converted, evidence: Sequence[dict[str, Any]]) -> 
     """Yield how many rows of each evidence text stand whole on one line, and how many it has."""
     starts = [*converted.page_starts, len(converted.text)]
     texts = [converted.text[start:end] for start, end in pairwise(starts)]
-    yield from score_texts(lambda page: texts[min(page, len(texts)) - 1], evidence)
-
-
-def score_texts(read: Callable[[int], str], evidence: Sequence[dict[str, Any]]) -> Iterator[tuple[int, int]]:
-    """Yield the same of whatever gives the text of a page by its 1-based number."""
     for piece in evidence:
-        lines = read(piece["page"]).split("\n")
+        lines = texts[min(piece["page"], len(texts)) - 1].split("\n")
         named = [(_squeeze(line), _NUMBER.findall(line)) for line in lines]
         found = of = 0
         for label, figures in list_evidence_rows(piece["text"]):
@@ -324,38 +297,6 @@ def bench_filings(folder: Path, *, verbose: bool) -> None:
         )
 
 
-def bench_beside(folder: Path, python: str) -> None:
-    """Score other readers beside roamtui: rows of evidence, and pages a second, on some pages of each filing.
-
-    Args:
-        folder: Of the filings.
-        python: One that has the others installed.
-    """
-    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
-    rows = {name: Score() for name in ("roamtui", *_OTHER_NAMES)}
-    seconds, pages = dict.fromkeys(rows, 0.0), dict.fromkeys(rows, 0)
-    for path in sorted((folder / "pdfs").glob("*.pdf")):
-        evidence = [piece for question in questions if question["doc"] == path.name for piece in question["evidence"]]
-        converted, taken = convert_measured(path)
-        count = len(converted.page_starts)
-        seconds["roamtui"], pages["roamtui"] = seconds["roamtui"] + taken, pages["roamtui"] + count
-        for found, of in score_evidence(converted, evidence):
-            rows["roamtui"].add(found, of)
-        numbers = sorted({*range(min(_BESIDE_PAGES, count)), *(min(piece["page"], count) - 1 for piece in evidence)})
-        for name in _OTHER_NAMES:
-            written, taken = measure([python, "-c", _OTHERS, name, str(path), json.dumps(numbers)])
-            seconds[name], pages[name] = seconds[name] + taken, pages[name] + len(numbers)
-            texts = dict(zip(numbers, json.loads(written), strict=True))
-            for found, of in score_texts(partial(_read_page, texts, count), evidence):
-                rows[name].add(found, of)
-    for name, score in rows.items():
-        say(f"{name:20} {pages[name] / seconds[name]:5.0f} pages a CPU second, evidence rows whole {score}")
-
-
-def _read_page(texts: dict[int, str], count: int, page: int) -> str:
-    return texts[min(page, count) - 1]
-
-
 def bench_kinds(folder: Path, *, verbose: bool) -> None:
     """Score PDFs of other kinds against their headings, or their bookmarks."""
     truths = json.loads((folder / "headings.json").read_text())
@@ -411,15 +352,12 @@ def main() -> None:
     """Score what the arguments name."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--verbose", action="store_true", help="a line for each file; of unseen filings never")
-    parser.add_argument("--only", choices=("filings", "kinds", "bookmarks", "beside"), help="one part")
+    parser.add_argument("--only", choices=("filings", "kinds", "bookmarks"), help="one part")
     parser.add_argument("--more", type=Path, help="a folder of PDFs whose bookmarks are taken away too")
-    parser.add_argument("--python", help="a Python that has pypdf, pdfplumber and pdf_oxide, to be measured beside")
     chosen = parser.parse_args()
     data = find_data_dir()
     if chosen.only in (None, "filings"):
         bench_filings(data / "financebench", verbose=chosen.verbose)
-    if chosen.python and chosen.only in (None, "beside"):
-        bench_beside(data / "financebench", chosen.python)
     if chosen.only in (None, "kinds"):
         bench_kinds(data / "pdfs", verbose=chosen.verbose)
     if chosen.only in (None, "bookmarks"):

@@ -1,4 +1,7 @@
-"""What a step costs over a provider's dialect: our own processor time, litellm's, and that of bare HTTP."""
+"""What a step costs over a provider's dialect: our own processor time, litellm's, and that of bare HTTP.
+
+The provider is a program of its own: ``python -m tests.benchmarks.provider_steps ID...``.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +15,61 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
+from itertools import count
 from pathlib import Path
 from statistics import median
 from time import process_time
 from urllib.parse import urlsplit
+
+from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
 from roamtui.document.library import Library
 from roamtui.models.choose import make_model
-from tests.benchmarks.fake_provider import STEPS
-from tests.benchmarks.findings import Finding
-from tests.benchmarks.interleaved import make_environ
+from tests.benchmarks.measuring import Finding, make_environ
+from tests.fakes.http_server import FakeReply, RecordedRequest
+from tests.fakes.openai_server import FakeOpenAIServer
 from tests.real_documents import PROJECT_DIR
 
 _QUESTIONS = 12
+_STEPS = 10
+_CHUNK = 16
 _OWN_SECONDS_MAX = 0.01
 _TICK_SECONDS = os.sysconf("SC_CLK_TCK")
+
+
+class EndlessServer(FakeOpenAIServer):
+    """Never runs out of replies."""
+
+    def __init__(self, ids: list[str]) -> None:
+        super().__init__()
+        self._ids = ids
+        self._numbers = count(1)
+
+    @override
+    def take_reply(self, request: RecordedRequest) -> FakeReply:
+        number = next(self._numbers)
+        if number % _STEPS == 0:
+            return FakeReply(text=f'It says "words" [{self._ids[0]}]. ' * 2, chunk_size=_CHUNK)
+        first = 2 * number % len(self._ids)
+        arguments = json.dumps({"section_ids": self._ids[first : first + 2]})
+        return FakeReply(text="Let me look.", calls=(("expand_sections", arguments),), chunk_size=_CHUNK)
+
+
+def serve() -> None:
+    """Print the address of a server and serve until standard input ends: each tenth reply is text, the others calls."""
+    with EndlessServer(sys.argv[1:]) as server:
+        sys.stdout.write(f"{server.url}\n")
+        sys.stdout.flush()
+        sys.stdin.read()
 
 
 @contextmanager
 def serve_fake_provider(ids: list[str]) -> Iterator[str]:
     """Run the fake server in a process of its own, and give its address."""
-    command = [sys.executable, "-m", "tests.benchmarks.fake_provider", *ids]
+    command = [sys.executable, "-m", "tests.benchmarks.provider_steps", *ids]
     with subprocess.Popen(
         command, cwd=PROJECT_DIR, env=make_environ(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -54,7 +88,7 @@ def bench_provider_steps(library: Library) -> list[Finding]:
         store = Store(Path(folder) / "conversations")
         own, helper = asyncio.run(_ask_all(library, store, url))
         bare = _measure_bare(url)
-    own_step, helper_step = median(own) / STEPS, median(helper) / STEPS
+    own_step, helper_step = median(own) / _STEPS, median(helper) / _STEPS
     over = own_step - bare
     return [
         Finding(
@@ -83,7 +117,7 @@ async def _ask_all(library: Library, store: Store, url: str) -> tuple[list[float
                 own.append(process_time() - before)
                 helper.append(_read_children_seconds() - helper_before)
             assert agent.session.state.transcript.exchanges[-1].answer
-            assert len(agent.session.state.transcript.exchanges[-1].steps) == STEPS - 1
+            assert len(agent.session.state.transcript.exchanges[-1].steps) == _STEPS - 1
     finally:
         await model.close()
     return own, helper
@@ -108,7 +142,7 @@ def _measure_bare(url: str) -> float:
     parts = urlsplit(url)
     body = json.dumps({"model": "fake", "stream": True, "messages": [{"role": "user", "content": "x" * 50_000}]})
     seconds = []
-    for _ in range(_QUESTIONS * STEPS):
+    for _ in range(_QUESTIONS * _STEPS):
         before = process_time()
         connection = HTTPConnection(parts.hostname or "", parts.port)
         connection.request("POST", f"{parts.path}/chat/completions", body, {"Content-Type": "application/json"})
@@ -118,3 +152,7 @@ def _measure_bare(url: str) -> float:
         connection.close()
         seconds.append(process_time() - before)
     return median(seconds)
+
+
+if __name__ == "__main__":
+    serve()

@@ -22,7 +22,7 @@ from statistics import median
 from time import monotonic, sleep
 
 from roamtui.document.parse import parse_document
-from tests.benchmarks.interleaved import make_environ
+from tests.benchmarks.measuring import make_environ
 from tests.benchmarks.terminal_program import TerminalProgram
 from tests.real_documents import find_data_dir
 

@@ -16,7 +16,7 @@ from subprocess import PIPE, Popen
 
 from roamtui.document.build import WebOptions, open_named
 from roamtui.document.node import NodeKind
-from tests.benchmarks.findings import Finding
+from tests.benchmarks.measuring import Finding
 from tests.fakes.site import FakeSite
 
 _PAGES = 2_000

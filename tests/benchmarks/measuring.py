@@ -1,4 +1,7 @@
-"""Two things measured side by side: in turns, in one run, so that a busy machine is busy for both."""
+"""Lines of the tables: two durations side by side, or a value with the goal that it is held against.
+
+What stands side by side is measured in turns, in one run, so that a busy machine is busy for both.
+"""
 
 from __future__ import annotations
 
@@ -63,3 +66,26 @@ def timed(work: Callable[[], object]) -> Measure:
         return perf_counter() - start
 
     return measure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of a table."""
+
+    what: str
+    value: str
+    goal: str = ""
+    is_met: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """The goal and whether it is met, empty where there is none."""
+        return f"{self.goal}: {'met' if self.is_met else 'MISSED'}" if self.goal else ""
+
+
+FINDINGS_HEAD = f"| {'what':<58} | {'roamtui':>12} | {'goal':<22} |\n|{'-' * 60}|{'-' * 13}:|{'-' * 24}|"
+
+
+def format_finding(finding: Finding) -> str:
+    """Return one line of the table."""
+    return f"| {finding.what:<58} | {finding.value:>12} | {finding.verdict:<22} |"
