@@ -63,7 +63,7 @@ def make_model(
             f'"{shown}" is no name of a model; write provider/model, such as openai/gpt-4.1-mini, or offline.'
         )
     if name == OFFLINE:
-        from roamtui.models.offline.model import OfflineModel  # noqa: PLC0415 - needed by few commands
+        from roamtui.models.offline import OfflineModel  # noqa: PLC0415 - needed by few commands
 
         return OfflineModel()
     check_address(api_base)

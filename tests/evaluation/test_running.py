@@ -14,7 +14,7 @@ from roamtui.evaluation.questions import Turn, read_questions
 from roamtui.evaluation.rows import RowFile, RunKey
 from roamtui.evaluation.running import Plan, build_document_library, build_folder_library, make_exchanges, run_plan
 from roamtui.models.base import Model
-from roamtui.models.offline.model import OfflineModel
+from roamtui.models.offline import OfflineModel
 from roamtui.search.keyword import KeywordSearcher
 from tests.evaluation.folders import CANOE, JACKET, TYRE, write_folder, write_questions
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply

@@ -12,7 +12,7 @@ from typing_extensions import override
 from roamtui.conversation.transcript import ToolCall
 from roamtui.errors import ModelError
 from roamtui.models.base import CallMade, ModelEvent, Request, Retrying, TextDelta, ThinkingDelta
-from roamtui.models.offline.model import OfflineModel
+from roamtui.models.offline import OfflineModel
 
 FAULTS = ("none", "none", "none", "none", "none", "refused", "cut off", "overflow", "retried", "hanging", "defect")
 ODD_WORDS = (

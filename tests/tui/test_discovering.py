@@ -6,7 +6,7 @@ import pytest
 from textual.command import CommandPalette
 from textual.widgets import Input
 
-from roamtui.models.offline.model import OfflineModel
+from roamtui.models.offline import OfflineModel
 from roamtui.tui.app import RoamApp
 from roamtui.tui.keys import build_keys
 from roamtui.tui.screens.help import HelpScreen, MarksScreen

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from roamtui.models.offline.model import OfflineModel
+from roamtui.models.offline import OfflineModel
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, FirstContext, TuiOptions
 from tests.fakes.scripted_model import ScriptedReply

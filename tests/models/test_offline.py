@@ -2,22 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from itertools import pairwise
+from dataclasses import dataclass
 
 import pytest
-from typing_extensions import override
 
 from roamtui.agent.loop import Agent
+from roamtui.conversation.events import QuestionAnswered, SectionsExpanded, SectionsSearched
 from roamtui.conversation.session import Session
 from roamtui.conversation.transcript import Message, QuoteState, Role, Stopped, ToolCall
 from roamtui.document.build import open_named
-from roamtui.models.base import CallMade, ModelEvent, Request, TextDelta
-from roamtui.models.offline.model import SECTIONS_MAX, OfflineModel, choose_sections
-from roamtui.models.offline.reading import Found, Reading, read_messages
+from roamtui.document.library import Library
+from roamtui.document.parse import parse_document
+from roamtui.models.base import CallMade, Request, TextDelta
+from roamtui.models.offline import SECTIONS_MAX, Found, OfflineModel, Reading, choose_sections, read_messages
 from roamtui.search.keyword import KeywordSearcher
 from tests.fakes.site import FakeSite
-from tests.models.offline.talking import FERRY, Talk, make_talk
+
+FERRY = """\
+# Ferry handbook
+
+How the island ferry runs.
+
+## Timetable
+
+The first boat leaves at six. The last boat leaves at ten in the evening.
+
+## Tickets
+
+### Foot passengers
+
+A single ticket for a foot passenger costs 4 crowns. Children under six travel free.
+
+### Cars
+
+A car costs 30 crowns each way. A trailer costs 12 crowns more.
+
+### Bicycles
+
+A bicycle costs 2 crowns. It stands on the lower deck.
+
+## Weather
+
+The "red flag" means that no boat leaves. Ask the harbour master.
+
+## Lost things
+
+Lost things are kept for forty days in the harbour office.
+"""
+
+
+@dataclass(kw_only=True)
+class Talk:
+    """A conversation with the offline model."""
+
+    agent: Agent
+    answer: QuestionAnswered | None = None
+    searches: int = 0
+    opened: tuple[str, ...] = ()
+    """Titles that the last question opened."""
+
+    async def ask(self, question: str, within: str | None = None) -> QuestionAnswered:
+        """Ask, about the section of a title where there is one, and return how it ended."""
+        library = self.agent.session.state.library
+        opened: list[str] = []
+        self.searches = 0
+        section_id = next((i for i in library.walk() if library.title_of(i) == within), None)
+        async for event in self.agent.ask(question, within=section_id):
+            if isinstance(event, SectionsExpanded):
+                newest = self.agent.session.state.library
+                opened += [newest.title_of(section_id) for section_id in event.opened_ids]
+            self.searches += isinstance(event, SectionsSearched)
+            if isinstance(event, QuestionAnswered):
+                self.answer = event
+        self.opened = tuple(opened)
+        assert self.answer is not None
+        return self.answer
+
+
+def make_talk(text: str = FERRY, *, has_search: bool = True) -> Talk:
+    """Return a conversation about `text` that has not begun."""
+    library = Library(source="ferry.md", root=parse_document(text))
+    searcher = KeywordSearcher(library) if has_search else None
+    return Talk(agent=Agent(Session.start(library), OfflineModel(), searcher))
+
 
 _PAGES = {
     "/start.md": "# Start\n\nPress the button.\n",
@@ -34,13 +101,9 @@ async def test_it_searches_opens_a_batch_and_quotes() -> None:
     assert talk.searches == 1
     assert "Cars" in talk.opened
     assert '"A car costs 30 crowns each way."' in answer.answer
+    assert "offline model" in answer.answer
     assert answer.citations[0].path == ("Ferry handbook", "Tickets", "Cars")
     assert all(citation.state is QuoteState.EXACT for citation in answer.citations)
-
-
-async def test_it_says_what_it_is() -> None:
-    answer = await make_talk().ask("How much does a car cost?")
-    assert "offline model" in answer.answer
 
 
 async def test_a_follow_up_leans_on_the_question_before() -> None:
@@ -114,27 +177,6 @@ async def test_a_document_that_imitates_a_section_is_not_believed() -> None:
     assert answer.citations
     assert all(citation.path[-1] == "Cars" for citation in answer.citations[:1])
     assert "deadbeef" not in {citation.section_id for citation in answer.citations}
-
-
-class RecordingModel(OfflineModel):
-    """Keeps what it was asked."""
-
-    def __init__(self) -> None:
-        self.requests: list[Request] = []
-
-    @override
-    async def stream(self, request: Request) -> AsyncIterator[ModelEvent]:
-        self.requests.append(request)
-        async for event in super().stream(request):
-            yield event
-
-
-async def test_each_of_its_requests_begins_with_the_one_before() -> None:
-    talk = make_talk()
-    talk.agent.model = model = RecordingModel()
-    await talk.ask("How much does a car cost?")
-    await talk.ask("And a bicycle?")
-    assert all(after.messages[: len(before.messages)] == before.messages for before, after in pairwise(model.requests))
 
 
 async def test_told_to_make_no_calls_it_answers() -> None:
@@ -257,19 +299,10 @@ async def test_an_exception_that_an_opened_section_only_names_is_opened_too() ->
     assert "Tugs: two days." in answer.answer
 
 
-async def test_a_passage_is_called_no_answer() -> None:
-    answer = await make_talk(_LOCKER).ask("Does the locker take a bike at night?")
-    assert answer.answer.startswith("The passage that fits best")
-
-
 def _find(*sizes: int) -> Reading:
     """Return a reading whose search found sections that cost these tokens."""
     return Reading(
         question="?",
-        earlier_questions=(),
-        given=(),
-        given_ids=frozenset(),
-        asked_ids=frozenset(),
         found=tuple(
             Found(section_id=f"{place:08x}", path="A", tokens=tokens, snippet="It says so.")
             for place, tokens in enumerate(sizes)
