@@ -132,7 +132,7 @@ def _make_pages(web: WebOptions, typed: frozenset[str]) -> PageLoader:
 
     from roamtui.document.web_loader import PageLoader  # noqa: PLC0415 - likewise
     from roamtui.sources.web.fetcher import Fetcher  # noqa: PLC0415 - likewise
-    from roamtui.sources.web.options import FetchOptions  # noqa: PLC0415 - likewise
+    from roamtui.sources.web.page import FetchOptions  # noqa: PLC0415 - likewise
 
     options = FetchOptions(is_offline=web.is_offline, is_checking=web.is_checking)
     fetcher = Fetcher(cache_dir=web.cache_dir, options=options)

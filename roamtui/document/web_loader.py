@@ -25,11 +25,11 @@ from roamtui.document.parallel import run_parallel, start
 from roamtui.document.web_text import PageKind, classify_page, decode_html, find_link, parse_fetched
 from roamtui.errors import SourceError
 from roamtui.sources.web.address import AllowedOrigins, origin_of, resolve_link
-from roamtui.sources.web.failures import FetchError, OriginRefusedError
+from roamtui.sources.web.page import FetchError, OriginRefusedError
 
 if TYPE_CHECKING:
     from roamtui.sources.web.fetcher import Fetcher
-    from roamtui.sources.web.options import FetchedPage
+    from roamtui.sources.web.page import FetchedPage
 
 DEPTH_MAX = 2
 """Links that lead from the source to a page, one after the other; the pages at the end have no links to open."""

@@ -19,7 +19,7 @@ from roamtui.sources.decode import decode_text, find_charset
 from roamtui.sources.read import RawText, has_headings
 
 if TYPE_CHECKING:
-    from roamtui.sources.web.options import FetchedPage
+    from roamtui.sources.web.page import FetchedPage
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT_TYPES = frozenset({"application/markdown", "application/x-markdown", "application/octet-stream", ""})

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.headless.output import write_json, write_text
-from roamtui.sources.web.options import FetchOptions
+from roamtui.sources.web.page import FetchOptions
 
 _DELETE_INDEXES = "`roamtui index SOURCE --delete` deletes one; to delete all, delete that folder"
 

@@ -17,8 +17,7 @@ from roamtui.models.options import ModelOptions
 from roamtui.models.secrets import PROVIDERS, find_key_name
 from roamtui.models.worker.jobs import Target
 from roamtui.sources.web.address import AllowedOrigins, origin_of, parse_address
-from roamtui.sources.web.failures import FetchError, UnreachableError
-from roamtui.sources.web.options import FetchOptions
+from roamtui.sources.web.page import FetchError, FetchOptions, UnreachableError
 
 OLLAMA_ADDRESS = "http://127.0.0.1:11434"
 _ADDRESS_NAME = "OLLAMA_API_BASE"

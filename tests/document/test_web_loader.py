@@ -18,7 +18,7 @@ from roamtui.document.web_loader import PageLoader
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.read import RawText
 from roamtui.sources.web.fetcher import Fetcher
-from roamtui.sources.web.options import FetchOptions
+from roamtui.sources.web.page import FetchOptions
 from tests.fakes.site import FakeSite, SitePage
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
 

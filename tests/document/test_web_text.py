@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from roamtui.document.web_text import PageKind, classify_page, decode_html, find_link, parse_fetched
-from roamtui.sources.web.options import FetchedPage
+from roamtui.sources.web.page import FetchedPage
 
 
 def make_page(body: bytes, media_type: str = "text/plain", charset: str | None = None) -> FetchedPage:
     url = "https://docs.example/a"
-    return FetchedPage(url=url, final_url=url, media_type=media_type, charset=charset, body=body, is_from_cache=False)
+    return FetchedPage(url=url, final_url=url, media_type=media_type, charset=charset, body=body)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any
 from roamtui.document.plain import plain_line, shorten
 from roamtui.models.secrets import redact_secrets
 from roamtui.models.worker.jobs import Fault, Target
-from roamtui.sources.web.replies import read_retry_after
+from roamtui.sources.web.cache import read_retry_after
 
 _MESSAGE = re.compile(r"""["'](?:message|error|detail)["']:\s*(?:"((?:[^"\\]|\\.)+)"|'((?:[^'\\]|\\.)+)')""")
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)\b(?: - |: )\s*)+")

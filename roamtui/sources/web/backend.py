@@ -1,23 +1,29 @@
 """Connections to checked addresses, with a limit on time, as httpcore's network backend.
 
 The check stands where the connection is made: what is connected to is the very address that was checked, so that an
-answer of DNS that changes in between changes nothing. Host and TLS name stay those of the URL.
+answer of DNS that changes in between changes nothing. Host and TLS name stay those of the URL. The ranges of addresses
+are those of IANA's special-purpose registries, written out: what `ipaddress` calls global differs between versions of
+Python.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import math
+import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from typing import Any
 
 import httpcore
 from typing_extensions import override
 
-from roamtui.sources.web.resolving import AddressBook
+from roamtui.sources.web.address import bare_host
+from roamtui.sources.web.page import AddressRefusedError, FetchError, UnreachableError
 
 _ADDRESSES_TRIED = 4
 
@@ -147,3 +153,146 @@ class TimeLimit(threading.local):
     def clip(self, seconds: float | None) -> float:
         """Return a time-out that does not outlast the fetch."""
         return self.remaining() if seconds is None else min(seconds, self.remaining())
+
+
+Resolve = Callable[[str, int], Sequence[str]]
+"""Returns the addresses of a host, or raises OSError."""
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def _read_networks(text: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+    return tuple(map(ipaddress.ip_network, text.split()))
+
+
+_LOCAL = _read_networks(
+    "0.0.0.0/32 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 172.16.0.0/12 192.168.0.0/16 ::/128 ::1/128 fc00::/7"
+)
+_SPECIAL = _read_networks("""
+    0.0.0.0/8 169.254.0.0/16 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24
+    224.0.0.0/3 2001::/23 2001:db8::/32 2002::/16 3fff::/20
+    100.100.100.200/32 168.63.129.16/32 fd00:ec2::/32 fd20:ce::/32
+""")
+"""The last four are metadata and inner services of clouds; 2001::/23 has Teredo, 2002::/16 is IPv4 in disguise."""
+_GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
+"""All that is given out of IPv6. What embeds IPv4 (mapped, compatible, translated) lies outside of it."""
+
+
+def resolve_by_system(host: str, port: int) -> list[str]:
+    """Return what the machine's resolver says of a host."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class AddressBook:
+    """Finds the addresses of hosts, and refuses those that a site must not lead to. Thread-safe."""
+
+    def __init__(self, resolve: Resolve = resolve_by_system) -> None:
+        self._resolve = resolve
+        self._reaches: dict[str, Reach] = {}
+        self._lock = threading.Lock()
+
+    def find(self, host: str, port: int, *, allows_local: bool, seconds_max: float) -> tuple[str, ...]:
+        """Return the addresses of a host, all of which may be connected to.
+
+        Args:
+            host: A name, or an address in its usual notation.
+            port: Where to connect to.
+            allows_local: Whether a person typed the origin, so that it may be on this machine or network.
+            seconds_max: How long to wait for an answer.
+
+        Raises:
+            FetchError: The host is unknown, or one of its addresses is refused.
+        """
+        literal = parse_ip(host)
+        if literal is not None:
+            if not allows_local and find_reach(literal) is not Reach.PUBLIC:
+                raise _refuse(host, literal)
+            return (str(literal),)
+        found = [parse_ip(text) for text in self._look_up(host, port, seconds_max)]
+        addresses = [address for address in found if address is not None]
+        if not addresses or len(addresses) < len(found):
+            raise FetchError(f"{host} has no address that can be used. Check its spelling.")
+        self._check(host, addresses, allows_local=allows_local)
+        return tuple(map(str, addresses))
+
+    def _check(self, host: str, addresses: Sequence[Address], *, allows_local: bool) -> None:
+        """Refuse addresses that are not public.
+
+        A typed name may be local, but then it is so always: a name that has been public and suddenly leads to this
+        machine is an attack on what runs here.
+        """
+        for address in addresses:
+            reach = find_reach(address)
+            if not allows_local:
+                if reach is not Reach.PUBLIC:
+                    raise _refuse(host, address)
+                continue
+            if reach is Reach.SPECIAL:
+                raise AddressRefusedError(f"{host} leads to {address}, where no site can be. Check its spelling.")
+            with self._lock:
+                expected = self._reaches.setdefault(bare_host(host), reach)
+            if reach is not expected:
+                raise AddressRefusedError(
+                    f"{host} leads to the open internet and to this machine's network by turns ({address}). "
+                    "That may be an attack, so it is not fetched."
+                )
+
+    def _look_up(self, host: str, port: int, seconds_max: float) -> Sequence[str]:
+        """Ask the resolver in a thread of its own, because it cannot be told to give up."""
+        answers: list[Sequence[str]] = []
+
+        def ask() -> None:
+            try:
+                answers.append(self._resolve(host, port))
+            except (OSError, UnicodeError):
+                answers.append(())
+
+        thread = threading.Thread(target=ask, daemon=True, name="roamtui-lookup")
+        thread.start()
+        thread.join(seconds_max)
+        if not answers:
+            raise UnreachableError(f"The address of {host} was not found in time. Check the network, and try again.")
+        if not answers[0]:
+            raise UnreachableError(f"There is no host {host}, or no network. Check its spelling and the connection.")
+        return answers[0]
+
+
+def _refuse(host: str, address: Address) -> AddressRefusedError:
+    shown = str(address)
+    return AddressRefusedError(
+        f"{host} leads to {shown}, which is no public address. Only an address that you type yourself may do that."
+        if shown != host
+        else f"{host} is no public address. Only an address that you type yourself may be one."
+    )
+
+
+class Reach(StrEnum):
+    """Where an address leads."""
+
+    PUBLIC = "public"
+    LOCAL = "local"
+    """To this machine, or to the network that it is in."""
+    SPECIAL = "special"
+    """Nowhere that a name of a site may lead: metadata services, multicast, reserved and embedding ranges."""
+
+
+def find_reach(address: Address) -> Reach:
+    """Return where an address leads."""
+    if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
+        return Reach.SPECIAL
+    is_local = any(address in network for network in _LOCAL)
+    if any(address in network for network in _SPECIAL) and not (is_local and int(address) == 0):
+        return Reach.SPECIAL
+    if is_local:
+        return Reach.LOCAL
+    if isinstance(address, ipaddress.IPv6Address) and address not in _GLOBAL_IPV6:
+        return Reach.SPECIAL
+    return Reach.PUBLIC
+
+
+def parse_ip(text: str) -> Address | None:
+    """Return an address in its usual notation, None where the text is none."""
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None

@@ -9,17 +9,29 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import re
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from http import HTTPStatus
 from pathlib import Path
 
 import msgspec
 
 from roamtui.locations import make_private_folder, write_private_file
 
+PAGE_STATUSES = (HTTPStatus.OK, HTTPStatus.NON_AUTHORITATIVE_INFORMATION)
+MISSING = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+_REDIRECTS = (
+    HTTPStatus.MOVED_PERMANENTLY,
+    HTTPStatus.FOUND,
+    HTTPStatus.SEE_OTHER,
+    HTTPStatus.TEMPORARY_REDIRECT,
+    HTTPStatus.PERMANENT_REDIRECT,
+)
 _FORMAT = 1
 _SUFFIX = ".page"
 _TEMPORARY_SUFFIX = ".part"
@@ -30,6 +42,37 @@ _COUNT_AGAIN_SHARE = 0.05
 """How much is written, as a share of the limit, before other programs' files are counted again."""
 _DIRECTIVE = re.compile(r"\s*([a-z-]{1,40})\s*(?:=\s*\"?([^\",]{0,40})\"?)?\s*")
 _SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
+_MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,64}/[a-z0-9!#$&^_.+-]{1,64}")
+_CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", re.IGNORECASE)
+_ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e]{0,500}"')
+_DATE = re.compile(r"[A-Za-z0-9,: +-]{1,64}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """An answer of a site as it came."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By name in lower case; of a header that was repeated, the first."""
+    body: bytes
+    """Empty unless the answer is a page."""
+
+    @property
+    def location(self) -> str | None:
+        """Where a redirect leads, as the site wrote it."""
+        return self.headers.get("location") if self.status in _REDIRECTS else None
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it says what an address holds: a page, where it has gone, or that there is none."""
+        return self.status in PAGE_STATUSES or self.status in MISSING or self.location is not None
+
+    @property
+    def may_be_kept(self) -> bool:
+        """Whether it may go into the cache of its own user."""
+        is_stored = "no-store" not in _read_directives(self.headers) and self.headers.get("vary", "").strip() != "*"
+        return self.is_answer and is_stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +112,7 @@ class PageCache:
         path = self._path(url, accept)
         try:
             with path.open("rb") as file:
-                head = file.readline(_HEAD_BYTES_MAX)
-                reply = _decode(head, file.read())
+                reply = _decode(file.readline(_HEAD_BYTES_MAX), file.read())
         except OSError:
             return None
         if reply is None or (reply.url, reply.accept) != (url, accept):
@@ -83,7 +125,10 @@ class PageCache:
 
     def save(self, reply: CachedReply) -> None:
         """Keep an answer, and drop those that were not used for longest where room is short."""
-        data = _encode(reply)
+        values = asdict(replace(reply, body=b""))
+        del values["body"]
+        head = json.dumps({"format": _FORMAT, **values, "digest": _digest(reply.body)})
+        data = head.encode("ascii") + b"\n" + reply.body
         if len(data) > self._bytes_max * _KEPT_SHARE:
             return
         path = self._path(reply.url, reply.accept)
@@ -92,7 +137,10 @@ class PageCache:
             write_private_file(path, data, suffix=_TEMPORARY_SUFFIX)
         except OSError:
             return
-        self._make_room(len(data))
+        with self._lock:
+            self._room -= len(data)
+            if self._room < 0:
+                self._room = min(self._bytes_max - self._evict(), self._bytes_max * _COUNT_AGAIN_SHARE)
 
     def drop(self, url: str, accept: str) -> None:
         """Forget an answer."""
@@ -102,12 +150,6 @@ class PageCache:
     def _path(self, url: str, accept: str) -> Path:
         key = hashlib.sha256(f"{url}\n{accept}".encode()).hexdigest()
         return self._folder / f"{key}{_SUFFIX}"
-
-    def _make_room(self, added: int) -> None:
-        with self._lock:
-            self._room -= added
-            if self._room < 0:
-                self._room = min(self._bytes_max - self._evict(), self._bytes_max * _COUNT_AGAIN_SHARE)
 
     def _evict(self) -> int:
         """Drop the files that were not used for longest, if all do not fit, and return the size of the rest."""
@@ -132,13 +174,6 @@ def _digest(body: bytes) -> str:
     return hashlib.blake2b(body, digest_size=16).hexdigest()
 
 
-def _encode(reply: CachedReply) -> bytes:
-    values = asdict(replace(reply, body=b""))
-    del values["body"]
-    head = json.dumps({"format": _FORMAT, **values, "digest": _digest(reply.body)})
-    return head.encode("ascii") + b"\n" + reply.body
-
-
 def _decode(head: bytes, body: bytes) -> CachedReply | None:
     """Return what a file holds, None where it is damaged or of another format."""
     try:
@@ -150,9 +185,29 @@ def _decode(head: bytes, body: bytes) -> CachedReply | None:
         return None
 
 
-def may_store(headers: Mapping[str, str]) -> bool:
-    """Return whether an answer may be kept for its own user. Names of headers are in lower case."""
-    return "no-store" not in _read_directives(headers) and headers.get("vary", "").strip() != "*"
+def make_entry(url: str, accept: str, reply: Reply, fresh_seconds_max: float) -> CachedReply:
+    """Return an answer that came now as it is kept."""
+    content_type = reply.headers.get("content-type", "")
+    media_type = content_type.partition(";")[0].strip().lower()
+    charset = _CHARSET.search(content_type)
+    now = time.time()
+    return CachedReply(
+        url=url,
+        accept=accept,
+        status=int(reply.status),
+        media_type=media_type if _MEDIA_TYPE.fullmatch(media_type) else "",
+        charset=charset.group(1).lower() if charset else None,
+        location=reply.location,
+        etag=_match(_ETAG, reply.headers.get("etag")),
+        last_modified=_match(_DATE, reply.headers.get("last-modified")),
+        fetched_at=now,
+        fresh_until=now + find_fresh_seconds(reply.headers, fresh_seconds_max),
+        body=reply.body,
+    )
+
+
+def _match(pattern: re.Pattern[str], text: str | None) -> str | None:
+    return text if text is not None and pattern.fullmatch(text) else None
 
 
 def find_fresh_seconds(headers: Mapping[str, str], seconds_max: float) -> float:
@@ -177,3 +232,17 @@ def _read_directives(headers: Mapping[str, str]) -> dict[str, str]:
         if match:
             found.setdefault(match.group(1), match.group(2) or "")
     return found
+
+
+def read_retry_after(text: str) -> float | None:
+    """Return how many seconds a busy site wants to be left alone, None where it does not say."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        from email.utils import parsedate_to_datetime  # noqa: PLC0415 - only a busy site needs it
+
+        try:
+            seconds = parsedate_to_datetime(text).timestamp() - time.time()
+        except (ValueError, OverflowError, OSError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -12,20 +12,16 @@ import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from http import HTTPStatus
 from urllib.parse import urlsplit
 
 import httpcore
 
-from roamtui.sources.web.backend import CheckedBackend, TimeLimit
-from roamtui.sources.web.cache import read_seconds
-from roamtui.sources.web.failures import BodyTooLargeError, FetchError, UnreachableError
-from roamtui.sources.web.options import FetchOptions
-from roamtui.sources.web.resolving import AddressBook
+from roamtui.sources.web.backend import AddressBook, CheckedBackend, TimeLimit
+from roamtui.sources.web.cache import PAGE_STATUSES, Reply, read_seconds
+from roamtui.sources.web.page import USER_AGENT, BodyTooLargeError, FetchError, FetchOptions, UnreachableError
 
 Report = Callable[[int, int | None], None]
 """Is told the bytes received so far, and how many there will be where that is known."""
-PAGE_STATUSES = (HTTPStatus.OK, HTTPStatus.NON_AUTHORITATIVE_INFORMATION)
 _HEADERS_MAX = 200
 _IGNORED_BODY_BYTES_MAX = 64_000
 """How much of an error page is read, so that its connection can be used again."""
@@ -34,17 +30,6 @@ _IDLE_CONNECTIONS_MAX = 32
 _IDLE_SECONDS_MAX = 20.0
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 _GZIP_MAGIC = b"\x1f\x8b"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
-    """An answer of a site."""
-
-    status: int
-    headers: Mapping[str, str]
-    """By name in lower case; of a header that was repeated, the first."""
-    body: bytes
-    """Empty unless the answer is a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +59,7 @@ class Exchange:
         self._options = options
         self._time_limit = time_limit
         self._book = book
-        self._dial = dial
+        self._dial = dial or httpcore.SyncBackend()
         self._ssl_context = ssl_context
         self._pools: dict[tuple[bool, bool], httpcore.ConnectionPool] = {}
         self._lock = threading.Lock()
@@ -107,16 +92,6 @@ class Exchange:
             pool.close()
 
     def _ask_once(self, pool: httpcore.ConnectionPool, request: Request) -> Reply:
-        try:
-            response = pool.handle_request(self._make_request(request))
-        except (httpcore.RemoteProtocolError, httpcore.ReadError, httpcore.WriteError) as error:
-            raise _StaleConnectionError(error) from None
-        try:
-            return self._read_reply(response, request)
-        finally:
-            response.close()
-
-    def _make_request(self, request: Request) -> httpcore.Request:
         parts = urlsplit(request.url)
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path
         read, connect = self._options.read_seconds_max, self._options.connect_seconds_max
@@ -125,9 +100,9 @@ class Exchange:
             **request.headers,
             "Accept-Encoding": "gzip",  # which can be decompressed in bounded steps without another package
             "Connection": "keep-alive",
-            "User-Agent": self._options.user_agent,
+            "User-Agent": USER_AGENT,
         }
-        return httpcore.Request(
+        asked = httpcore.Request(
             "GET",
             httpcore.URL(
                 scheme=parts.scheme.encode("ascii"),
@@ -138,6 +113,14 @@ class Exchange:
             headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()],
             extensions={"timeout": {"connect": connect, "read": read, "write": read, "pool": connect}},
         )
+        try:
+            response = pool.handle_request(asked)
+        except (httpcore.RemoteProtocolError, httpcore.ReadError, httpcore.WriteError) as error:
+            raise _StaleConnectionError(error) from None
+        try:
+            return self._read_reply(response, request)
+        finally:
+            response.close()
 
     def _read_reply(self, response: httpcore.Response, request: Request) -> Reply:
         connection = response.extensions.get("network_stream")
@@ -148,8 +131,7 @@ class Exchange:
             with self._time_limit.within(_IGNORED_BODY_SECONDS_MAX):
                 _skip_body(response)
             return Reply(status=response.status, headers=headers, body=b"")
-        encoding = headers.get("content-encoding", "")
-        body = BodyReader(encoding, request.bytes_max, request.url)
+        body = BodyReader(headers.get("content-encoding", ""), request.bytes_max, request.url)
         length = read_seconds(headers.get("content-length", ""))
         total = int(length) if length is not None else None
         if total is not None and total > request.bytes_max:
@@ -191,21 +173,18 @@ class Exchange:
                 raise FetchError("Fetching has ended. Start the program again.")
             pool = self._pools.get((request.allows_local, is_safe))
             if pool is None:
-                pool = self._make_pool(allows_local=request.allows_local, is_safe=is_safe)
-                self._pools[request.allows_local, is_safe] = pool
+                if is_safe and self._ssl_context is None:
+                    self._ssl_context = httpcore.default_ssl_context()
+                pool = self._pools[request.allows_local, is_safe] = httpcore.ConnectionPool(
+                    ssl_context=self._ssl_context,
+                    max_connections=None,  # each host has its own limit
+                    max_keepalive_connections=_IDLE_CONNECTIONS_MAX,
+                    keepalive_expiry=_IDLE_SECONDS_MAX,
+                    network_backend=CheckedBackend(
+                        self._book, self._time_limit, self._dial, allows_local=request.allows_local
+                    ),
+                )
             return pool
-
-    def _make_pool(self, *, allows_local: bool, is_safe: bool) -> httpcore.ConnectionPool:
-        if is_safe and self._ssl_context is None:
-            self._ssl_context = httpcore.default_ssl_context()
-        dial = self._dial or httpcore.SyncBackend()
-        return httpcore.ConnectionPool(
-            ssl_context=self._ssl_context,
-            max_connections=None,  # each host has its own limit
-            max_keepalive_connections=_IDLE_CONNECTIONS_MAX,
-            keepalive_expiry=_IDLE_SECONDS_MAX,
-            network_backend=CheckedBackend(self._book, self._time_limit, dial, allows_local=allows_local),
-        )
 
 
 class _StaleConnectionError(Exception):

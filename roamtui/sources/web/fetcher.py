@@ -4,44 +4,33 @@ from __future__ import annotations
 
 import ssl
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 
 import httpcore
 
 from roamtui.sources.web.address import AllowedOrigins, is_same_site, origin_of, parse_address, resolve_link
-from roamtui.sources.web.backend import TimeLimit
-from roamtui.sources.web.cache import CachedReply, PageCache
-from roamtui.sources.web.exchange import PAGE_STATUSES, Exchange, Reply, Report, Request
-from roamtui.sources.web.failures import (
+from roamtui.sources.web.backend import AddressBook, Resolve, TimeLimit, resolve_by_system
+from roamtui.sources.web.cache import MISSING, PAGE_STATUSES, CachedReply, PageCache, make_entry
+from roamtui.sources.web.exchange import Exchange, Report, Request
+from roamtui.sources.web.page import (
     AddressRefusedError,
+    FetchedPage,
     FetchError,
+    FetchOptions,
     NotCachedError,
     OriginRefusedError,
     UnreachableError,
     explain_status,
 )
-from roamtui.sources.web.options import DEFAULT_ACCEPT, FetchedPage, FetchOptions
 from roamtui.sources.web.politeness import PoliteExchange
-from roamtui.sources.web.replies import MISSING, is_answer, is_kept, list_conditions, make_entry, renew_entry
-from roamtui.sources.web.resolving import AddressBook, Resolve, resolve_by_system
 
+ACCEPT = "text/markdown, text/plain;q=0.9, text/html;q=0.8, */*;q=0.5"
 _DEFAULT_OPTIONS = FetchOptions()
 _FAILING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS)
 _UNREACHABLE_SECONDS = 30.0
 """How long a site that could not be reached is not tried for what is kept of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The answer to one request."""
-
-    entry: CachedReply
-    is_from_cache: bool
-    """Whether the body was not transferred now."""
-    problem: str = ""
-    """Why the site itself gave no answer, empty where it did."""
 
 
 class Fetcher:
@@ -79,7 +68,6 @@ class Fetcher:
         url: str,
         allowed: AllowedOrigins,
         *,
-        accept: str = DEFAULT_ACCEPT,
         follows_public: bool = False,
         report: Report | None = None,
     ) -> FetchedPage:
@@ -88,7 +76,6 @@ class Fetcher:
         Args:
             url: Its origin must be allowed.
             allowed: Origins that a person typed or approved.
-            accept: The media types that are wanted, as in HTTP's header.
             follows_public: Whether redirects to other public origins are followed: for an address that a person typed.
             report: Called with the bytes received so far, and with their number where it is known.
 
@@ -105,96 +92,88 @@ class Fetcher:
             for _ in range(self._options.redirects_max + 1):
                 request = Request(
                     url=current,
-                    headers={"Accept": accept},
+                    headers={"Accept": ACCEPT},
                     allows_local=allowed.may_be_local(current),
                     bytes_max=self._options.body_bytes_max,
                     report=report,
                 )
-                found = self._find(request, accept)
-                problem = problem or found.problem
-                if found.entry.location is None:
-                    return self._make_page(address, replace(found, problem=problem))
-                current = _follow(current, found.entry.location, allowed, follows_public=follows_public)
+                entry, failure = self._find(request)
+                problem = problem or failure
+                if entry.location is None:
+                    return self._make_page(address, entry, problem)
+                current = _follow(current, entry.location, allowed, follows_public=follows_public)
         raise FetchError(
             f"{address} sends on and on, more than {self._options.redirects_max} times. Check the address."
         )
 
     def close(self) -> None:
         """Close all connections; a fetch under way fails."""
-        self._sites.close()
         self._exchange.close()
 
-    def _make_page(self, url: str, found: _Found) -> FetchedPage:
-        entry = found.entry
+    def _make_page(self, url: str, entry: CachedReply, problem: str) -> FetchedPage:
         if entry.status not in PAGE_STATUSES:
             raise explain_status(entry.url, entry.status)
-        day = time.strftime("%Y-%m-%d", time.localtime(entry.fetched_at))
-        notes: tuple[str, ...] = ()
         if self._options.is_offline:
-            notes = (f"The network is off: {entry.url} is shown as it was on {day}.",)
-        elif found.problem:
-            notes = (f"{found.problem} {entry.url} is shown as it was on {day}.",)
+            problem = "The network is off:"
+        day = time.strftime("%Y-%m-%d", time.localtime(entry.fetched_at))
         return FetchedPage(
             url=url,
             final_url=entry.url,
             media_type=entry.media_type,
             charset=entry.charset,
             body=entry.body,
-            is_from_cache=found.is_from_cache,
-            notes=notes,
+            notes=(f"{problem} {entry.url} is shown as it was on {day}.",) if problem else (),
         )
 
-    def _find(self, request: Request, accept: str) -> _Found:
-        """Return the answer to a request without following it; what is kept, where the site fails."""
-        known = None if self._cache is None else self._cache.load(request.url, accept)
+    def _find(self, request: Request) -> tuple[CachedReply, str]:
+        """Return the answer to a request without following it; where the site fails what is kept, and why it fails."""
+        known = None if self._cache is None else self._cache.load(request.url, ACCEPT)
         if self._options.is_offline:
             if known is None:
                 raise NotCachedError(request.url)
-            return _Found(known, is_from_cache=True)
+            return known, ""
         if known is not None and known.is_fresh(time.time()) and not self._options.is_checking:
-            return _Found(known, is_from_cache=True)
+            return known, ""
         try:
-            return self._ask(request, accept, known)
+            return self._ask(request, known), ""
         except FetchError as error:
             if known is None or known.status in MISSING or not _is_failing(error):
                 raise
-            return _Found(known, is_from_cache=True, problem=str(error))
+            return known, str(error)
 
-    def _ask(self, request: Request, accept: str, known: CachedReply | None) -> _Found:
-        """Return the site's answer; that it has not changed is one."""
+    def _ask(self, request: Request, known: CachedReply | None) -> CachedReply:
+        """Return the site's answer, and keep it if the site allows that; that it has not changed is one."""
         origin = origin_of(request.url)
         failed_at, failure = self._unreachable.get(origin, (0.0, ""))
         if known is not None and failure and time.monotonic() - failed_at < _UNREACHABLE_SECONDS:
             raise UnreachableError(failure)
-        conditions = list_conditions(known)
+        conditions = {}
+        if known is not None and known.status in PAGE_STATUSES:
+            asked = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+            conditions = {name: value for name, value in asked.items() if value is not None}
         try:
             reply = self._sites.ask(replace(request, headers={**request.headers, **conditions}))
         except UnreachableError as error:
             self._unreachable[origin] = (time.monotonic(), str(error))
             raise
         self._unreachable.pop(origin, None)
+        entry = make_entry(request.url, ACCEPT, reply, self._options.fresh_seconds_max)
         if known is not None and conditions and reply.status == HTTPStatus.NOT_MODIFIED:
-            return _Found(self._renew(known, reply), is_from_cache=True)
-        if not is_answer(reply):
+            entry = replace(
+                known,
+                etag=entry.etag or known.etag,
+                last_modified=entry.last_modified or known.last_modified,
+                fetched_at=entry.fetched_at,
+                fresh_until=entry.fresh_until,
+            )
+            if self._cache is not None and entry.is_fresh(entry.fetched_at):
+                self._cache.save(entry)
+        elif not reply.is_answer:
             raise explain_status(request.url, reply.status)
-        return _Found(self._keep(request.url, accept, reply), is_from_cache=False)
-
-    def _renew(self, known: CachedReply, reply: Reply) -> CachedReply:
-        now = time.time()
-        entry = renew_entry(known, reply, now=now, fresh_seconds_max=self._options.fresh_seconds_max)
-        if self._cache is not None and entry.is_fresh(now):
+        elif self._cache is not None and reply.may_be_kept:
             self._cache.save(entry)
-        return entry
-
-    def _keep(self, url: str, accept: str, reply: Reply) -> CachedReply:
-        """Return an answer as it is kept, and keep it if the site allows that."""
-        entry = make_entry(url, accept, reply, now=time.time(), fresh_seconds_max=self._options.fresh_seconds_max)
-        if self._cache is None:
-            return entry
-        if is_kept(reply):
-            self._cache.save(entry)
-        else:
-            self._cache.drop(url, accept)
+        elif self._cache is not None:
+            self._cache.drop(request.url, ACCEPT)
         return entry
 
 

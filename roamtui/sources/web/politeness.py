@@ -13,11 +13,9 @@ from protego import Protego
 
 from roamtui.sources.web.address import origin_of
 from roamtui.sources.web.backend import TimeLimit
-from roamtui.sources.web.cache import PageCache
-from roamtui.sources.web.exchange import Exchange, Reply, Request
-from roamtui.sources.web.failures import FetchError
-from roamtui.sources.web.options import FetchOptions
-from roamtui.sources.web.replies import is_kept, make_entry, read_retry_after
+from roamtui.sources.web.cache import PageCache, Reply, make_entry, read_retry_after
+from roamtui.sources.web.exchange import Exchange, Request
+from roamtui.sources.web.page import FetchError, FetchOptions
 
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _FIRST_WAIT_SECONDS = 1.0
@@ -42,11 +40,11 @@ class PoliteExchange:
         self._cache = cache
         self._sites: dict[str, Site] = {}
         self._lock = threading.Lock()
-        self._is_closed = False
 
     def ask(self, request: Request) -> Reply:
         """Wait for a turn, send a request and return the answer; a site that is busy is asked again."""
-        site = self._find_site(request.url)
+        with self._lock:
+            site = self._sites.setdefault(origin_of(request.url), Site(self._options.connections_per_host))
         if site.requests:
             self._heed_robots(site, request)
         waits = 0
@@ -63,24 +61,6 @@ class PoliteExchange:
                 return reply
             site.pause(seconds)
             waits += 1
-
-    def close(self) -> None:
-        """Let nobody wait for a turn any more."""
-        with self._lock:
-            self._is_closed = True
-            sites = list(self._sites.values())
-        for site in sites:
-            site.close()
-
-    def _find_site(self, url: str) -> Site:
-        origin = origin_of(url)
-        with self._lock:
-            site = self._sites.get(origin)
-            if site is None:
-                site = self._sites[origin] = Site(self._options.connections_per_host)
-                if self._is_closed:
-                    site.close()
-            return site
 
     @contextmanager
     def _turn(self, site: Site, url: str, *, is_first: bool) -> Iterator[None]:
@@ -125,14 +105,14 @@ class PoliteExchange:
                     reply = self._exchange.ask(robots)
             except FetchError:
                 return ""
-            known = make_entry(url, ROBOTS_ACCEPT, reply, now=now, fresh_seconds_max=0.0)
-            if self._cache is not None and is_kept(reply):
+            known = make_entry(url, ROBOTS_ACCEPT, reply, fresh_seconds_max=0.0)
+            if self._cache is not None and reply.may_be_kept:
                 self._cache.save(replace(known, fresh_until=now + ROBOTS_FRESH_SECONDS))
         return known.body.decode("utf-8", "replace")
 
 
 class ThrottledError(Exception):
-    """The wait for a turn was too long, or nobody gets one any more."""
+    """The wait for a turn was too long."""
 
 
 class Site:
@@ -147,7 +127,6 @@ class Site:
         self._active = 0
         self._next_at = -float("inf")
         self._delay_seconds = 0.0
-        self._is_closed = False
 
     def take(self, seconds_max: float) -> float:
         """Wait for a turn; `release` ends it.
@@ -160,7 +139,7 @@ class Site:
         """
         with self._condition:
             began_at = time.monotonic()
-            while not self._is_closed:
+            while True:
                 now = time.monotonic()
                 pause = self._next_at - now
                 if self._active < self._at_once_max and pause <= 0:
@@ -169,9 +148,8 @@ class Site:
                     return now - began_at
                 left = began_at + seconds_max - now
                 if left <= 0:
-                    break
+                    raise ThrottledError
                 self._condition.wait(min(left, pause) if pause > 0 else left)
-        raise ThrottledError
 
     def release(self) -> None:
         """End a turn."""
@@ -190,9 +168,3 @@ class Site:
         """Give no turn for some time."""
         with self._condition:
             self._next_at = max(self._next_at, time.monotonic() + seconds)
-
-    def close(self) -> None:
-        """Give no turn any more."""
-        with self._condition:
-            self._is_closed = True
-            self._condition.notify_all()

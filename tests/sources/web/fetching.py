@@ -10,7 +10,7 @@ from typing import Any
 
 from roamtui.sources.web.address import AllowedOrigins
 from roamtui.sources.web.fetcher import Fetcher
-from roamtui.sources.web.options import FetchOptions
+from roamtui.sources.web.page import FetchOptions
 from tests.fakes.hostile_server import TLS_DIR, FakeInternet, HostileServer
 
 

@@ -9,7 +9,8 @@ import pytest
 
 import roamtui
 from roamtui.errors import SourceError
-from roamtui.sources.web.failures import FetchError, OriginRefusedError
+from roamtui.sources.web.fetcher import ACCEPT
+from roamtui.sources.web.page import FetchError, OriginRefusedError
 from tests.fakes.hostile_server import FakeInternet, HostileServer, answer, raw, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 
@@ -23,17 +24,16 @@ def test_a_page_comes_whole_with_what_the_site_says_of_it() -> None:
         page = fetcher.fetch(
             f"{server.origin}/guide.md#part",
             allow(server),
-            accept="text/markdown",
             report=lambda *seen: reports.append(seen),
         )
         (request,) = server.requests
     assert (page.body, page.media_type, page.charset) == (PAGE, "text/markdown", "utf-8")
     assert page.url == page.final_url == f"{server.origin}/guide.md"
-    assert (page.is_from_cache, page.notes) == (False, ())
+    assert page.notes == ()
     assert reports[-1] == (len(PAGE), len(PAGE))
     assert request.headers == {
         "host": f"127.0.0.1:{server.port}",
-        "accept": "text/markdown",
+        "accept": ACCEPT,
         "accept-encoding": "gzip",
         "connection": "keep-alive",
         "user-agent": f"roamtui/{roamtui.__version__} (+https://pypi.org/project/roamtui/)",

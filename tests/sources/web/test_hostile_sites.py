@@ -12,8 +12,8 @@ from contextlib import closing
 import pytest
 
 from roamtui.sources.web.exchange import BodyReader
-from roamtui.sources.web.failures import FetchError
 from roamtui.sources.web.fetcher import Fetcher
+from roamtui.sources.web.page import FetchError
 from tests.fakes.hostile_server import (
     Client,
     FakeInternet,

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from roamtui.sources.web import politeness
-from roamtui.sources.web.failures import FetchError
 from roamtui.sources.web.fetcher import Fetcher
+from roamtui.sources.web.page import FetchError
 from tests.fakes.hostile_server import Client, Handler, HostileServer, SeenRequest, answer, raw, redirect
 from tests.sources.web.fetching import allow, open_fetcher
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.sources.web.failures import FetchError
-from roamtui.sources.web.resolving import Reach, find_reach
+from roamtui.sources.web.backend import Reach, find_reach
+from roamtui.sources.web.page import FetchError
 from tests.fakes.hostile_server import PUBLIC_ADDRESS, FakeInternet, HostileServer, answer, redirect
 from tests.sources.web.fetching import allow, approve, open_fetcher
 
