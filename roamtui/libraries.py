@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from roamtui.document.library import Library
     from roamtui.document.loader import Loader
     from roamtui.headless.recheck import ClaimGroup
-    from roamtui.sources.convert.converted import PageReport
+    from roamtui.sources.convert.conversion import PageReport
 
 _LOADED_AT_START_BYTES = 1_000_000
 """A folder up to this size is loaded before the app shows it: that takes no longer than anyone notices."""

@@ -35,7 +35,7 @@ from roamtui.settings import Settings, load_settings, save_setting
 
 if TYPE_CHECKING:
     from roamtui.models.base import Model
-    from roamtui.sources.convert.converted import PageReport
+    from roamtui.sources.convert.conversion import PageReport
     from roamtui.tui.context import AppContext, FirstContext, TuiOptions  # Textual is imported for the app alone
     from roamtui.tui.start.offers import StartOffer
 

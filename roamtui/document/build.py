@@ -17,7 +17,7 @@ from roamtui.document.loader import LoadedBatch, Report, find_address, make_fail
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_raw
 from roamtui.errors import SourceError, UsageError
-from roamtui.sources.convert.converted import PageReport
+from roamtui.sources.convert.conversion import PageReport
 from roamtui.sources.read import RawText, is_listed, is_path, read_source
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from roamtui.document.document import Document
 from roamtui.document.llms_txt import name_address
 from roamtui.document.parse import parse_raw
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import Converted
-from roamtui.sources.convert.formats import Format, find_format
+from roamtui.sources.convert.conversion import Converted, Format, convert, find_format
 from roamtui.sources.decode import decode_text, find_charset
 from roamtui.sources.read import RawText, has_headings
 
@@ -83,8 +82,6 @@ def _read_page(page: FetchedPage, kind: PageKind) -> Converted:
             text, notes = _decode(page)
             return Converted(text=text, notes=notes)
         case PageKind.FILE:
-            from roamtui.sources.convert.conversion import convert  # noqa: PLC0415 - few pages are files
-
             converted = convert(page.body, name_address(page.final_url), page.media_type)
             assert converted is not None  # its format was found before
             return converted

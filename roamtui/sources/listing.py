@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from roamtui.sources.convert.formats import CONVERTED_SUFFIXES, SLOW_SUFFIXES
+from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, SLOW_SUFFIXES
 
 if TYPE_CHECKING:
     from roamtui.sources.read import RawText

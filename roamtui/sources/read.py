@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.conversion import convert
-from roamtui.sources.convert.converted import PageReport
-from roamtui.sources.convert.formats import find_format, is_plain
+from roamtui.sources.convert.conversion import PageReport, convert, find_format, is_plain
 from roamtui.sources.decode import decode_text
 from roamtui.sources.listing import DOCUMENT_SUFFIXES
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from roamtui.agent.loop import Agent
     from roamtui.models.base import Model
     from roamtui.models.choose import ModelOffer
-    from roamtui.sources.convert.converted import PageReport
+    from roamtui.sources.convert.conversion import PageReport
     from roamtui.tui.start.offers import StartOffer
 
 

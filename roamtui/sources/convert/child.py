@@ -1,28 +1,32 @@
 """Conversion in a process of its own, which a file can neither keep busy for ever nor let grow without end.
 
 It gets the bytes of one file, may not use more than its share, writes what it made of them, and ends. It also keeps
-the program's own threads free while a large book is read.
+the program's own threads free while a large book is read. What took long is kept on disk by the digest of the file, so
+that it opens at once again; nothing depends on it: what is damaged or of another version is as good as absent.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from hashlib import blake2b
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 
 import msgspec
 
+from roamtui import __version__
 from roamtui.errors import RoamtuiError, SourceError
-from roamtui.sources.convert.conversion import get_converter
-from roamtui.sources.convert.converted import Converted, PageReport
+from roamtui.locations import make_private_folder, write_private_file
+from roamtui.sources.convert.conversion import Converted, Format, PageReport, get_converter
 from roamtui.sources.convert.escaping import replace_surrogates
-from roamtui.sources.convert.formats import Format
 
 _COMMAND = ("-P", "-m", "roamtui.sources.convert.child")
 """What Python is told. -P keeps the working directory off the import path: it may be a stranger's folder."""
@@ -31,6 +35,72 @@ _REPORT_SECONDS = 0.1
 _MEMORY_BYTES_MAX = 2_000_000_000
 _CHARACTERS_MAX = 100_000_000
 _EXTRA = 'pip install "roamtui[convert]"'
+_KEPT_SECONDS_MIN = 0.2
+"""What takes less is converted anew each time."""
+_KEPT_BYTES_MAX = 200_000_000
+"""Of all files together; the least recently used go first."""
+_DIGEST_SIZE = 16
+_VERSION = 7
+"""Raised when a converter makes another text of the same file."""
+
+
+def convert_slowly(
+    wanted: Format, data: bytes, name: str, *, kept_dir: Path | None = None, report: PageReport | None = None
+) -> Converted:
+    """Return a file as Markdown: as it was kept in a folder, else by another process.
+
+    Raises:
+        SourceError: It cannot be converted.
+    """
+    kept = KeptConversions(kept_dir) if kept_dir is not None else None
+    before = kept.read(data, wanted) if kept is not None else None
+    if before is not None:
+        return before
+    started = time.perf_counter()
+    converted = convert_in_child(wanted, data, name, report=report)
+    if kept is not None and time.perf_counter() - started >= _KEPT_SECONDS_MIN:
+        kept.write(data, wanted, converted)
+    return converted
+
+
+class KeptConversions:
+    """A folder of converted texts."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def read(self, data: bytes, wanted: Format) -> Converted | None:
+        """Return what a file was converted to before, None where that is not here."""
+        path = self._path(data, wanted)
+        try:
+            kept = msgspec.json.decode(path.read_bytes(), type=Converted)
+            os.utime(path)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        return kept
+
+    def write(self, data: bytes, wanted: Format, converted: Converted) -> None:
+        """Keep what a file was converted to; where the folder cannot be written nothing is kept."""
+        path = self._path(data, wanted)
+        with contextlib.suppress(OSError):
+            make_private_folder(self._folder)
+            write_private_file(path, json.dumps(asdict(converted)).encode("utf-8"))
+            _drop_least_used(self._folder)
+
+    def _path(self, data: bytes, wanted: Format) -> Path:
+        digest = blake2b(data, digest_size=_DIGEST_SIZE, person=wanted.name.encode())
+        digest.update(f"{__version__} {_VERSION}".encode())
+        return self._folder / f"{digest.hexdigest()}.json"
+
+
+def _drop_least_used(folder: Path) -> None:
+    """Delete the texts that were not used for longest, until the others fit."""
+    found = sorted(((path.stat().st_mtime, path) for path in folder.glob("*.json")), reverse=True)
+    total = 0
+    for _, path in found:
+        total += path.stat().st_size
+        if total > _KEPT_BYTES_MAX:
+            path.unlink(missing_ok=True)
 
 
 def convert_in_child(

@@ -1,22 +1,90 @@
-"""`convert`: a file of another format into Markdown, whatever it holds, within limits of time and memory."""
+"""`convert`: a file of another format into Markdown, whatever it holds, within limits of time and memory.
+
+What a file is, its bytes say (`find_format`).
+"""
 
 from __future__ import annotations
 
-import time
+import codecs
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import assert_never
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import Converted, PageReport
-from roamtui.sources.convert.formats import Format, find_format
 
 _BYTES_MAX = 200_000_000
-_KEPT_SECONDS_MIN = 0.2
-"""What takes less is converted anew each time."""
 _QUICK_BYTES_MAX = 300_000
 """A web page up to this size is converted here; starting a process would take longer."""
+_SAMPLE_LENGTH = 4_096
+_ARCHIVE_START = b"PK\x03\x04"
+_PDF_START = b"%PDF-"
+_HTML_START = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:(!doctype\s+html)|html[\s>])", re.I | re.S
+)
+SLOW_SUFFIXES = frozenset({".docx", ".epub", ".pdf"})
+"""Those of them that no editor of text opens, and that another process converts."""
+_SHOWN_AS_IT_IS = frozenset({".csv", ".log", ".rst", ".rest", ".text", ".tsv", ".txt"})
+"""What may begin like a web page and is shown as the text that it is."""
+_MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"})
+
+
+class Format(StrEnum):
+    """A format that is no Markdown and no plain text."""
+
+    PDF = "PDF"
+    EPUB = "EPUB"
+    DOCX = "DOCX"
+    HTML = "HTML"
+    RST = "reStructuredText"
+
+
+_BY_SUFFIX = {
+    ".pdf": Format.PDF,
+    ".epub": Format.EPUB,
+    ".docx": Format.DOCX,
+    ".html": Format.HTML,
+    ".htm": Format.HTML,
+    ".xhtml": Format.HTML,
+    ".rst": Format.RST,
+    ".rest": Format.RST,
+}
+CONVERTED_SUFFIXES = frozenset(_BY_SUFFIX)
+"""Endings of the names of files that are converted."""
+_BY_MEDIA_TYPE = {
+    "application/pdf": Format.PDF,
+    "application/epub+zip": Format.EPUB,
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": Format.DOCX,
+    "text/html": Format.HTML,
+    "application/xhtml+xml": Format.HTML,
+    "text/x-rst": Format.RST,
+    "text/prs.fallenstein.rst": Format.RST,
+}
+
+
+PageReport = Callable[[int, int, str], None]
+"""Takes how many pages or chapters of how many were read, 0 of 0 while that is not known, and what was read since.
+
+The text is that of whole pages as they stand, to be read until the document is there; empty where there is none. It is
+called several times a second while a file is converted. What it raises ends the conversion.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converted:
+    """The text of a file in another format."""
+
+    text: str
+    """Markdown."""
+    title: str = ""
+    """What the file calls itself, empty where it does not."""
+    page_starts: tuple[int, ...] = ()
+    """Offset in the text at which each page begins, none where the format has no pages."""
+    notes: tuple[str, ...] = ()
+    """What was left out, one sentence each, the file not named."""
 
 
 def convert(
@@ -42,7 +110,9 @@ def convert(
     if found is Format.RST or (found is Format.HTML and len(data) <= _QUICK_BYTES_MAX):
         converted = get_converter(found)(data, name)
     else:
-        converted = _convert_slowly(found, data, name, kept_dir, report)
+        from roamtui.sources.convert.child import convert_slowly  # noqa: PLC0415 - most files need none
+
+        converted = convert_slowly(found, data, name, kept_dir=kept_dir, report=report)
     note = f"{name}: converted from {found.value}; lines are those of the text."
     return Converted(
         text=converted.text,
@@ -52,22 +122,35 @@ def convert(
     )
 
 
-def _convert_slowly(
-    wanted: Format, data: bytes, name: str, kept_dir: Path | None, report: PageReport | None
-) -> Converted:
-    """Return a file as Markdown: as it was kept, else by another process."""
-    from roamtui.sources.convert.child import convert_in_child  # noqa: PLC0415 - most files need none
-    from roamtui.sources.convert.kept import KeptConversions  # noqa: PLC0415 - likewise
+def find_format(data: bytes, name: str, media_type: str | None = None) -> Format | None:
+    """Return the format that a file has to be converted from, None for text and for what is not known.
 
-    kept = KeptConversions(kept_dir) if kept_dir is not None else None
-    before = kept.read(data, wanted) if kept is not None else None
-    if before is not None:
-        return before
-    started = time.perf_counter()
-    converted = convert_in_child(wanted, data, name, report=report)
-    if kept is not None and time.perf_counter() - started >= _KEPT_SECONDS_MIN:
-        kept.write(data, wanted, converted)
-    return converted
+    What its first bytes say counts before its name and its media type, which are often wrong.
+    """
+    suffix = PurePosixPath(name).suffix.lower()
+    told = _BY_MEDIA_TYPE.get((media_type or "").partition(";")[0].strip().lower()) or _BY_SUFFIX.get(suffix)
+    if data.startswith(_PDF_START):
+        return Format.PDF
+    if data.startswith(_ARCHIVE_START):
+        return _find_archived(data)
+    start = _HTML_START.match(data[:_SAMPLE_LENGTH])
+    if start is not None and suffix not in _SHOWN_AS_IT_IS and (start[1] or suffix not in _MARKDOWN):
+        return Format.HTML
+    if told in (Format.PDF, Format.EPUB, Format.DOCX) and is_plain(data):
+        return None
+    return told
+
+
+def is_plain(data: bytes) -> bool:
+    """Return whether a file begins like text: without NUL, or with a mark that says how its characters are written."""
+    sample = data[:_SAMPLE_LENGTH]
+    return b"\0" not in sample or sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
+
+
+def _find_archived(data: bytes) -> Format | None:
+    if b"application/epub+zip" in data[:200] or b"META-INF/container.xml" in data:
+        return Format.EPUB
+    return Format.DOCX if b"word/document.xml" in data else None
 
 
 def get_converter(wanted: Format, report: PageReport | None = None) -> Callable[[bytes, str], Converted]:

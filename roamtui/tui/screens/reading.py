@@ -25,7 +25,7 @@ from roamtui.document.library import Library
 from roamtui.document.link_targets import DeadLink, LinkEnd, SectionLink, WebLink
 from roamtui.document.link_targets import resolve_link as resolve_written
 from roamtui.document.node import NodeKind, Span
-from roamtui.sources.convert.formats import SLOW_SUFFIXES
+from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
 from roamtui.tui.commands import MakeCommand
 from roamtui.tui.panes.pane import Pane

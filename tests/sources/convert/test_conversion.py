@@ -12,11 +12,9 @@ import pytest
 from roamtui.document.build import build_library
 from roamtui.errors import OpeningStoppedError, SourceError
 from roamtui.outline.labels import name_lines
-from roamtui.sources.convert import child, conversion, kept
-from roamtui.sources.convert.conversion import convert
-from roamtui.sources.convert.converted import Converted
-from roamtui.sources.convert.formats import Format, find_format
-from roamtui.sources.convert.kept import KeptConversions
+from roamtui.sources.convert import child
+from roamtui.sources.convert.child import KeptConversions
+from roamtui.sources.convert.conversion import Converted, Format, convert, find_format
 from roamtui.sources.read import read_file
 from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
@@ -96,7 +94,7 @@ def test_a_file_that_needs_too_much_memory_is_refused(monkeypatch: pytest.Monkey
 
 _GREEDY = """
 import sys
-from roamtui.sources.convert import child, conversion, kept
+from roamtui.sources.convert import child
 child._MEMORY_BYTES_MAX = 300_000_000
 child.get_converter = lambda _, report: lambda data, name: bytearray(400_000_000)
 child.main(sys.argv[1:])
@@ -111,8 +109,8 @@ def test_a_conversion_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch
 
 _PAGED = """
 import os, signal, sys
-from roamtui.sources.convert import child, conversion, kept
-from roamtui.sources.convert.converted import Converted
+from roamtui.sources.convert import child
+from roamtui.sources.convert.conversion import Converted
 def convert(data, name):
     {then}
     return Converted(text=name)
@@ -163,7 +161,7 @@ def test_a_strangers_module_in_the_working_directory_is_not_run(
 
 
 def test_what_took_long_is_kept_and_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversion, "_KEPT_SECONDS_MIN", 0)
+    monkeypatch.setattr(child, "_KEPT_SECONDS_MIN", 0)
     first = convert(_PDF, "a.pdf", kept_dir=tmp_path / "kept")
     assert first is not None
     monkeypatch.setattr(child, "_COMMAND", ("-c", "raise SystemExit(1)"))
@@ -181,7 +179,7 @@ def _rename(notes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def test_of_what_is_kept_the_least_recently_used_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_BYTES_MAX", 1_500)
+    monkeypatch.setattr(child, "_KEPT_BYTES_MAX", 1_500)
     conversions = KeptConversions(tmp_path)
     for name in (b"a", b"b", b"c"):
         for path in tmp_path.iterdir():

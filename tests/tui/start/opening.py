@@ -18,7 +18,7 @@ from tests.fakes.scripted_model import ScriptedModel
 if TYPE_CHECKING:
     from roamtui.conversation.store import Store
     from roamtui.models.base import Model
-    from roamtui.sources.convert.converted import PageReport
+    from roamtui.sources.convert.conversion import PageReport
 
 OFFERS = (
     StartOffer(

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.converted import Converted, PageReport
+from roamtui.sources.convert.conversion import Converted, PageReport
 from roamtui.sources.convert.pdf.anchoring import Anchors
 from roamtui.sources.convert.pdf.body import (
     find_exhibits,
