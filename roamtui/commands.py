@@ -225,7 +225,7 @@ class IndexCommand:
         from roamtui.headless.index import keep_database, keep_index
         from roamtui.retrieval import make_parts
         from roamtui.search.choosing import make_searcher
-        from roamtui.search.section_store import IndexPlace
+        from roamtui.search.index import IndexPlace
 
         named = {} if self.uri is None else {"index": self.uri}
         settings = _load_settings({**self.given, SEARCH: {**self.given.get(SEARCH, {}), **named}})

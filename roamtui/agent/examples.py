@@ -13,8 +13,8 @@ from roamtui.models.base import Request, TextDelta
 from roamtui.outline.labels import has_own_text, name_node
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import list_roots
-from roamtui.search.languages import EMPTY_WORDS
 from roamtui.search.terms import find_words
+from roamtui.search.words import EMPTY_WORDS
 
 if TYPE_CHECKING:
     from roamtui.document.library import Library

@@ -21,8 +21,8 @@ from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import find_canonical
 from roamtui.search.base import Hit
 from roamtui.search.excerpts import find_excerpt
+from roamtui.search.sentences import UnitKind, find_units
 from roamtui.search.terms import find_terms, query_terms
-from roamtui.search.units import UnitKind, find_units
 
 HITS_MAX = 5
 """Of a search that the model asks for."""

@@ -14,7 +14,7 @@ from roamtui.document.plain import plain_line, shorten
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import ModelError
 from roamtui.models.base import Request, TextDelta, UsageReported
-from roamtui.search.chunks import cut_text
+from roamtui.search.vectors import cut_text
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator

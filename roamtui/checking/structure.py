@@ -13,7 +13,7 @@ from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.outline.labels import has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import list_below
-from roamtui.search.units import UnitKind, find_units
+from roamtui.search.sentences import UnitKind, find_units
 
 LONG_TOKENS = 2_000
 """About three pages of a book: more than one heading can tell of."""

@@ -20,11 +20,11 @@ from roamtui.models.base import Model
 from roamtui.models.choose import OFFLINE
 from roamtui.models.worker.jobs import Target
 from roamtui.search.base import SearchParts
+from roamtui.search.index import IndexPlace, delete_index
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance.database import Database, load_summaries, save_summaries
 from roamtui.search.lance.searcher import LanceSearcher, drop_tables
 from roamtui.search.options import RetrievalOptions
-from roamtui.search.section_store import IndexPlace, delete_index
 from roamtui.search.summary_file import SummaryFile
 
 _AT_ONCE = 4

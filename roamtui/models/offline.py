@@ -19,13 +19,11 @@ from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message,
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
 from roamtui.outline.annotation import strip_marks
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
-from roamtui.search.languages import find_language
 from roamtui.search.query import goes_on, points_back
-from roamtui.search.sentences import RankedSentence, best_sentences, find_opening, find_sentences
+from roamtui.search.sentences import RankedSentence, UnitKind, best_sentences, find_opening, find_sentences
 from roamtui.search.terms import find_forms, find_terms, find_words, is_unspaced, query_terms
 from roamtui.search.titles import find_similar
-from roamtui.search.units import UnitKind
-from roamtui.search.words import find_synonyms
+from roamtui.search.words import find_language, find_synonyms
 
 NAME = "offline"
 SECTIONS_MAX = 5

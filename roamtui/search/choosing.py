@@ -9,10 +9,10 @@ from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Hit, Searcher, SearchParts
 from roamtui.search.fused import FusedSearcher, find_rival
+from roamtui.search.index import IndexPlace
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance.searcher import LanceSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
-from roamtui.search.section_store import IndexPlace
 
 _JUDGED_LENGTH = 800
 """Characters of a section that a model is shown to judge it."""

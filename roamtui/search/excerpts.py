@@ -9,8 +9,7 @@ from itertools import zip_longest
 
 from roamtui.document.plain import plain_line, shorten
 from roamtui.document.tokens import estimate_tokens
-from roamtui.search.sentences import best_sentences, find_opening, narrow_text
-from roamtui.search.units import Unit, UnitKind, find_units
+from roamtui.search.sentences import Unit, UnitKind, best_sentences, find_opening, find_units, narrow_text
 
 SNIPPET_LENGTH = 240
 _SOURCE_LENGTH = 60_000

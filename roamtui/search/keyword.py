@@ -10,17 +10,14 @@ from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, RankedSection, Ranking
 from roamtui.search.excerpts import make_snippet
-from roamtui.search.index import SectionIndex
-from roamtui.search.languages import Language
+from roamtui.search.index import IndexPlace, SectionIndex, StoreChooser
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.query import Query, complete_query, correct_query, make_piece, make_start, parse_query
 from roamtui.search.ranking import rank_by_text
-from roamtui.search.section_store import IndexPlace, StoreChooser
 from roamtui.search.sentences import find_opening
-from roamtui.search.stem import stem
 from roamtui.search.terms import find_terms, is_unspaced, list_compounds, split_pair
-from roamtui.search.titles import TitleWords
-from roamtui.search.topics import TopicTitles
+from roamtui.search.titles import TitleWords, TopicTitles
+from roamtui.search.words import Language
 
 _QUERY_LENGTH_MAX = 10_000
 _BARE_LENGTH_MAX = 1_000
@@ -158,7 +155,7 @@ def _rank(
     state: _State, query: Query, options: RetrievalOptions, within: range, topics: Mapping[int, float]
 ) -> tuple[Query, dict[int, _Ranks]]:
     """Rank by text; where words of the query stand nowhere, also by the titles most like them."""
-    if query.unfinished and not state.index.has_stem(stem(query.unfinished)) and _may_go_on(state.index, query):
+    if query.unfinished and not state.index.has_word(query.unfinished) and _may_go_on(state.index, query):
         query = complete_query(query)
     corrections = state.titles.correct(query.words)
     query = correct_query(query, {**corrections, **_divide_words(state.index, query)})
@@ -180,13 +177,13 @@ def _divide_words(index: SectionIndex, query: Query) -> dict[str, tuple[str, ...
     for word in query.words:
         if is_unspaced(word) and len(word) > 1 and not index.store.count(make_piece(word), 1):
             divided[word] = split_pair(word)
-        elif query.language is Language.GERMAN and not index.has_stem(stem(word)):
+        elif query.language is Language.GERMAN and not index.has_word(word):
             divided[word] = next((parts for parts in list_compounds(word) if _has_all(index, parts)), ())
     return {word: (word, *parts) for word, parts in divided.items() if parts}
 
 
 def _has_all(index: SectionIndex, words: Iterable[str]) -> bool:
-    return all(index.has_stem(stem(word)) for word in words)
+    return all(index.has_word(word) for word in words)
 
 
 def _may_go_on(index: SectionIndex, query: Query) -> bool:

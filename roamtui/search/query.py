@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from roamtui.search.languages import STOP_WORDS, Language, find_language
-from roamtui.search.stem import stem
 from roamtui.search.terms import (
     TERMS_MAX,
     find_names,
@@ -21,7 +19,7 @@ from roamtui.search.terms import (
     space_out,
     split_camel_case,
 )
-from roamtui.search.words import list_implied, list_words, make_pattern
+from roamtui.search.words import STOP_WORDS, Language, find_language, list_implied, list_words, make_pattern, stem
 
 _PHRASE = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _PREFIX = re.compile(r"(?<!\w)([^\W_]{2,})\*")

@@ -18,8 +18,8 @@ from roamtui.search.index import SectionIndex
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.query import Query, make_piece
 from roamtui.search.sentences import best_sentences, narrow_text
-from roamtui.search.terms import find_forms
-from roamtui.search.topics import favour_topics
+from roamtui.search.terms import find_forms, find_names, normalise
+from roamtui.search.titles import favour_topics
 from roamtui.search.words import find_synonyms
 
 _TEXT_WEIGHT = 1.0
@@ -118,7 +118,7 @@ def _add_sentences(index: SectionIndex, scores: dict[int, float], query: Query) 
 
 def _weigh_term(index: SectionIndex, term: str) -> float:
     """Return how telling a term is: the rarer, the more."""
-    count = index.count(make_piece(term))
+    count = index.store.count(make_piece(term))
     return math.log(1 + (len(index) - count + 0.5) / (count + 0.5))
 
 
@@ -179,7 +179,7 @@ def _rank_by_more(
 
 def _score_titles(index: SectionIndex, number: int, query: Query) -> float:
     title = measure_share(index.title_stems(number), query.stems)
-    if query.names and query.names & index.title_names(number):
+    if query.names and query.names & find_names(normalise(index.title(number))):
         title = 1.0  # where an identifier is a title, it is defined, not used
     path = measure_share(index.path_stems(number), query.stems)
     return _TITLE_SHARE * title + _PATH_SHARE * path
@@ -232,7 +232,7 @@ def plan_search(index: SectionIndex, query: Query, within: range, *, weighed_max
     """Return what finds the best sections for a query without weighing many more than `weighed_max` of them."""
     if len(within) <= weighed_max or not query.pieces:
         return Search(query.expression)
-    counts = {piece: index.count(piece) for piece in query.pieces}
+    counts = {piece: index.store.count(piece) for piece in query.pieces}
     pieces = sorted((piece for piece in query.pieces if counts[piece]), key=lambda piece: counts[piece])
     rare = _take(pieces, counts, weighed_max)
     common = pieces[len(rare) :]

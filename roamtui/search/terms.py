@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from roamtui.search.languages import Language, find_language, find_root, list_stop_words, strip_asking
-from roamtui.search.stem import stem
+from roamtui.search.words import STOP_WORDS_BY_LANGUAGE, Language, find_language, find_root, stem, strip_asking
 
 TERMS_MAX = 64
 """A longer query is a pasted text; its first terms say enough, and each term costs time."""
@@ -115,7 +114,7 @@ def query_terms(text: str) -> tuple[str, ...]:
     """
     text = normalise(text)
     terms = dict.fromkeys(_find_terms(strip_asking(text)))
-    stopped = list_stop_words(find_language(find_words(text)))
+    stopped = STOP_WORDS_BY_LANGUAGE[find_language(find_words(text))]
     content = [term for term in terms if term not in stopped and not _KANA_ALONE.fullmatch(term)]
     return tuple((content or list(terms) or list(dict.fromkeys(_find_terms(text))))[:TERMS_MAX])
 

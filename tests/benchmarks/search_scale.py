@@ -22,9 +22,8 @@ from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
-from roamtui.search.index import SectionIndex
+from roamtui.search.index import IndexPlace, SectionIndex
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.section_store import IndexPlace
 from tests.benchmarks.measuring import FINDINGS_HEAD, Finding, format_finding
 from tests.real_documents import find_data_dir
 

@@ -14,10 +14,9 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.search import parts
 from roamtui.search.base import IndexLostError
-from roamtui.search.index import SectionIndex
+from roamtui.search.index import IndexPlace, SectionIndex, SectionStore, is_large
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.query import code_identifier
-from roamtui.search.section_store import IndexPlace, SectionStore, is_large
 from tests.search.libraries import make_folder, make_library
 
 WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)
@@ -63,7 +62,7 @@ def test_a_text_that_is_written_in_pieces_is_found_and_taken_out_again(
         assert rank_scores(index, expression) == rank_scores(whole, expression) != {}
     after = SectionIndex(make_library("# Dates\n"), index.store, before=index)
     assert [rank_titles(after, expression) for expression in expressions] == [[]] * len(expressions)
-    assert not after.store.has_stem("gaug")
+    assert not after.has_word("gauge")
 
 
 def test_runs_are_remembered_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,10 +108,10 @@ from pathlib import Path
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search import section_store
-from roamtui.search.section_store import IndexPlace
+from roamtui.search import index as indexing
+from roamtui.search.index import IndexPlace
 
-section_store._BATCH_ROWS = 5_000
+indexing._BATCH_ROWS = 5_000
 def tell(done, total):
     if done:
         print(done, flush=True)
@@ -210,7 +209,7 @@ def test_a_full_disk_means_memory(place: _Place) -> None:
 
 
 def test_what_another_program_is_writing_is_searched_in_memory(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.search.section_store._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("roamtui.search.index._BUSY_SECONDS", 0.05)
     place.open().prepare()
     with closing(sqlite3.connect(place.path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -230,7 +229,7 @@ def test_two_programs_over_two_texts_of_a_source_both_find_theirs(place: _Place)
 
 
 def test_two_programs_may_index_the_same_text_at_once(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.search.section_store._BATCH_ROWS", 1)
+    monkeypatch.setattr("roamtui.search.index._BATCH_ROWS", 1)
     first, second = place.open(), place.open()
 
     def index_too(done: int, total: int) -> None:
@@ -247,7 +246,7 @@ def test_two_programs_may_index_the_same_text_at_once(place: _Place, monkeypatch
 def test_a_text_that_another_program_takes_out_meanwhile_is_indexed_in_memory(
     place: _Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("roamtui.search.section_store._BATCH_ROWS", 1)
+    monkeypatch.setattr("roamtui.search.index._BATCH_ROWS", 1)
     other = make_folder({"a.md": "# Apples\n\nGreen.\n"})
     first = place.open()
 

@@ -1,10 +1,16 @@
-"""Mistyped words are led back to words of titles."""
+"""Mistyped words are led back to words of titles, follow-ups to the titles that were named before."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import pytest
+
 from roamtui.search.index import SectionIndex
-from roamtui.search.titles import TitleWords
-from tests.search.libraries import make_library
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.search.query import leans_back
+from roamtui.search.titles import TitleWords, TopicTitles
+from tests.search.libraries import make_folder, make_library
 
 _LIBRARY = make_library(
     "# Installation\n\nHow to install.\n\n# Guide\n\nFollow it.\n\n# Installation guide\n\nAll.\n\n# Port\n\nOpen.\n"
@@ -33,3 +39,93 @@ def test_another_form_of_a_word_is_no_slip() -> None:
 def test_a_title_that_shares_little_with_the_query_is_left_out() -> None:
     words = ["instalattion", "fails", "without", "network", "behind", "proxy"]
     assert _TITLES.rank(words, _TITLES.correct(words), range(len(_INDEX))) == []
+
+
+TOWN = """\
+# Town guide
+
+## Hotel Anchor
+
+### Breakfast
+
+Breakfast is served until ten.
+
+### Dogs
+
+Dogs are welcome.
+
+## Golden Lion
+
+### Breakfast
+
+Breakfast is served until eleven.
+
+### Dogs
+
+Dogs stay outside.
+
+## Harbour Museum
+
+### Tickets
+
+A ticket costs 5 crowns.
+"""
+_TOWN_LIBRARY = make_library(TOWN)
+
+
+def _find_paths(query: str, *earlier: str) -> list[tuple[str, ...]]:
+    hits = KeywordSearcher(_TOWN_LIBRARY).search(query, earlier=earlier)
+    return [_TOWN_LIBRARY.node(hit.section_id).path[1:] for hit in hits]
+
+
+def _name_topics(query: str, *earlier: str) -> Mapping[str, float]:
+    index = SectionIndex(_TOWN_LIBRARY)
+    return {index.title(number): strength for number, strength in TopicTitles(index).carry_over(query, earlier).items()}
+
+
+@pytest.mark.parametrize("hotel", ["Hotel Anchor", "Golden Lion"])
+def test_a_follow_up_is_about_what_was_named_before(hotel: str) -> None:
+    assert _find_paths("Are dogs allowed?", f"Is there a room at the {hotel}?", "Yes.")[0] == (hotel, "Dogs")
+
+
+@pytest.mark.parametrize(("first", "last"), [("Golden Lion", "Hotel Anchor"), ("Hotel Anchor", "Golden Lion")])
+def test_what_was_named_last_counts_most(first: str, last: str) -> None:
+    turns = (f"Tell me of the {first}.", "It is full.", f"And the {last}?", "It has rooms.")
+    assert _find_paths("When is breakfast?", *turns)[0] == (last, "Breakfast")
+    assert list(_name_topics("When is breakfast?", *turns)) == [last, first]
+
+
+def test_a_question_that_names_something_new_is_not_drawn_back() -> None:
+    assert _name_topics("What is a ticket to the Harbour Museum?", "Has the Golden Lion rooms?") == {}
+    assert (
+        _find_paths("What is a ticket to the Harbour Museum?", "Has the Golden Lion rooms?")[0][0] == "Harbour Museum"
+    )
+
+
+def test_half_a_title_names_little_and_less_than_that_nothing() -> None:
+    assert _name_topics("When is breakfast?", "We like the harbour.") == {
+        "Harbour Museum": pytest.approx(0.0644, abs=1e-3)
+    }
+    assert _name_topics("When is breakfast?", "We came by the coast, and are tired.") == {}
+
+
+@pytest.mark.parametrize("query", ["Is it open?", "and on Sundays", "WHAT ABOUT dogs?", "Do they serve beer"])
+def test_follow_ups_lean_back(query: str) -> None:
+    assert leans_back(query)
+
+
+@pytest.mark.parametrize("query", ["When is the museum open?", "android dogs", "", "C++"])
+def test_other_questions_do_not(query: str) -> None:
+    assert not leans_back(query)
+
+
+def test_topics_of_unchanged_documents_are_kept_and_new_ones_found() -> None:
+    files = {"a.md": "# Town\n\n## Hotel Anchor\n\n### Dogs\n\nWelcome.\n"}
+    before = SectionIndex(make_folder(files))
+    topics = TopicTitles(before)
+    assert topics.carry_over("dogs?", ["the Hotel Anchor"])
+    folder = make_folder({**files, "b.md": "# Village\n\n## Golden Lion\n\n### Dogs\n\nOutside.\n"})
+    after = SectionIndex(folder, before.store, before=before)
+    later = TopicTitles(after, topics)
+    named = {after.title(number) for number in later.carry_over("dogs?", ["the Golden Lion", "the Hotel Anchor"])}
+    assert named == {"Golden Lion", "Hotel Anchor"}

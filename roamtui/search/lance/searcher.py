@@ -12,14 +12,13 @@ from roamtui.document.layout import Layout
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UnknownSectionError, UsageError
 from roamtui.search.base import Embedder, EmbedKind, Hit, IndexLostError, Progress, SearchParts
-from roamtui.search.chunks import Chunk, make_chunks
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.lance.database import TABLE as SUMMARIES
 from roamtui.search.lance.database import Database, delete_rows, load_summaries, quote, retry_conflicts, tidy_table
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.parts import Part, find_parts
 from roamtui.search.terms import normalise, query_terms, space_out
-from roamtui.search.vectors import STORED, VectorStore, digest_text, embed_missing, normalise_rows
+from roamtui.search.vectors import STORED, Chunk, VectorStore, digest_text, embed_missing, make_chunks, normalise_rows
 
 if TYPE_CHECKING:  # numpy is an extra
     import numpy as np

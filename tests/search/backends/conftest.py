@@ -11,10 +11,10 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.search.base import Indexing, Searcher, SearchParts
 from roamtui.search.choosing import make_searcher
+from roamtui.search.index import IndexPlace
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.lance.searcher import LanceSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
-from roamtui.search.section_store import IndexPlace
 from tests.fakes.hashed_embedder import HashedEmbedder
 
 _LANCE = pytest.param(

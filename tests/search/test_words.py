@@ -1,11 +1,12 @@
-"""Which language a question is in, and what the forms of a word share."""
+"""Which language a question is in, what the forms of a word share, which words mean the same."""
 
 from __future__ import annotations
 
 import pytest
 
-from roamtui.search.languages import Language, find_language, find_root
 from roamtui.search.terms import find_words
+from roamtui.search.words import Language, find_language, find_root
+from tests.search.libraries import find_titles, make_library
 
 
 @pytest.mark.parametrize(
@@ -39,3 +40,20 @@ def test_small_words_tell_the_language(question: str, language: Language) -> Non
 )
 def test_forms_of_a_word_have_one_root(language: Language, root: str, words: str) -> None:
     assert {find_root(word, language) for word in words.split()} == {root}
+
+
+_FILLER = "".join(f"## Filler {number}\n\nNothing of note.\n\n" for number in range(8))
+_TERMS = make_library(
+    f"# Terms\n\n## Orders\n\nGoods are procured in May.\n\n## Ends\n\nEach side may terminate it.\n\n{_FILLER}"
+)
+
+
+def test_what_says_it_in_other_words_is_found() -> None:
+    assert find_titles(_TERMS, "Who can cancel?") == ["Ends"]
+    assert find_titles(_TERMS, "buying")[0] == "Orders"
+
+
+def test_the_word_itself_goes_before_what_means_the_same() -> None:
+    library = make_library(f"# A\n\n## One\n\nA taxi waits.\n\n## Two\n\nA cab waits.\n\n{_FILLER}")
+    assert find_titles(library, "cab")[0] == "Two"
+    assert find_titles(library, "taxi")[0] == "One"
