@@ -18,11 +18,11 @@ from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_raw
 from roamtui.errors import SourceError, UsageError
 from roamtui.sources.convert.conversion import PageReport
-from roamtui.sources.read import RawText, is_listed, is_path, read_source
+from roamtui.sources.listing import Listing, is_listed, list_sources
+from roamtui.sources.read import RawText, is_path, read_source
 
 if TYPE_CHECKING:
     from roamtui.document.web_loader import PageLoader
-    from roamtui.sources.listing import Listing
 
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 
@@ -72,8 +72,16 @@ def open_named(
         if is_single:
             library = build_library(read_source(names[0], kept_dir=kept_dir, report=report))
         else:
-            listing = _list_files(names, kept_dir)
-            library = _build_listing(listing)
+            for name in names:
+                if not is_path(name):
+                    raise UsageError(f"{name} is opened by itself, not together with other sources.")
+            listing = list_sources([Path(name) for name in names], kept_dir=kept_dir)
+            rows = [
+                Row(NodeKind.FOLDER if is_folder else NodeKind.FILE, len(path), path[-1], 0)
+                for path, is_folder in listing.list_entries()
+            ]
+            root = Document(key="", title=listing.name, text="", columns=build_columns(rows, 0), notes=listing.notes)
+            library = Library(source=listing.source, root=root)
     except SourceError as error:
         address = suggest_address(names[0]) if len(names) == 1 else None
         if address is None:
@@ -82,27 +90,6 @@ def open_named(
     if listing is None and NodeKind.LINK not in library.root.columns.kinds:
         return library, None
     return library, SourceLoader(listing, lambda: _make_pages(web, frozenset()))
-
-
-def _list_files(names: Sequence[str], kept_dir: Path | None) -> Listing:
-    """Return the files of a folder, a zip archive or several of all these."""
-    from roamtui.sources.several import list_source, list_sources  # noqa: PLC0415 - a single document needs none of it
-
-    for name in names:
-        if not is_path(name):
-            raise UsageError(f"{name} is opened by itself, not together with other sources.")
-    paths = [Path(name) for name in names]
-    return list_sources(paths, kept_dir=kept_dir) if len(paths) > 1 else list_source(paths[0], kept_dir=kept_dir)
-
-
-def _build_listing(listing: Listing) -> Library:
-    """Return a library of folders and files, none of which is read."""
-    rows = [
-        Row(NodeKind.FOLDER if entry.is_folder else NodeKind.FILE, len(entry.path), entry.path[-1], 0)
-        for entry in listing.entries
-    ]
-    root = Document(key="", title=listing.name, text="", columns=build_columns(rows, 0), notes=listing.notes)
-    return Library(source=listing.source, root=root)
 
 
 def is_address(name: str) -> bool:
@@ -174,13 +161,14 @@ class SourceLoader:
             return self._pages.load_batch(library, (node_id,), frozenset()).documents[node_id]
         listing, row = library.locate(node_id)
         key = "/".join(listing.columns.path(row))
-        try:
-            raw = self._listing.read(key)
-        except SourceError as error:
-            return make_failure(key, str(error), is_page=False)
-        except KeyError:
+        reader = self._listing.readers.get(key)
+        if reader is None:
             problem = f"{key} was not there when the folder was listed. Read it again."
             return make_failure(key, problem, is_page=False)
+        try:
+            raw = reader()
+        except SourceError as error:
+            return make_failure(key, str(error), is_page=False)
         said = raw.notes[1:] if raw.is_converted else raw.notes  # that it was converted is not news in a folder
         notes = tuple(f"{key}{note.removeprefix(raw.name)}" for note in said)
         document = parse_raw(replace(raw, notes=notes), key=key)

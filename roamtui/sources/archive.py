@@ -7,7 +7,6 @@ import os
 import re
 import stat
 import zipfile
-from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from roamtui.sources.listing import (
     describe_left_out,
     is_document_name,
     is_skipped_folder,
-    nest,
     sort_paths,
     weigh_file,
 )
@@ -48,8 +46,8 @@ def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
             if names in members:
                 hidden.append(ascii(info.filename)[:80])
             members[names] = info
-    for names in sorted(members.keys() & _list_folders(members)):
-        hidden.append(ascii(members.pop(names).filename)[:80])
+    folders = {names[:depth] for names in members for depth in range(1, len(names))}
+    hidden.extend(ascii(members.pop(names).filename)[:80] for names in sorted(members.keys() & folders))
     if not members:
         raise SourceError(f"{path} holds no Markdown or text file. Name another archive, a folder or a file.")
     bytes_total = sum(info.file_size for info in members.values())
@@ -58,14 +56,13 @@ def list_archive(path: Path, *, kept_dir: Path | None = None) -> Listing:
             f"{path} holds more than {FILES_MAX:,} documents or {ARCHIVE_BYTES_MAX // 1_000_000} MB of them. "
             "Unpack it and name a folder in it."
         )
-    by_key = {"/".join(names): info for names, info in members.items()}
+    by_key = {"/".join(names): members[names] for names in sort_paths(members)}
     return Listing(
         source=os.path.abspath(path),  # noqa: PTH100 - the name that the person gave, as for files
         name=path.name,
-        entries=nest(sort_paths(members)),
-        bytes_total=sum(weigh_file(info.filename, info.file_size) for info in members.values()),
-        read=partial(_read_member, archive, by_key, kept_dir),
+        readers={key: partial(_read_member, archive, info, key, kept_dir) for key, info in by_key.items()},
         files=dict.fromkeys(by_key, path),
+        bytes_total=sum(weigh_file(info.filename, info.file_size) for info in members.values()),
         notes=(
             *describe_left_out(outside, "names that lead out of the archive"),
             *describe_left_out(hidden, "names that another file or folder in it has too"),
@@ -98,11 +95,6 @@ def _split_name(info: zipfile.ZipInfo) -> tuple[str, ...] | None:
     return None if ".." in names else names
 
 
-def _list_folders(members: Iterable[tuple[str, ...]]) -> set[tuple[str, ...]]:
-    """Return the folders that hold members, each by its names."""
-    return {names[:depth] for names in members for depth in range(1, len(names))}
-
-
 def _is_document(info: zipfile.ZipInfo, names: tuple[str, ...]) -> bool:
     is_link = stat.S_ISLNK(info.external_attr >> 16)
     if info.is_dir() or is_link or not names or len(names) > DEPTH_MAX:
@@ -110,10 +102,7 @@ def _is_document(info: zipfile.ZipInfo, names: tuple[str, ...]) -> bool:
     return is_document_name(names[-1]) and not any(map(is_skipped_folder, names[:-1]))
 
 
-def _read_member(
-    archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], kept_dir: Path | None, key: str
-) -> RawText:
-    info = members[key]
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, key: str, kept_dir: Path | None) -> RawText:
     if info.flag_bits & ENCRYPTED:
         raise SourceError(f"{key} is encrypted. Unpack the archive and name the folder.")
     if not is_bounded(info):
@@ -125,5 +114,4 @@ def _read_member(
             data = member.read(FILE_BYTES_MAX + 1)
     except FAILURES as error:
         raise SourceError(f"{key} cannot be unpacked: {error}. The archive may be damaged.") from None
-    name = key.rpartition("/")[2]
-    return make_raw_text(data, source=key, name=name, kept_dir=kept_dir)
+    return make_raw_text(data, source=key, name=key.rpartition("/")[2], kept_dir=kept_dir)

@@ -1,18 +1,24 @@
-"""`Listing`: the files of a folder, of several sources, or of an archive, named but not read."""
+"""`Listing`: the files of a folder, an archive or several sources; none is read before it is asked for."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, SLOW_SUFFIXES
+from roamtui.errors import SourceError
+from roamtui.sources.convert.conversion import SLOW_SUFFIXES
+from roamtui.sources.decode import decode_text
+from roamtui.sources.read import DOCUMENT_SUFFIXES, RawText, check_file, read_file
 
 if TYPE_CHECKING:
-    from roamtui.sources.read import RawText
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 FILES_MAX = 20_000
 """Files of one source; more are left out with a note."""
@@ -20,10 +26,7 @@ FILE_BYTES_MAX = 32_000_000
 """A larger file is opened only by itself."""
 DEPTH_MAX = 100
 """Folders within folders; what lies deeper is left out with a note."""
-DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES | {
-    *(".md", ".markdown", ".mdown", ".mkd", ".mdx", ".txt", ".text", ".csv", ".tsv", ".log")
-}
-"""Endings of the names that a folder's documents have."""
+ARCHIVE_SUFFIX = ".zip"
 
 _SLOW_BYTES = 2_000_000
 """What a file counts for that another process has to convert."""
@@ -31,20 +34,8 @@ _DIGITS = re.compile(r"(\d+)", re.ASCII)
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 _FIRST_STEMS = {"readme": 0, "index": 1, "_index": 1}
 _NAMED_MAX = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A file or a folder with documents in it."""
-
-    path: tuple[str, ...]
-    """Names from the top of the source down, its own last."""
-    is_folder: bool = False
-
-    @property
-    def key(self) -> str:
-        """Its path with forward slashes."""
-        return "/".join(self.path)
+_IGNORE_NAME = ".gitignore"
+_IGNORE_BYTES_MAX = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,18 +46,267 @@ class Listing:
     """What identifies it on this machine: an absolute path, or several."""
     name: str
     """A short name for people."""
-    entries: tuple[Entry, ...]
-    """Folders before what is in them, in the order in which people read them."""
+    readers: Mapping[str, Callable[[], RawText]]
+    """What reads each file, by its key, which is its path with forward slashes; raises SourceError where that cannot
+    be. May be called from any thread. Files stand in the order in which people read them."""
+    files: Mapping[str, Path]
+    """Where each file lies on disk, by its key; of those in an archive, the archive."""
     bytes_total: int
     """Size of all files; one that takes long to convert counts as if it were larger."""
-    read: Callable[[str], RawText]
-    """Reads the file with a key; raises SourceError where that cannot be. May be called from any thread."""
     notes: tuple[str, ...] = ()
     """What was left out, one sentence each."""
-    files: Mapping[str, Path] = field(default_factory=dict)
-    """Where each file lies on disk, by its key; of those in an archive, the archive."""
     folders: tuple[Path, ...] = ()
     """Folders that were walked; one that was written to may hold others."""
+
+    def list_entries(self) -> Iterator[tuple[tuple[str, ...], bool]]:
+        """Yield the names down to each file, after the folders that it lies in, and whether it is one of these."""
+        tree: dict[str, dict[str, Any]] = {}
+        for key in self.readers:
+            level = tree
+            for name in key.split("/"):
+                level = level.setdefault(name, {})
+        return _walk_tree(tree, ())
+
+
+def _walk_tree(tree: dict[str, dict[str, Any]], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
+    for name, below in tree.items():
+        yield (*above, name), bool(below)
+        yield from _walk_tree(below, (*above, name))
+
+
+def is_listed(path: Path) -> bool:
+    """Return whether a path names a source of many files: a folder or a zip archive."""
+    return os.path.isdir(path) or _is_archive(path)  # noqa: PTH112 - it never raises
+
+
+def _is_archive(path: Path) -> bool:
+    return path.suffix.lower() == ARCHIVE_SUFFIX and os.path.isfile(path)  # noqa: PTH113 - likewise
+
+
+def list_sources(paths: Sequence[Path], *, kept_dir: Path | None = None) -> Listing:
+    """Return what a folder or an archive holds; several sources as one, below the folder that holds all, as given."""
+    if len(paths) == 1:
+        return _list_source(paths[0], kept_dir)
+    absolute = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))  # noqa: PTH100 - links are kept
+    top = os.path.commonpath([path.parent for path in absolute])
+    readers: dict[str, Callable[[], RawText]] = {}
+    files: dict[str, Path] = {}
+    folders: list[Path] = []
+    notes: list[str] = []
+    bytes_total = 0
+    for path in absolute:
+        above = "/".join(map(show_name, path.relative_to(top).parts))
+        if is_listed(path):
+            listing = _list_source(path, kept_dir)
+            notes.extend(listing.notes)
+            bytes_total += listing.bytes_total
+            folders.extend(listing.folders)
+            for key, reader in listing.readers.items():
+                readers.setdefault(f"{above}/{key}", reader)
+                files.setdefault(f"{above}/{key}", listing.files[key])
+        else:
+            bytes_total += weigh_file(path.name, check_file(path))
+            readers.setdefault(above, partial(read_file, path, kept_dir=kept_dir))
+            files.setdefault(above, path)
+    shown = list(readers)[:FILES_MAX]
+    if len(shown) < len(readers):
+        notes.append(f"More than {FILES_MAX:,} files: the others are left out. Name fewer.")
+    return Listing(
+        source=", ".join(map(str, absolute)),
+        name=_name_some([show_name(path.name) for path in absolute]),
+        readers={key: readers[key] for key in shown},
+        files={key: files[key] for key in shown},
+        bytes_total=bytes_total,
+        notes=tuple(notes),
+        folders=tuple(folders),
+    )
+
+
+def _list_source(path: Path, kept_dir: Path | None) -> Listing:
+    if not _is_archive(path):
+        return list_folder(path, kept_dir=kept_dir)
+    from roamtui.sources.archive import list_archive  # noqa: PLC0415 - few sources are archives
+
+    return list_archive(path, kept_dir=kept_dir)
+
+
+def list_folder(folder: Path, *, kept_dir: Path | None = None) -> Listing:
+    """Return what a folder holds for readers: its text documents, without hidden and ignored ones.
+
+    Links to files inside are followed, links to folders are not: what they lead to is listed where it lies.
+    """
+    try:
+        root = folder.resolve(strict=True)
+        with os.scandir(root):
+            pass
+    except (OSError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise SourceError(f"{folder} cannot be listed: {reason}. Name another folder, or a file.") from None
+    walk = _Walk(root)
+    walk.enter(root, (), *find_outer_rules(root))
+    if not walk.files:
+        raise SourceError(f"{folder} is a folder that holds no Markdown or text file. Name another folder, or a file.")
+    files = {"/".join(shown): walk.files[shown] for shown in sort_paths(walk.files)}
+    return Listing(
+        source=os.path.abspath(folder),  # noqa: PTH100 - the name that the person gave, as for files
+        name=show_name(root.name) or str(root),
+        readers={key: partial(_read_listed, path, key, kept_dir) for key, path in files.items()},
+        files=files,
+        bytes_total=walk.bytes_total,
+        notes=walk.notes(),
+        folders=tuple(walk.folders),
+    )
+
+
+def _read_listed(path: Path, key: str, kept_dir: Path | None) -> RawText:
+    try:
+        size = path.stat().st_size
+    except OSError:
+        size = 0
+    if size > FILE_BYTES_MAX:
+        raise SourceError(f"{key} is larger than {FILE_BYTES_MAX // 1_000_000} MB. Open it by itself.")
+    return read_file(path, kept_dir=kept_dir)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """What a walk through a folder has found so far."""
+
+    root: Path
+    """Without links: what leads out of it is left out."""
+    files: dict[tuple[str, ...], Path] = field(default_factory=dict)
+    folders: list[Path] = field(default_factory=list)
+    bytes_total: int = 0
+    is_full: bool = False
+    outside: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    too_deep: list[str] = field(default_factory=list)
+
+    def enter(self, folder: Path, shown: tuple[str, ...], ruled: tuple[str, ...], rules: IgnoreRules) -> None:
+        """Note the files of a folder and of those in it.
+
+        Args:
+            folder: Its path.
+            shown: Names from the top of the source down to it.
+            ruled: Names from the top of the outermost rules down to it.
+            rules: Those of the folders above.
+        """
+        self.folders.append(folder)
+        try:
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: order_name(entry.name))
+        except OSError:
+            self.unreadable.append("/".join(shown))
+            return
+        rules = read_rules(folder, len(ruled), rules)
+        for entry in entries:
+            path, inner = (*shown, show_name(entry.name)), (*ruled, entry.name)
+            if self.is_full:
+                return
+            if entry.is_dir(follow_symlinks=False):
+                if is_skipped_folder(entry.name) or is_ignored(rules, inner, is_folder=True):
+                    continue
+                if len(path) > DEPTH_MAX:
+                    self.too_deep.append("/".join(path)[-60:])
+                else:
+                    self.enter(Path(entry.path), path, inner, rules)
+            elif is_document_name(entry.name) and not is_ignored(rules, inner, is_folder=False):
+                self._add_file(entry, path)
+            elif entry.is_symlink() and not entry.name.startswith(".") and self._leads_out(entry):
+                self.outside.append("/".join(path))
+
+    def _add_file(self, entry: os.DirEntry[str], path: tuple[str, ...]) -> None:
+        if entry.is_symlink() and self._leads_out(entry):
+            self.outside.append("/".join(path))
+            return
+        try:
+            if not entry.is_file():
+                return
+            size = entry.stat().st_size
+        except OSError:
+            size = 0
+        if len(self.files) >= FILES_MAX:
+            self.is_full = True
+            return
+        self.files[path] = Path(entry.path)
+        self.bytes_total += weigh_file(entry.name, size)
+
+    def _leads_out(self, entry: os.DirEntry[str]) -> bool:
+        """Return whether a link ends outside of the root; one that ends nowhere does not."""
+        try:
+            return not Path(entry.path).resolve(strict=True).is_relative_to(self.root)
+        except (OSError, RuntimeError):
+            return False
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what was left out."""
+        full = f"More than {FILES_MAX:,} files: the others are left out. Name a smaller folder."
+        return (
+            *describe_left_out(self.outside, "links that lead out of the folder"),
+            *describe_left_out(self.unreadable, "folders that cannot be read"),
+            *describe_left_out(self.too_deep, f"more than {DEPTH_MAX} folders deep"),
+            *((full,) if self.is_full else ()),
+        )
+
+
+IgnoreRules = tuple[tuple[int, "tuple[GitIgnoreSpecPattern, ...]"], ...]
+"""The patterns of each ``.gitignore`` from the outermost folder down, with the number of names down to that folder."""
+
+
+def is_ignored(rules: IgnoreRules, path: tuple[str, ...], *, is_folder: bool) -> bool:
+    """Return whether rules take a path out, as git has it; whether they do a folder above it, is asked before.
+
+    pathspec lets a pattern for a folder decide on all in it, with that folder's slash as a group: with ``build`` and
+    ``!docs`` it would take in ``docs/build``, which git leaves out.
+    """
+    for depth, patterns in reversed(rules):
+        inside = "/".join(path[depth:]) + "/" * is_folder
+        for pattern in reversed(patterns):
+            found = pattern.regex.search(inside) if pattern.regex is not None else None
+            if found is not None and (not any(found.groups()) or found.end(1) == len(inside)):
+                return bool(pattern.include)
+    return False
+
+
+def read_rules(folder: Path, depth: int, above: IgnoreRules) -> IgnoreRules:
+    """Return the rules that hold in a folder: its own over those above."""
+    path = folder / _IGNORE_NAME
+    try:
+        if not path.is_file() or path.stat().st_size > _IGNORE_BYTES_MAX:
+            return above
+        text, _ = decode_text(path.read_bytes(), _IGNORE_NAME)
+    except (OSError, SourceError):
+        return above
+    return (*above, (depth, parse_patterns(text)))
+
+
+def find_outer_rules(folder: Path) -> tuple[tuple[str, ...], IgnoreRules]:
+    """Return the names from the top of the git checkout down to `folder`, and the rules of the folders above it.
+
+    Where these take out `folder` itself, which a person named, or where there is no checkout, there are none.
+    """
+    top = next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
+    names = folder.relative_to(top).parts
+    rules: IgnoreRules = ()
+    for depth in range(len(names)):
+        rules = read_rules(top.joinpath(*names[:depth]), depth, rules)
+        if is_ignored(rules, names[: depth + 1], is_folder=True):
+            return (), ()
+    return names, rules
+
+
+def parse_patterns(text: str) -> tuple[GitIgnoreSpecPattern, ...]:
+    """Return the patterns of a ``.gitignore``; lines that are none are passed over."""
+    from pathspec.patterns.gitignore import GitIgnorePatternError  # noqa: PLC0415 - not every folder has rules
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415 - likewise
+
+    patterns = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # brackets that `re` may read in another way one day
+        for line in text.split("\n"):
+            with suppress(GitIgnorePatternError, re.error):
+                patterns.append(GitIgnoreSpecPattern(line.rstrip("\r")))
+    return tuple(patterns)
 
 
 def is_document_name(name: str) -> bool:
@@ -96,36 +336,21 @@ def order_name(name: str) -> tuple[int, tuple[tuple[int, int, str], ...], str]:
     return _FIRST_STEMS.get(stem, 2) if "." in name else 2, parts, name
 
 
-def show_name(name: str) -> str:
-    """Return a file's name as text: bytes that are no UTF-8 are written as escapes."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
 def sort_paths(paths: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Return paths in the order in which people read them."""
     return sorted(paths, key=lambda path: tuple(order_name(name) for name in path))
 
 
-def nest(paths: Iterable[tuple[str, ...]]) -> tuple[Entry, ...]:
-    """Return entries for files by their paths, and for the folders that they lie in; each folder's files together."""
-    tree: dict[str, dict[str, Any]] = {}
-    for path in paths:
-        level = tree
-        for name in path:
-            level = level.setdefault(name, {})
-    return tuple(_walk_tree(tree, ()))
-
-
-def _walk_tree(tree: dict[str, dict[str, Any]], above: tuple[str, ...]) -> Iterator[Entry]:
-    for name, below in tree.items():
-        yield Entry(path=(*above, name), is_folder=bool(below))
-        yield from _walk_tree(below, (*above, name))
+def show_name(name: str) -> str:
+    """Return a file's name as text: bytes that are no UTF-8 are written as escapes."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def describe_left_out(names: list[str], reason: str) -> tuple[str, ...]:
     """Return a note on what was left out, none where nothing was."""
-    if not names:
-        return ()
-    named = ", ".join(names[:_NAMED_MAX])
+    return (f"Left out: {_name_some(names)} ({reason}).",) if names else ()
+
+
+def _name_some(names: list[str]) -> str:
     more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
-    return (f"Left out: {named}{more} ({reason}).",)
+    return ", ".join(names[:_NAMED_MAX]) + more

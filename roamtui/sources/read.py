@@ -11,13 +11,37 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roamtui.errors import SourceError
-from roamtui.sources.convert.conversion import PageReport, convert, find_format, is_plain
+from roamtui.sources.convert.conversion import CONVERTED_SUFFIXES, PageReport, convert, find_format, is_plain
 from roamtui.sources.decode import decode_text
-from roamtui.sources.listing import DOCUMENT_SUFFIXES
 
-ARCHIVE_SUFFIX = ".zip"
+DOCUMENT_SUFFIXES = CONVERTED_SUFFIXES | {
+    *(".md", ".markdown", ".mdown", ".mkd", ".mdx", ".txt", ".text", ".csv", ".tsv", ".log")
+}
+"""Endings of the names that a folder's documents have."""
 _PLAIN_SUFFIXES = frozenset({".csv", ".tsv", ".log"})
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawText:
+    """Decoded text with where it came from."""
+
+    text: str
+    """Decoded characters, without byte order mark, line ends as in the source."""
+    source: str
+    """What identifies it on this machine: an absolute path, an address or ``-``."""
+    name: str
+    """A short name for people, such as the file's."""
+    is_markdown: bool = True
+    """False for formats in which ``#`` begins no heading, such as CSV and logs."""
+    notes: tuple[str, ...] = ()
+    """What was replaced while decoding, one sentence each."""
+    title: str = ""
+    """What a file of another format calls itself, empty where it does not."""
+    page_starts: tuple[int, ...] = ()
+    """Offset in the text at which each of its pages begins, none where it has no pages."""
+    is_converted: bool = False
+    """Whether the text was made of a file of another format."""
 
 
 def read_source(name: str, *, kept_dir: Path | None = None, report: PageReport | None = None) -> RawText:
@@ -36,11 +60,6 @@ def read_source(name: str, *, kept_dir: Path | None = None, report: PageReport |
             raise SourceError('"-" reads a document from a pipe, as in `cat notes.md | roamtui -`.')
         return make_raw_text(sys.stdin.buffer.read(), source="-", name="standard input", kept_dir=kept_dir)
     return read_file(Path(name), kept_dir=kept_dir, report=report)
-
-
-def is_listed(path: Path) -> bool:
-    """Return whether a path names a source of many files: a folder or a zip archive."""
-    return os.path.isdir(path) or (path.suffix.lower() == ARCHIVE_SUFFIX and os.path.isfile(path))  # noqa: PTH112, PTH113 - these two never raise
 
 
 def is_path(name: str) -> bool:
@@ -110,41 +129,15 @@ def has_headings(name: str) -> bool:
 
 
 def _explain(path: Path, error: OSError | ValueError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return _advise_on_missing(path)
     if isinstance(error, PermissionError):
         return f"{path} may not be read. Check its permissions."
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return f"{path} cannot be read: {reason}. Name another file."
-
-
-def _advise_on_missing(path: Path) -> str:
-    message = f"There is no file {path}."
+    if not isinstance(error, FileNotFoundError):
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return f"{path} cannot be read: {reason}. Name another file."
     try:
         names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
-        return f"{message} Check the path."
+        names = []
     nearest = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)
-    return f"{message} Did you mean {path.parent / nearest[0]}?" if nearest else f"{message} Check the path."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawText:
-    """Decoded text with where it came from."""
-
-    text: str
-    """Decoded characters, without byte order mark, line ends as in the source."""
-    source: str
-    """What identifies it on this machine: an absolute path, an address or ``-``."""
-    name: str
-    """A short name for people, such as the file's."""
-    is_markdown: bool = True
-    """False for formats in which ``#`` begins no heading, such as CSV and logs."""
-    notes: tuple[str, ...] = ()
-    """What was replaced while decoding, one sentence each."""
-    title: str = ""
-    """What a file of another format calls itself, empty where it does not."""
-    page_starts: tuple[int, ...] = ()
-    """Offset in the text at which each of its pages begins, none where it has no pages."""
-    is_converted: bool = False
-    """Whether the text was made of a file of another format."""
+    advice = f"Did you mean {path.parent / nearest[0]}?" if nearest else "Check the path."
+    return f"There is no file {path}. {advice}"

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roamtui.errors import SourceError
-from roamtui.sources.listing import Listing
-from roamtui.sources.read import ARCHIVE_SUFFIX, is_listed
+from roamtui.sources.listing import ARCHIVE_SUFFIX, Listing, is_listed, list_sources
 
 
 class FileStamps:
@@ -38,7 +37,7 @@ class FileStamps:
         times = _read_times(self._listing) if self._listing is not None else None
         if times is None or times != self._folder_times:
             try:
-                self._listing = self._list()
+                self._listing = list_sources(self._paths)
             except SourceError:
                 self._listing = None
                 return None
@@ -47,11 +46,6 @@ class FileStamps:
         by_path = {path: stamp_source(str(path)) for path in set(self._listing.files.values())}
         stamps = {key: by_path[path] for key, path in self._listing.files.items()}
         return {key: stamp for key, stamp in stamps.items() if stamp is not None}
-
-    def _list(self) -> Listing:
-        from roamtui.sources.several import list_source, list_sources  # noqa: PLC0415 - a single file needs none of it
-
-        return list_sources(self._paths) if len(self._paths) > 1 else list_source(self._paths[0])
 
 
 def _read_times(listing: Listing) -> tuple[int, ...] | None:

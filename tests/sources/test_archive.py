@@ -23,7 +23,7 @@ def make_zip(path: Path, members: Mapping[str, str | bytes]) -> Path:
 
 
 def keys(listing: Listing) -> list[str]:
-    return [entry.key for entry in listing.entries]
+    return ["/".join(path) for path, _ in listing.list_entries()]
 
 
 def test_documents_in_an_archive_are_listed_and_read(tmp_path: Path) -> None:
@@ -33,8 +33,8 @@ def test_documents_in_an_archive_are_listed_and_read(tmp_path: Path) -> None:
     assert keys(listing) == ["README.md", "b", "b/x.md", "b/y.csv"]
     assert (listing.source, listing.name, listing.bytes_total) == (str(path), "docs.zip", 12)
     path.unlink()
-    assert listing.read("b/x.md").text == "# X\n"
-    assert [listing.read(key).is_markdown for key in ("b/x.md", "b/y.csv")] == [True, False]
+    assert listing.readers["b/x.md"]().text == "# X\n"
+    assert [listing.readers[key]().is_markdown for key in ("b/x.md", "b/y.csv")] == [True, False]
 
 
 def test_names_that_lead_out_are_left_out_with_a_note(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_a_name_that_two_members_have_is_told(tmp_path: Path) -> None:
         archive.writestr("a.md", "# New\n")
     listing = list_archive(path)
     assert keys(listing) == ["a.md", "b.md", "b.md/c.md"]
-    assert listing.read("a.md").text == "# New\n"
+    assert listing.readers["a.md"]().text == "# New\n"
     assert listing.notes == ("Left out: 'a.md', 'b.md' (names that another file or folder in it has too).",)
 
 
@@ -74,8 +74,8 @@ def test_what_would_be_unpacked_whole_is_not_unpacked(tmp_path: Path, method: in
         archive.writestr("b.md", "\n" * 10_000_000)
     listing = list_archive(path)
     with pytest.raises(SourceError, match=r"b\.md is packed in a way that is not read"):
-        listing.read("b.md")
-    assert listing.read("a.md").text == "# A\n"
+        listing.readers["b.md"]()
+    assert listing.readers["a.md"]().text == "# A\n"
 
 
 def test_an_archive_of_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +85,7 @@ def test_an_archive_of_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(SourceError, match="Unpack it and name a folder in it"):
         list_archive(path)
     monkeypatch.setattr(archive_module, "ARCHIVE_BYTES_MAX", 500_000)
-    assert len(list_archive(path).entries) == 4
+    assert len(list_archive(path).readers) == 4
     monkeypatch.setattr(archive_module, "FILES_MAX", 3)
     with pytest.raises(SourceError, match="more than 3 documents"):
         list_archive(path)
@@ -106,8 +106,8 @@ def test_a_giant_member_is_refused_when_it_is_read(tmp_path: Path, monkeypatch: 
     listing = list_archive(path)
     monkeypatch.setattr(archive_module, "FILE_BYTES_MAX", 50)
     with pytest.raises(SourceError, match=r"a\.md is larger than"):
-        listing.read("a.md")
-    assert listing.read("b.md").text == "# B\n"
+        listing.readers["a.md"]()
+    assert listing.readers["b.md"]().text == "# B\n"
 
 
 def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
     data[data.index(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(data)
     with pytest.raises(SourceError, match=r"a\.md is encrypted"):
-        list_archive(path).read("a.md")
+        list_archive(path).readers["a.md"]()
 
 
 def test_a_damaged_member_is_refused_in_a_sentence(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_damaged_member_is_refused_in_a_sentence(tmp_path: Path) -> None:
         archive.writestr("a.md", "# Alpha\n")
     path.write_bytes(path.read_bytes().replace(b"# Alpha", b"# Alphb"))
     with pytest.raises(SourceError, match=r"a\.md cannot be unpacked"):
-        list_archive(path).read("a.md")
+        list_archive(path).readers["a.md"]()
 
 
 @pytest.mark.parametrize("content", [b"", b"# no archive\n", b"PK\x03\x04" + bytes(64)])

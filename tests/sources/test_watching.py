@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.sources import several
+from roamtui.sources import watching
 from roamtui.sources.watching import FileStamps, SourceStamp, stamp_source
 
 
@@ -76,7 +76,7 @@ def test_folders_are_not_walked_again_while_nothing_comes_or_goes(
 ) -> None:
     stamps = FileStamps([str(folder)])
     look(stamps)
-    monkeypatch.setattr(several, "list_source", None)
+    monkeypatch.setattr(watching, "list_sources", None)
     _write(folder)
     assert set(look(stamps)) == {"a.md", "b/one.md", "b/two.md"}
 

@@ -1,0 +1,262 @@
+"""What a listing holds, in which order, and what stays out of it. Nothing is read before it is asked for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamtui.errors import SourceError
+from roamtui.sources import listing as listing_module
+from roamtui.sources.listing import Listing, is_ignored, list_folder, list_sources, parse_patterns
+
+
+def write(root: Path, *names: str, text: str = "# Title\n") -> None:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+def keys(listing: Listing) -> list[str]:
+    return ["/".join(path) for path, _ in listing.list_entries()]
+
+
+def test_folders_and_files_stand_in_the_order_of_reading(tmp_path: Path) -> None:
+    write(
+        tmp_path, "zebra.md", "Apple.md", "part10.md", "part2.md", "readme.txt", "b/index.md", "b/a.md", "b/README.md"
+    )
+    assert keys(list_folder(tmp_path)) == [
+        *("readme.txt", "Apple.md", "b", "b/README.md", "b/index.md", "b/a.md", "part2.md", "part10.md", "zebra.md"),
+    ]
+
+
+def test_only_documents_are_listed(tmp_path: Path) -> None:
+    shown = ["a.md", "b.MARKDOWN", "c.mdx", "d.txt", "e.rst", "f.csv", "g.log", "k.html", "l.PDF", "m.epub", "n.docx"]
+    write(tmp_path, *shown, "h.py", "i.png", "j", ".hidden.md", "empty/x.py")
+    assert keys(list_folder(tmp_path)) == shown
+
+
+def test_what_gitignore_names_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "draft.md", "build/x.md", "docs/build.md", "docs/old/x.md", "docs/new/x.md")
+    (tmp_path / ".gitignore").write_text("build/\n/draft.md\n")
+    (tmp_path / "docs/.gitignore").write_text("/old\n")
+    assert keys(list_folder(tmp_path)) == ["a.md", "docs", "docs/build.md", "docs/new", "docs/new/x.md"]
+
+
+def test_rules_of_the_checkout_above_hold_unless_they_name_the_folder_itself(tmp_path: Path) -> None:
+    write(tmp_path, ".git/HEAD", "docs/a.md", "docs/draft.md", "build/draft.md")
+    (tmp_path / ".gitignore").write_text("draft.md\nbuild/\n")
+    assert keys(list_folder(tmp_path / "docs")) == ["a.md"]
+    assert keys(list_folder(tmp_path / "build")) == ["draft.md"]
+
+
+def test_links_that_lead_out_are_left_out_with_a_note(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    write(tmp_path, "secret.md", "secrets/x.md", "root/a.md")
+    (root / "file.md").symlink_to(tmp_path / "secret.md")
+    (root / "folder").symlink_to(tmp_path / "secrets")
+    (root / "dots.md").symlink_to("../secret.md")
+    listing = list_folder(root)
+    assert keys(listing) == ["a.md"]
+    assert listing.notes == ("Left out: dots.md, file.md, folder (links that lead out of the folder).",)
+
+
+def test_links_inside_are_followed_to_files_and_circles_end(tmp_path: Path) -> None:
+    write(tmp_path, "a/b.md")
+    (tmp_path / "c.md").symlink_to("a/b.md")
+    (tmp_path / "a/up").symlink_to("..")
+    (tmp_path / "a/self").symlink_to("self")
+    (tmp_path / "gone.md").symlink_to("nowhere.md")
+    listing = list_folder(tmp_path)
+    assert keys(listing) == ["a", "a/b.md", "c.md"]
+    assert listing.notes == ()
+
+
+def test_pipes_and_devices_are_no_documents(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+    os.mkfifo(tmp_path / "pipe.md")
+    assert keys(list_folder(tmp_path)) == ["a.md"]
+
+
+def test_names_that_are_no_utf8_are_shown_and_read(tmp_path: Path) -> None:
+    with open(os.fsencode(tmp_path) + b"/caf\xe9.md", "w") as file:  # noqa: PTH123 - a name of bytes
+        file.write("# Café\n")
+    listing = list_folder(tmp_path)
+    assert keys(listing) == ["caf\\xe9.md"]
+    assert listing.readers["caf\\xe9.md"]().text == "# Café\n"
+
+
+def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, "a.py", "b/c.png")
+    with pytest.raises(SourceError, match="holds no Markdown or text file"):
+        list_folder(tmp_path)
+    with pytest.raises(SourceError, match="cannot be listed: No such file"):
+        list_folder(tmp_path / "gone")
+
+
+def test_a_folder_that_may_not_be_read_is_told_and_the_rest_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "a.md", "shut/b.md")
+    scan = os.scandir
+
+    def refuse(path: Path) -> object:
+        if Path(path).name == "shut":
+            raise PermissionError(13, "Permission denied")
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    listing = list_folder(tmp_path)
+    assert keys(listing) == ["a.md"]
+    assert listing.notes == ("Left out: shut (folders that cannot be read).",)
+
+
+def test_too_many_files_are_left_out_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing_module, "FILES_MAX", 3)
+    write(tmp_path, *(f"{number}.md" for number in range(5)))
+    listing = list_folder(tmp_path)
+    assert keys(listing) == ["0.md", "1.md", "2.md"]
+    assert "More than 3 files" in listing.notes[0]
+
+
+def test_folders_deeper_than_the_limit_are_left_out_with_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing_module, "DEPTH_MAX", 2)
+    write(tmp_path, "a/b/c/d.md", "a/b/c.md")
+    listing = list_folder(tmp_path)
+    assert keys(listing) == ["a", "a/b", "a/b/c.md"]
+    assert listing.notes == ("Left out: a/b/c (more than 2 folders deep).",)
+
+
+def test_a_giant_file_is_refused_when_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing_module, "FILE_BYTES_MAX", 5)
+    write(tmp_path, "a.md")
+    with pytest.raises(SourceError, match=r"a\.md is larger than"):
+        list_folder(tmp_path).readers["a.md"]()
+
+
+def test_listing_reads_no_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "a.md", "b.md")
+    monkeypatch.setattr(listing_module, "read_file", lambda _path: pytest.fail("a document was read"))
+    assert len(list_folder(tmp_path).readers) == 2
+
+
+def test_files_that_take_long_to_convert_are_not_read_at_the_start(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "b.html")
+    small = list_folder(tmp_path).bytes_total
+    write(tmp_path, "c.pdf")
+    assert small == 16
+    assert list_folder(tmp_path).bytes_total > 1_000_000
+
+
+def test_files_stand_in_the_order_given_once_each(tmp_path: Path) -> None:
+    write(tmp_path, "c.md", "a.py", "b.md")
+    c, a, b = (tmp_path / name for name in ("c.md", "a.py", "b.md"))
+    listing = list_sources([c, a, b, c])
+    assert keys(listing) == ["c.md", "a.py", "b.md"]
+    assert listing.source == f"{c}, {a}, {b}"
+    assert (listing.name, listing.bytes_total) == ("c.md, a.py, b.md", 24)
+    assert listing.readers["a.py"]().text == "# Title\n"
+
+
+def test_files_of_several_folders_stand_below_the_one_that_holds_all(tmp_path: Path) -> None:
+    names = ("x/a.md", "y/z/a.md", "x/b.md")
+    write(tmp_path, *names)
+    listing = list_sources([tmp_path / name for name in names])
+    assert keys(listing) == ["x", "x/a.md", "x/b.md", "y", "y/z", "y/z/a.md"]
+    assert [listing.readers[key]().text for key in ("x/a.md", "y/z/a.md")] == ["# Title\n", "# Title\n"]
+
+
+def test_folders_and_archives_among_them_are_listed(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "docs/b.md", "docs/sub/c.md")
+    with zipfile.ZipFile(tmp_path / "d.zip", "w") as archive:
+        archive.writestr("e.md", "# E\n")
+    listing = list_sources([tmp_path / "docs", tmp_path / "a.md", tmp_path / "d.zip"])
+    assert keys(listing) == ["docs", "docs/b.md", "docs/sub", "docs/sub/c.md", "a.md", "d.zip", "d.zip/e.md"]
+    assert listing.readers["d.zip/e.md"]().text == "# E\n"
+
+
+def test_a_missing_one_is_told_at_once(tmp_path: Path) -> None:
+    write(tmp_path, "a.md")
+    with pytest.raises(SourceError, match="Did you mean"):
+        list_sources([tmp_path / "a.md", tmp_path / "aa.md"])
+
+
+_PATHS = [
+    "a.md", "b/a.md", "b/c/a.md", "build/x.md", "b/build/x.md", "foo.md", "b/foo.txt", "b/c/d/e.md", "#x.md", "!y.md",
+]  # fmt: skip
+
+
+def is_out(patterns: str, path: str) -> bool:
+    """Return whether a path or a folder above it is taken out."""
+    rules = ((0, parse_patterns(patterns)),)
+    names = tuple(path.split("/"))
+    return any(is_ignored(rules, names[:end], is_folder=end < len(names)) for end in range(1, len(names) + 1))
+
+
+@pytest.mark.parametrize(
+    ("patterns", "out"),
+    [
+        ("", []),
+        ("# a.md\n\n", []),
+        ("a.md", ["a.md", "b/a.md", "b/c/a.md"]),
+        ("/a.md", ["a.md"]),
+        ("b/a.md", ["b/a.md"]),
+        ("**/a.md", ["a.md", "b/a.md", "b/c/a.md"]),
+        ("b/**/a.md", ["b/a.md", "b/c/a.md"]),
+        ("b/**", ["b/a.md", "b/c/a.md", "b/build/x.md", "b/foo.txt", "b/c/d/e.md"]),
+        ("build/", ["build/x.md", "b/build/x.md"]),
+        ("foo.md/", []),
+        ("*.txt", ["b/foo.txt"]),
+        ("b/*.md", ["b/a.md"]),
+        ("*.md\n!a.md", ["build/x.md", "b/build/x.md", "foo.md", "b/c/d/e.md", "#x.md", "!y.md"]),
+        ("b\n!b/a.md", ["b/a.md", "b/c/a.md", "b/build/x.md", "b/foo.txt", "b/c/d/e.md"]),
+        ("[af]*.md", ["a.md", "b/a.md", "b/c/a.md", "foo.md"]),
+        ("[!a].md", ["build/x.md", "b/build/x.md", "b/c/d/e.md"]),
+        ("?.md", ["a.md", "b/a.md", "b/c/a.md", "build/x.md", "b/build/x.md", "b/c/d/e.md"]),
+        (r"\#x.md", ["#x.md"]),
+        (r"\!y.md", ["!y.md"]),
+        ("foo.md   ", ["foo.md"]),
+        ("foo.md\r\n", ["foo.md"]),
+        ("c\n!b", ["b/c/a.md", "b/c/d/e.md"]),
+        ("b/**/*.md\n!c/", ["b/a.md", "b/c/a.md", "b/build/x.md", "b/c/d/e.md"]),
+        ("[", []),
+        ("[b-a].md\n[[a].md", ["a.md", "b/a.md", "b/c/a.md"]),
+        ("/", []),
+        ("a.md\\", []),
+    ],
+)
+def test_patterns_take_out_what_git_takes_out(patterns: str, out: list[str]) -> None:
+    assert [path for path in _PATHS if is_out(patterns, path)] == out
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    git = shutil.which("git")
+    if git is None:
+        pytest.skip("git is not installed.")
+    folder = tmp_path_factory.mktemp("checkout")
+    subprocess.run([git, "init", "--quiet", folder], check=True)
+    return folder
+
+
+_LINES = st.lists(st.text(alphabet="ab*?/!.[]-\\# ", max_size=8), max_size=3)
+
+
+@given(lines=_LINES, path=st.lists(st.sampled_from(["a", "b", "ab", "a.b"]), min_size=1, max_size=3))
+def test_git_agrees_on_any_pattern(checkout: Path, lines: list[str], path: list[str]) -> None:
+    patterns = "\n".join(lines)
+    (checkout / ".gitignore").write_text(patterns, "utf-8")
+    name = "/".join(path)
+    command = ["git", "-C", str(checkout), "check-ignore", "--no-index", "--quiet", name]
+    asked = subprocess.run(command, check=False, env={"GIT_CONFIG_GLOBAL": "/dev/null", "PATH": "/usr/bin:/bin"})
+    assert asked.returncode in (0, 1)
+    assert is_out(patterns, name) is (asked.returncode == 0)
