@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import nsmallest
 
+from roamtui.document.layout import Layout
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line
 from roamtui.outline.labels import name_path
@@ -15,10 +17,7 @@ from roamtui.search.terms import fold, query_terms
 from roamtui.tui.commands import Kind
 from roamtui.tui.conversing import Conversing
 from roamtui.tui.node_names import STEP, name_above, name_node
-from roamtui.tui.steps import run_between_keys
-from roamtui.tui.text_search import TextMatches, TextPlace, find_marks, find_text
-from roamtui.tui.title_search import TitleMatches, TitleSearch
-from roamtui.tui.tree.display_tree import DisplayTree
+from roamtui.tui.text_search import Steps, TextMatches, TextPlace, find_marks, find_text, run_between_keys
 
 LIMIT = 25
 """Sections that are listed of each kind; who wants to see more types more."""
@@ -95,11 +94,10 @@ class Finder:
             RoamtuiError: The configured search failed; the message is for the person.
         """
         library = await self._conversing.load_all()
-        if self._titles is None or self._titles.tree.library is not library:
-            self._titles = TitleSearch(DisplayTree(library))
-        tree = self._titles.tree
+        if self._titles is None or self._titles.library is not library:
+            self._titles = TitleSearch(library)
         titles = await run_between_keys(self._titles.find(query, LIMIT))
-        matches = await run_between_keys(find_text(tree, query))
+        matches = await run_between_keys(find_text(library, query))
         hits: tuple[Hit, ...] = ()
         for is_whole in (not query.strip(), True):
             if is_whole and query.strip():
@@ -107,7 +105,17 @@ class Finder:
                 hits = await self._conversing.search(query, limit=HITS_MAX)
             groups = [*_group_text(library, query, matches, hits, onward)]
             if titles.is_close or matches.is_apart or not matches.count:
-                groups.insert(0, _group_titles(tree, titles, matches))
+                sections = [_describe(library, one, matches, has_excerpt=False) for one in titles.section_ids]
+                told = f"{titles.count:,}" if titles.is_close else "like what you typed"
+                group = Group(
+                    kind=Kind.TITLES,
+                    told=told,
+                    count=titles.count,
+                    sections=tuple(sections),
+                    words=matches.words,
+                    is_close=titles.is_close,
+                )
+                groups.insert(0, group)
             groups = sorted((group for group in groups if group.sections), key=lambda group: not group.is_close)
             yield Found(query=query, library=library, groups=tuple(groups), matches=matches, is_whole=is_whole)
             if is_whole:
@@ -118,21 +126,7 @@ class Finder:
         library = await self._conversing.load_all()
         if matches.library is library:
             return matches
-        return await run_between_keys(find_text(DisplayTree(library), " ".join(matches.words)))
-
-
-def _group_titles(tree: DisplayTree, titles: TitleMatches, matches: TextMatches) -> Group:
-    library = tree.library
-    sections = [_describe(library, tree.id_of(key), matches, has_excerpt=False) for key in titles.keys]
-    told = f"{titles.count:,}" if titles.is_close else "like what you typed"
-    return Group(
-        kind=Kind.TITLES,
-        told=told,
-        count=titles.count,
-        sections=tuple(sections),
-        words=matches.words,
-        is_close=titles.is_close,
-    )
+        return await run_between_keys(find_text(library, " ".join(matches.words)))
 
 
 def _group_text(
@@ -228,3 +222,124 @@ def list_kinds(groups: Iterable[Group]) -> tuple[Kind, ...]:
     """Return what can be narrowed to: meaning, only where it was looked for."""
     has_meaning = any(group.kind is Kind.MEANING for group in groups)
     return tuple(kind for kind in Kind if kind is not Kind.MEANING or has_meaning)
+
+
+_FUZZY_SCORE_MIN = 75
+_FUZZY_SCORE_SPREAD = 8
+"""Worse matches than the best by more than this are noise."""
+_FUZZY_LENGTH_MIN = 3
+"""Shorter patterns are like nearly every title."""
+SLICE = 2_000
+"""Titles that are looked at in one step: the slowest way of looking takes some milliseconds for so many."""
+_Rated = tuple[float, int, int]
+"""How well a title matches, the less the better; its length, and its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class TitleMatches:
+    """Titles that were found."""
+
+    section_ids: tuple[str, ...] = ()
+    """The best first."""
+    count: int = 0
+    """Of all, whether listed or not."""
+    is_close: bool = True
+    """Whether they hold the words, and not only their letters or something like them."""
+
+
+class TitleSearch:
+    """Finds titles of a library.
+
+    Titles that hold each word of a pattern win; where there are none, those that hold its characters in order; where
+    there are none either, those that are like it, so that a slip of the finger still finds its section.
+    """
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self._layout = Layout(library)
+        self._titles: list[str] = []
+        """Without difference of case, by number; read by the first search."""
+
+    def find(self, pattern: str, limit: int) -> Steps[TitleMatches]:
+        """Return, in slices of work, the titles that match best."""
+        words = pattern.casefold().split()
+        if not words:
+            return TitleMatches()
+        for document, first, end in self._layout.cut(range(len(self._titles), len(self._layout))):
+            self._titles.extend(map(str.casefold, document.columns.titles[first:end]))
+            yield
+        for rate in (_rate_words, _rate_letters, _rate_likeness):
+            best: list[_Rated] = []
+            count = 0
+            for start in range(0, len(self._titles), SLICE):
+                rated = list(rate(words, self._titles[start : start + SLICE]))
+                count += len(rated)
+                best = nsmallest(limit, [*best, *((rating, length, start + place) for rating, length, place in rated)])
+                yield
+            if rate is _rate_likeness:
+                best = [one for one in best if one[0] <= best[0][0] + _FUZZY_SCORE_SPREAD]
+                count = len(best)
+            if best:
+                found = (self._layout.locate(number) for _, _, number in best)
+                ids = tuple(document.ids[row] for document, row in found)
+                return TitleMatches(ids, count, is_close=rate is _rate_words)
+        return TitleMatches()
+
+
+def _rate_words(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
+    """Yield the titles that hold every word; those that begin with them first, and shorter ones."""
+    phrase = " ".join(words)
+    places: Sequence[int] = range(len(titles))
+    for word in words:
+        places = [place for place in places if word in titles[place]]
+    for place in places:
+        title = titles[place]
+        start = title.find(phrase)
+        rating = 0 if not start else 1 if start > 0 and not title[start - 1].isalnum() else 2
+        yield rating, len(title), place
+
+
+def _rate_letters(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
+    """Yield the titles that hold all characters in their order, shorter ones first."""
+    letters = "".join(words)
+    for place, title in enumerate(titles):
+        position = 0
+        for letter in letters:
+            position = title.find(letter, position) + 1
+            if not position:
+                break
+        else:
+            yield 0, len(title), place
+
+
+def _rate_likeness(words: Sequence[str], titles: Sequence[str]) -> Iterator[_Rated]:
+    """Yield the titles that are much like what was typed."""
+    from rapidfuzz import fuzz, process  # noqa: PLC0415 - few patterns need it
+
+    phrase = " ".join(words)
+    if len(phrase) < _FUZZY_LENGTH_MIN:
+        return
+    found = process.extract(phrase, titles, scorer=fuzz.partial_ratio, score_cutoff=_FUZZY_SCORE_MIN, limit=None)
+    for title, score, place in found:
+        if len(title) * 2 > len(phrase):  # a much shorter one is like a part of it, which says nothing
+            yield -score, len(title), place
+
+
+def find_matched_places(title: str, pattern: str) -> set[int]:
+    """Return the characters of `title` that `pattern` matches; none for a match by likeness."""
+    folded = [(part, place) for place, character in enumerate(title) for part in character.casefold()]
+    text, words = "".join(part for part, _ in folded), pattern.casefold().split()
+    matched: set[int] = set()
+    if all(word in text for word in words):
+        for word in words:
+            start = text.find(word)
+            matched.update(place for _, place in folded[start : start + len(word)])
+        return matched
+    position = 0
+    for letter in "".join(words):
+        found = text.find(letter, position)
+        if found < 0:
+            return set()
+        matched.add(folded[found][1])
+        position = found + 1
+    return matched

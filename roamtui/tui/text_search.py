@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from time import monotonic
+from typing import NamedTuple, TypeVar, cast
 
 from roamtui.document.document import Document
+from roamtui.document.layout import Layout
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.text import DocumentText
-from roamtui.tui.steps import Steps
-from roamtui.tui.tree.display_tree import DisplayTree
 
+Result = TypeVar("Result")
+Steps = Generator[None, None, Result]
+"""Work in slices: what runs it may do something else between them, or leave it."""
+_TURN_SECONDS = 0.004
+"""How long keys may wait for slices."""
 _LONG_WHEN_SMALL = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"
 """The one letter whose small form has two characters, which would move all that follows."""
 _SPACES = "\n\r\t"
@@ -38,7 +44,7 @@ class TextMatches:
     words: tuple[str, ...] = ()
     """What to mark in a text that is shown."""
     documents: tuple[tuple[Document, array[int]], ...] = ()
-    """Those with matches, in the order of the tree, each with the offsets of its matches."""
+    """Those with matches, in the order of the library, each with the offsets of its matches."""
     is_apart: bool = False
     """Whether the words stand apart; a match is a section then."""
     library: Library | None = None
@@ -95,12 +101,12 @@ class TextMatches:
         return next((offsets for document, offsets in self.documents if document.key == doc), ())
 
 
-def find_text(tree: DisplayTree, query: str) -> Steps[TextMatches]:
+def find_text(library: Library, query: str) -> Steps[TextMatches]:
     """Return, in slices of work, where a query stands; where that is nowhere, the sections with each of its words."""
     words = tuple(dict.fromkeys(query.split()))
     phrase = " ".join(query.split())
-    slots = sorted(range(len(tree.documents)), key=lambda slot: tree.rank(tree.key_at(slot, 0)))
-    documents = [tree.documents[slot] for slot in slots] if phrase else []
+    layout = Layout(library)
+    documents = [document for document, row, _ in layout.cut(range(len(layout))) if row == 0 and phrase]
     found: list[tuple[Document, array[int]]] = []
     for document in documents:
         found.append((document, (yield from scan(document.text, phrase))))
@@ -113,7 +119,7 @@ def find_text(tree: DisplayTree, query: str) -> Steps[TextMatches]:
         words=words if is_apart else (phrase,) * bool(phrase),
         documents=tuple((document, offsets) for document, offsets in found if offsets),
         is_apart=is_apart,
-        library=tree.library,
+        library=library,
     )
 
 
@@ -157,3 +163,16 @@ def find_marks(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
     """Return where words stand in a text, in order: the first character of each place, and the one after its last."""
     folded = fold_case(text)
     return sorted(match.span() for word in words for match in re.finditer(re.escape(fold_case(word)), folded))
+
+
+async def run_between_keys(steps: Steps[Result]) -> Result:
+    """Return what comes out of work in slices, taking keys meanwhile."""
+    until = monotonic() + _TURN_SECONDS
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast("Result", end.value)
+        if monotonic() > until:
+            await asyncio.sleep(0)
+            until = monotonic() + _TURN_SECONDS

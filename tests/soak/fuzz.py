@@ -10,6 +10,7 @@ import asyncio
 import gc
 import math
 import random
+import re
 import sys
 import threading
 from collections import Counter, deque
@@ -26,6 +27,7 @@ from textual import events
 
 import roamtui.app
 from roamtui import run_app
+from roamtui.conversation.commands import Origin
 from roamtui.conversation.state import ConversationState, fold
 from roamtui.document.plain import plain_text
 from roamtui.errors import RoamtuiError
@@ -50,6 +52,9 @@ _KEYS = sorted({key for action in ACTIONS for key in action.keys} | set("abcdeft
 _SIZES = ((120, 35), (80, 24), (40, 12), (64, 20), (150, 40), (200, 15), (20, 6), (90, 60), (1, 1), (1, 40), (300, 2))
 _QUESTIONS = ("What of late fees?", "How long is the grace period?", "a lost book", "?", "/help", "tool " * 400)
 _CHANGES = (("24 hours", "25 hours"), ("## Borrowing", "## Lending"), ("\n## ", "\n### "), ("e", "\u202ee\x1b[2J"))
+_OPEN_INSIDE = re.compile(r" \((\d+) open")
+_TREE_WIDTH = 2_000
+"""Cells in which no title of these documents is cut."""
 _FAILING = ("main", "find", "conversations")
 """Screens that tell a person what failed."""
 _LOG_MAX = 2_000
@@ -327,13 +332,15 @@ def _list_offers_here() -> tuple[tuple[StartOffer, ...], str]:
 
 def _compare_tree(main: MainScreen, state: ConversationState) -> str:
     tree = main.tree_pane.outline
-    looks = {section_id: tree.look_at(line) for line, section_id in enumerate(tree.lines)}
-    for section_id, look in looks.items():
+    shown = 0
+    for line, section_id in enumerate(tree.lines):
+        text = tree.text_of(line, _TREE_WIDTH)
         section = state.find_open(section_id)
-        found = (section.opened_by, section.is_pinned, section.is_closing) if section else (None, False, False)
-        if found != (look.opened_by, look.is_pinned, look.is_closing):
-            return f"the tree shows {section_id} as {look}, it is {section}"
-    shown = sum((look.opened_by is not None) + look.open_inside for look in looks.values())
+        sign = f"{'◆' if section.opened_by is Origin.AGENT else '◇'}{'…' * section.is_closing} " if section else ""
+        if section and (sign not in text or ("⚑" in text) != section.is_pinned):
+            return f"the tree shows {text!r}, it is {section}"
+        inside = _OPEN_INSIDE.search(text)
+        shown += (section is not None) + (int(inside[1]) if inside else 0)
     known = sum(section.section_id in state.library for section in state.open)
     if shown != known:
         return f"the tree shows {shown} open sections of {known}"

@@ -59,7 +59,7 @@ async def test_sections_open_in_the_tree_while_the_model_works_and_the_cursor_st
         text = screen_text(app)
         assert "◆ Stone oven" in text
         assert "◆ Steam" in text
-        assert screen.tree_pane.outline._batch_ids == {stone, steam}
+        assert screen.tree_pane.outline.marked.batch == {stone, steam}
         assert screen.tree_pane.outline.cursor_id == cursor
         assert screen.focused is screen.question_box
         assert "opened 2 sections: Stone oven, Steam" in last(app, ActivityView)
@@ -144,7 +144,7 @@ async def test_keys_go_to_what_the_answer_cites_and_not_to_what_was_opened_last(
         answer = f'"The deck oven takes ninety loaves" [{deck}], "It must rest" [{stone}].'
         model_of(app).add_replies(expand(stone, deck, find_id(app, "Starter"), odd), ScriptedReply(text=answer))
         await ask(pilot, "Which is larger?")
-        assert outline.lines.line_of(deck) in range(
+        assert outline.lines.nearest_line(deck) in range(
             outline.scroll_offset.y, outline.scroll_offset.y + outline.size.height
         )
         await pilot.press("escape")

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.tui import text_search
-from roamtui.tui.steps import run_between_keys
-from roamtui.tui.text_search import TextMatches, TextPlace, find_text, fold_case, scan
-from roamtui.tui.tree.display_tree import DisplayTree
+from roamtui.tui.text_search import TextMatches, TextPlace, find_text, fold_case, run_between_keys, scan
 
 TEXT = """Rye before all.
 
@@ -38,7 +36,7 @@ def make_library(text: str = TEXT) -> Library:
 
 
 def find(library: Library, query: str) -> TextMatches:
-    return asyncio.run(run_between_keys(find_text(DisplayTree(library), query)))
+    return asyncio.run(run_between_keys(find_text(library, query)))
 
 
 def titles(matches: TextMatches, start: TextPlace = START, limit: int = 9) -> list[str]:

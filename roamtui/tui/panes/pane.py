@@ -12,7 +12,7 @@ from textual.widget import Widget
 from typing_extensions import override
 
 from roamtui.tui.node_names import STEP
-from roamtui.tui.tree.line_render import SIZE_WIDTH_MIN
+from roamtui.tui.tree.line_drawing import SIZE_WIDTH_MIN
 
 TWO_PANES_COLUMNS = 64
 THREE_PANES_COLUMNS = 150

@@ -32,7 +32,6 @@ from roamtui.tui.commands import (
     toggle_fold,
     toggle_pin,
     undo_deed,
-    unfold,
     unfold_ancestors,
     unfold_subtree,
 )
@@ -108,7 +107,7 @@ class TreePane(Vertical):
 
     def show_batch(self, section_ids: tuple[str, ...]) -> None:
         """Mark what was just opened and scroll the last of it into view; the cursor stays where it is."""
-        self.outline.highlight(section_ids)
+        self.outline.mark(batch=section_ids)
         self.outline.reveal(section_ids[-1])
         self.post_message(self.BatchShown(section_ids[-1]))
 
@@ -119,7 +118,7 @@ class TreePane(Vertical):
 
     def show_found(self, section_ids: tuple[str, ...]) -> None:
         """Mark what a search found, in place of what the one before found."""
-        self.outline.mark_found(section_ids)
+        self.outline.mark(found=section_ids)
 
     def go_to(self, section_id: str) -> None:
         """Put the cursor on a section; where it is folded away, unfold what is above it first."""
@@ -144,11 +143,6 @@ class TreePane(Vertical):
     def _toggle_fold(self, event: OutlineTree.FoldToggled) -> None:
         event.stop()
         self._send(toggle_fold(event.section_id))
-
-    @on(OutlineTree.NodesRevealWanted)
-    def _unfold_wanted(self, event: OutlineTree.NodesRevealWanted) -> None:
-        event.stop()
-        self._send(unfold(*event.section_ids))
 
     def action_last_opened(self) -> None:
         """Go to the next section that the last answer cites; without one to the section that was opened last."""
@@ -240,11 +234,11 @@ class TreePane(Vertical):
 
     def action_first(self) -> None:
         """Move to the first line."""
-        self.outline.go_first()
+        self.outline.move_to_line(0)
 
     def action_last(self) -> None:
         """Move to the last line."""
-        self.outline.go_last()
+        self.outline.move_to_line(len(self.outline.lines) - 1)
 
     def action_into(self) -> None:
         """Unfold, or move to the first child."""
@@ -326,5 +320,8 @@ class TreePane(Vertical):
         self._go_open(-1)
 
     def _go_open(self, direction: int) -> None:
-        if not self.outline.next_open(direction):
+        section_id = self.outline.find_open(direction)
+        if section_id is None:
             self.post_message(NothingDone(NOTHING_OPEN))
+        else:
+            self.go_to(section_id)

@@ -16,7 +16,7 @@ from typing_extensions import override
 from roamtui.tui.actions import Scope
 from roamtui.tui.app import describe_failure
 from roamtui.tui.commands import NO_SEARCH, Kind, open_section
-from roamtui.tui.finder import LIMIT, Finder, Found, FoundSection, Group, list_kinds
+from roamtui.tui.finder import LIMIT, Finder, Found, FoundSection, Group, find_matched_places, list_kinds
 from roamtui.tui.keys import Keys, bind
 from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
 from roamtui.tui.reader.reader import Reader
@@ -26,7 +26,6 @@ from roamtui.tui.screens.pane_switch import Panes
 from roamtui.tui.screens.reading import Reading, Send, find_sentence
 from roamtui.tui.status_line import ScreenHints
 from roamtui.tui.text_search import TextMatches, TextPlace, find_marks
-from roamtui.tui.title_search import find_matched_ranges
 
 _LISTED = {Kind.TITLES: 5, Kind.TEXT: 10, Kind.MEANING: 10}
 """How many of each are listed while all kinds are."""
@@ -176,9 +175,9 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         width = max(20, self._list.scrollable_content_region.width - SIGN_WIDTH)
         title = Content.styled(found.title, "bold")
         is_title = group.kind is Kind.TITLES
-        ranges = (
-            find_matched_ranges(found.title, self.found.query) if is_title else find_marks(found.title, group.words)
-        )
+        ranges = find_marks(found.title, group.words)
+        if is_title:
+            ranges = [(place, place + 1) for place in find_matched_places(found.title, self.found.query)]
         head = Content.assemble(
             ("◇ " if found.section_id in self._opened_ids else "", "bold $success"),
             _mark(title, ranges),

@@ -260,7 +260,7 @@ class Noting:
     async def mark(self) -> None:
         """Mark the sections of notes in the outline."""
         notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
-        self._panes.tree.outline.mark_noted(note.citation.section_id for note in notes)
+        self._panes.tree.outline.mark(noted=(note.citation.section_id for note in notes))
 
     async def show(self) -> None:
         """List what is kept, and go to what the person chooses."""

@@ -13,11 +13,9 @@ from textual.strip import Strip
 from typing_extensions import override
 
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import ExpandResult, ExpandStatus, SectionsExpanded
-from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.state import ConversationState
 from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
-from roamtui.tui.tree.line_looks import TokensRead
 from roamtui.tui.tree.outline_tree import OutlineTree
 from tests.tui.tree.outlines import find_id, make_library, make_state, make_wide_library, open_section
 
@@ -53,7 +51,6 @@ class TreeApp(App[None]):
     @on(OutlineTree.CursorMoved)
     @on(OutlineTree.NodeActivated)
     @on(OutlineTree.FoldToggled)
-    @on(OutlineTree.NodesRevealWanted)
     def note_message(self, message: Message) -> None:
         self.messages.append(message)
 
@@ -73,7 +70,7 @@ def _lines(tree: OutlineTree) -> list[str]:
 
 
 def _titles(tree: OutlineTree) -> list[str]:
-    return [tree.lines.tree.library.title_of(section_id) for section_id in tree.lines]
+    return [tree.lines.library.title_of(section_id) for section_id in tree.lines]
 
 
 def _cursor_title(tree: OutlineTree, library: Library = _LIBRARY) -> str:
@@ -116,9 +113,9 @@ async def test_the_cursor_walks_lines_parents_and_children() -> None:
             lambda: tree.move_cursor(2),
             tree.go_parent,
             tree.go_child,
-            tree.go_last,
+            lambda: tree.move_cursor(99),
             lambda: tree.move_cursor(1),
-            tree.go_first,
+            lambda: tree.move_to_line(0),
             tree.go_parent,
             lambda: tree.move_page(1),
             lambda: tree.move_page(-1),
@@ -137,9 +134,10 @@ async def test_the_cursor_walks_lines_parents_and_children() -> None:
 
 async def test_an_empty_outline_does_nothing() -> None:
     async with _run(make_state(make_library(""))) as (app, tree, pilot):
-        for step in (tree.go_first, tree.go_last, tree.go_parent, tree.go_child):
+        for step in (tree.go_parent, tree.go_child):
             step()
-        tree.next_open(1)
+        assert tree.find_open(1) is None
+        tree.move_cursor(1)
         tree.move_page(1)
         tree.reveal("none")
         await pilot.click(tree, offset=(3, 3))
@@ -207,30 +205,25 @@ async def test_the_newest_batch_is_marked_by_its_background() -> None:
             return [str(segment.style.bgcolor) for strip in strips for segment in list(strip)[-1:] if segment.style]
 
         plain = backgrounds()
-        tree.highlight([find_id(_LIBRARY, "Vacation"), "unknown"])
+        tree.mark(batch=[find_id(_LIBRARY, "Vacation"), "unknown"])
         marked = backgrounds()
         assert [a != b for a, b in zip(plain, marked, strict=True)] == [False, False, True, False]
         tree.show(make_state(_LIBRARY, "Leave"))
         assert backgrounds() == marked
-        tree.highlight([])
+        tree.mark(batch=[])
         assert backgrounds() == plain
 
 
-async def test_next_open_goes_round_and_asks_for_what_is_folded_away() -> None:
+async def test_the_next_open_section_may_be_folded_away_and_is_looked_for_round_the_end() -> None:
     opened = (open_section(_LIBRARY, "Travel"), open_section(_LIBRARY, "Length"), open_section(_LIBRARY, "Leave"))
-    state = make_state(_LIBRARY, opened=opened)
-    async with _run(state) as (app, tree, pilot):
-        tree.next_open(1)
-        assert _cursor_title(tree) == "Leave"
-        tree.next_open(-1)
-        assert _cursor_title(tree) == "Travel"
-        tree.next_open(-1)
-        await pilot.pause()
-        wanted = (find_id(_LIBRARY, "Security"), find_id(_LIBRARY, "Passwords"))
-        assert app.messages[-1] == OutlineTree.NodesRevealWanted(wanted)
-        assert _cursor_title(tree) == "Travel"
-        tree.show(replace(state, unfolded=frozenset(wanted)))
-        assert _cursor_title(tree) == "Length"
+    async with _run(make_state(_LIBRARY, opened=opened)) as (_, tree, _pilot):
+        walked = []
+        for direction, cursor in ((1, "Handbook"), (-1, "Leave"), (-1, "Travel")):
+            tree.move_to(find_id(_LIBRARY, cursor))
+            found = tree.find_open(direction)
+            assert found is not None
+            walked.append(_LIBRARY.title_of(found))
+        assert walked == ["Leave", "Travel", "Length"]
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "dracula"])
@@ -238,7 +231,7 @@ async def test_titles_differ_from_their_background_in_each_theme(theme: str) -> 
     state = make_state(_LIBRARY, opened=(open_section(_LIBRARY, "Leave"),))
     async with _run(state) as (app, tree, pilot):
         app.theme = theme
-        tree.highlight([find_id(_LIBRARY, "Leave")])
+        tree.mark(batch=[find_id(_LIBRARY, "Leave")])
         await pilot.pause()
         for y in range(4):
             for segment in tree.render_line(y):
@@ -256,7 +249,7 @@ async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None
     async with _run(make_state(library)) as (_, tree, pilot):
         assert len(tree.lines) == 100_001
         assert tree.lines_drawn <= 4 * tree.size.height
-        tree.go_last()
+        tree.move_to_line(200_000)
         await pilot.pause()
         tree.move_to(host)
         await pilot.pause()
@@ -271,24 +264,3 @@ async def test_a_hundred_thousand_sections_cost_only_the_lines_in_view() -> None
         tree.move_cursor(1)
         await pilot.pause()
         assert tree.lines_drawn <= tree.size.height
-
-
-def test_what_was_read_is_right_where_questions_come_and_are_taken_back() -> None:
-    def ask(number: int, section_id: str) -> Exchange:
-        opened = ExpandResult(id=section_id, section_id=section_id, status=ExpandStatus.OPENED, text="", tokens=10)
-        events = (SectionsExpanded(results=(opened,), origin=Origin.AGENT),)
-        return Exchange(number=number, question="?", events=events)
-
-    first, second, other = ask(1, "a"), ask(2, "b"), ask(2, "c")
-    read = TokensRead()
-    histories: list[tuple[tuple[Exchange, ...], dict[str, int]]] = [
-        ((first,), {"a": 10}),
-        ((first, second), {"a": 10, "b": 10}),
-        ((first, second, ask(3, "a")), {"a": 20, "b": 10}),
-        ((first, second), {"a": 10, "b": 10}),
-        ((first, other), {"a": 10, "c": 10}),
-        ((other, ask(3, "c"), second), {"b": 10, "c": 20}),
-        ((), {}),
-    ]
-    for exchanges, tokens in histories:
-        assert read.sum(exchanges) == tokens
