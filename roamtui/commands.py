@@ -106,7 +106,7 @@ class ShowCommand:
 
     def run(self) -> int:
         from roamtui.headless.sections import print_sections
-        from roamtui.outline.references import parse_reference
+        from roamtui.outline.structure import parse_reference
 
         library, loader = open_partly((self.source,), is_whole=True, web=self.web)
         write_notes(library.notes)

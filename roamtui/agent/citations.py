@@ -17,7 +17,7 @@ from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.page_footers import blank_footers
 from roamtui.document.text import LongText
-from roamtui.outline.annotation import strip_marks
+from roamtui.outline.expansion import strip_marks
 from roamtui.outline.spans import Bounds, merge_bounds
 from roamtui.outline.structure import find_canonical
 

@@ -14,9 +14,9 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.page_footers import blank_footers
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.annotation import list_heading_ends, list_references
-from roamtui.outline.labels import WHOLE_TOKENS_MAX, describe_size, escape, name_node, name_pages, name_shown
-from roamtui.outline.preview import LIMITING
+from roamtui.outline.expansion import list_heading_ends, list_references
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, describe_size, escape, name_node, name_shown
+from roamtui.outline.render import LIMITING
 from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import find_canonical
 from roamtui.search.base import Hit
@@ -236,8 +236,8 @@ def _name_below(library: Library, section_id: str) -> str:
 
 def _describe_line(library: Library, section_id: str, name: str, mark: str) -> str:
     size = describe_size(library, library.node(section_id))
-    pages = name_pages(library, library.span(section_id))
-    marks = ", ".join(filter(None, (size, pages, mark)))
+    page = library.page_of(library.span(section_id))
+    marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", mark)))
     return f"- [{section_id}] {name} ({marks})"
 
 

@@ -50,7 +50,7 @@ from roamtui.document.library import Library
 from roamtui.document.loader import LoadedBatch, Loader, can_load, explain_refusal, find_address, make_failure
 from roamtui.document.parallel import start
 from roamtui.errors import SourceError
-from roamtui.outline.references import find_reference
+from roamtui.outline.structure import find_reference
 
 _ATTEMPTS = 3
 """A page may lead on to further origins, each asked about."""

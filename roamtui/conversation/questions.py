@@ -34,8 +34,7 @@ from roamtui.conversation.update import (
 )
 from roamtui.document.node import Span
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.annotation import annotate
-from roamtui.outline.expansion import render_open
+from roamtui.outline.expansion import annotate, render_open
 from roamtui.outline.labels import name_path
 from roamtui.outline.spans import Bounds, merge_bounds
 

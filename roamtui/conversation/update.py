@@ -43,8 +43,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.expansion import Block, describe_no_room, expand
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, name_node
-from roamtui.outline.pages import PAGE_TOKENS
-from roamtui.outline.spans import subtract_bounds
+from roamtui.outline.spans import PAGE_TOKENS, subtract_bounds
 
 ExpandEvents = tuple[SectionsExpanded | NodesUnfolded, ...]
 Events = tuple[ConversationEvent, ...]

@@ -31,7 +31,7 @@ from roamtui.headless.event_lines import ANSWER, describe_tool, print_event, pri
 from roamtui.headless.output import write_json, write_notes, write_text
 from roamtui.models.base import find_note
 from roamtui.outline.labels import name_path
-from roamtui.outline.references import parse_reference
+from roamtui.outline.structure import parse_reference
 
 _CANCELLED = 130
 

@@ -28,7 +28,7 @@ from roamtui.headless.sections import list_hits
 from roamtui.models.base import Model
 from roamtui.models.choose import find_usable_models
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, describe_size, name_node, name_path
-from roamtui.outline.references import LISTED_MAX, Ranges, Reference, find_nearest, parse_reference
+from roamtui.outline.structure import LISTED_MAX, Ranges, Reference, find_nearest, parse_reference
 
 _SEPARATORS = re.compile(r"[\s,]+")
 _HITS_MAX = 10

@@ -10,9 +10,9 @@ from roamtui.document.node import Node, NodeKind
 from roamtui.errors import SourceError, UnknownSectionError
 from roamtui.headless.output import write_json, write_json_with_rows, write_note, write_text
 from roamtui.outline.labels import name_lines, name_path
-from roamtui.outline.pages import split_pages
-from roamtui.outline.references import Ranges, Reference, parse_reference
 from roamtui.outline.render import render_outline
+from roamtui.outline.spans import split_pages
+from roamtui.outline.structure import Ranges, Reference, parse_reference
 
 if TYPE_CHECKING:
     from roamtui.search.base import Hit  # `outline` needs nothing of search

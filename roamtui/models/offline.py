@@ -17,7 +17,7 @@ from itertools import chain
 
 from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message, Role, ToolCall, Usage
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
-from roamtui.outline.annotation import strip_marks
+from roamtui.outline.expansion import strip_marks
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from roamtui.search.query import goes_on, points_back
 from roamtui.search.sentences import RankedSentence, UnitKind, best_sentences, find_opening, find_sentences

@@ -2,33 +2,44 @@
 
 A block is a line with id, breadcrumb and place; the section's text between fences with a nonce; what stands below it
 and is not given. Text that was delivered before is named, not repeated; nothing is cut without saying so and how to get
-the rest.
+the rest. Its text is the source, with ids added, long addresses shortened and repeats named: quotes are checked against
+the source itself, so nothing here may change words that somebody could quote.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from roamtui.document.library import Library
+from roamtui.document.link_targets import SectionLink, resolve_link
 from roamtui.document.node import Node, NodeKind, Span
+from roamtui.document.page_footers import blank_footers
 from roamtui.document.plain import plain_line, shorten
 from roamtui.document.tokens import estimate_tokens, format_tokens
-from roamtui.outline.annotation import annotate
-from roamtui.outline.labels import TITLE_LENGTH_MAX, WHOLE_TOKENS_MAX, escape, name_lines, name_node, name_path
-from roamtui.outline.pages import split_pages
-from roamtui.outline.references import (
+from roamtui.outline.labels import (
+    MARKABLE_ID,
+    TITLE_LENGTH_MAX,
+    WHOLE_TOKENS_MAX,
+    escape,
+    name_lines,
+    name_node,
+    name_path,
+)
+from roamtui.outline.render import fill_lines
+from roamtui.outline.spans import Bounds, split_pages, subtract_bounds
+from roamtui.outline.structure import (
     LISTED_MAX,
     Ranges,
     Reference,
+    find_canonical,
     find_nearest,
     find_reference,
+    list_below,
 )
-from roamtui.outline.render import fill_lines
-from roamtui.outline.spans import Bounds, subtract_bounds
-from roamtui.outline.structure import list_below
 
 _FETCHED = frozenset({NodeKind.FILE, NodeKind.LINK})
 _LIST_TOKENS = ((2_000, 2_300), (500, 1_800), (0, 700))
@@ -37,6 +48,24 @@ lead to any of ten thousand."""
 _RANGE_LIST_TOKENS = 6_000
 """Of the lines of a range, which is one of at most `LISTED_MAX` nodes."""
 _NAMED_MAX = 30
+
+_LINK = re.compile(
+    r"(?<!!)\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"
+    r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
+)
+_CITED = re.compile(
+    r"\b(?:[Ss]ection|SECTION|[Aa]rticle|ARTICLE|[Pp]aragraph|[Cc]lause)[Ss]?\s+(?P<number>\d+(?:\.\d+)*)(?!\w|\.\d)"
+    r"(?:\([^()\n]{1,6}\))*+(?!\s*(?:\([^()\n]{1,6}\)\s*)*of\s(?!this\b))"  # another text's
+    r"(?![^\[\]\n]*\])"  # the words of a link
+)
+_LONG_ADDRESS = re.compile(r"(?<=\]\()[^()\s]{121,}(?=[)\s])|(?<=<)https?://[^<>\s]{113,}(?=>)")
+_ADDRESS_KEPT = 60
+_PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+")
+_REPEAT_LENGTH_MIN = 160
+"""Characters of a paragraph that is named where it stands a second time."""
+_REPEATED = "(repeats what stands above)\n"
+_LINE_END = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
+_TITLED = (NodeKind.SECTION, NodeKind.LINK)
 
 Delivered = Mapping[str, Sequence[Bounds]]
 """Ranges of characters that the model has, by document key."""
@@ -73,7 +102,11 @@ def expand(library: Library, requested: str, *, delivered: Delivered, nonce: str
     if reference is not None and reference.section_id == library.root_id:
         return _give_range(library, reference, delivered, nonce)
     if reference is None or reference.section_id not in library:
-        return Block(section_id=None, text=_describe_unknown(library, requested))
+        nearest = "; ".join(f"[{i}] {name_path(library, i)}" for i in find_nearest(library, requested))
+        said = (
+            f'"{shorten(plain_line(requested), 80)}" is no section id, and no path or title that one section alone has.'
+        )
+        return Block(section_id=None, text=f"{said} Nearest: {nearest}." if nearest else said)
     reference = replace(reference, section_id=library.find_host(reference.section_id))
     node = library.node(reference.section_id)
     if reference.steps or node.kind is NodeKind.FOLDER:
@@ -82,6 +115,24 @@ def expand(library: Library, requested: str, *, delivered: Delivered, nonce: str
         reason = node.problem or "It is not loaded."
         return Block(section_id=node.id, text=f"[{node.id}] {name_path(library, node.id)}: {reason}", is_failed=True)
     return _give_section(library, node, reference, delivered, nonce)
+
+
+def _give_section(library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str) -> Block:
+    wanted, page_note = _choose_span(library, node, reference.page)
+    if wanted is None:
+        return Block(section_id=None, text=f"[{node.id}] has no such page. {page_note}")
+    new = _find_new(library, wanted, delivered)
+    has_text = bool(new) or bool(library.text_at(wanted).strip())
+    if not has_text and node.kind in _FETCHED and node.tokens:
+        return _give_range(library, reference, delivered, nonce)
+    if new:
+        lines = _render(library, node, wanted, new, nonce, delivered)
+    else:
+        place = f" ({name_lines(library, wanted)}) is open already: its text stands above."
+        lines = [f"[{node.id}] {name_path(library, node.id)}{place if has_text else ': it has no text of its own.'}"]
+        if wanted.end <= library.shown_own_span(node.id).end:
+            lines += _list_below(library, node.id, {})
+    return _make_block(library, node.id, [*lines, page_note] if page_note else lines, new)
 
 
 def render_open(library: Library, section_id: str, spans: Sequence[Span], *, delivered: Delivered, nonce: str) -> str:
@@ -108,19 +159,6 @@ def describe_no_room(library: Library, section_id: str, tokens: int) -> str:
     return f"[{section_id}] {name}: no room for its ~{size} tokens now. {advice}"
 
 
-def _give_section(library: Library, node: Node, reference: Reference, delivered: Delivered, nonce: str) -> Block:
-    wanted, page_note = _choose_span(library, node, reference)
-    if wanted is None:
-        return Block(section_id=None, text=f"[{node.id}] has no such page. {page_note}")
-    new = _find_new(library, wanted, delivered)
-    if not new and node.kind in _FETCHED and not library.text_at(wanted).strip() and node.tokens:
-        return _give_range(library, reference, delivered, nonce)
-    if not new:
-        return Block(section_id=node.id, text=_describe_repeated(library, node, wanted, page_note))
-    lines = _render(library, node, wanted, new, nonce, delivered) + ([page_note] if page_note else [])
-    return _make_block(library, node.id, lines, new)
-
-
 def _find_new(library: Library, wanted: Span, delivered: Delivered) -> tuple[Span, ...]:
     pieces = subtract_bounds(wanted.start, wanted.end, delivered.get(wanted.doc, ()))
     spans = (Span(doc=wanted.doc, start=start, end=end) for start, end in pieces)
@@ -132,24 +170,22 @@ def _make_block(library: Library, section_id: str, lines: Sequence[str], new: tu
     return Block(section_id=section_id, text="\n".join(lines), spans=new, tokens=tokens)
 
 
-def _choose_span(library: Library, node: Node, reference: Reference) -> tuple[Span | None, str]:
+def _choose_span(library: Library, node: Node, page: int | None) -> tuple[Span | None, str]:
     """Return the range to deliver, and a line on the pages that are left."""
     own = library.shown_own_span(node.id)
-    if reference.page is None and node.tokens <= WHOLE_TOKENS_MAX:
+    if page is None and node.tokens <= WHOLE_TOKENS_MAX:
         return library.shown_span(node.id), ""
     pages = split_pages(library.text_at(own))
-    if len(pages) == 1 and reference.page in (None, 1):
-        return own, ""
-    number = 1 if reference.page is None else reference.page
+    number = 1 if page is None else page
     if not 1 <= number <= len(pages):
         plural = "s" if len(pages) > 1 else ""
         return None, f"It has {len(pages)} page{plural}, [{node.id}:1] to [{node.id}:{len(pages)}]."
+    if len(pages) == 1:
+        return own, ""
     start, end = pages[number - 1]
-    rest = f" The next is [{node.id}:{number + 1}]." if number < len(pages) else " It is the last."
-    return (
-        Span(doc=own.doc, start=own.start + start, end=own.start + end),
-        f"(Page {number} of {len(pages)} of this section's own text.{rest})",
-    )
+    rest = f"The next is [{node.id}:{number + 1}]." if number < len(pages) else "It is the last."
+    span = Span(doc=own.doc, start=own.start + start, end=own.start + end)
+    return span, f"(Page {number} of {len(pages)} of this section's own text. {rest})"
 
 
 def _render(
@@ -158,11 +194,15 @@ def _render(
     head = f"[{node.id}] {name_path(library, node.id)} ({name_lines(library, wanted)})"
     lines = [head, *_render_text(library, node.id, wanted, spans, nonce, delivered)]
     own = library.shown_own_span(node.id)
-    if wanted.end > own.end or not list_below(library, node.id):
+    if wanted.end > own.end:
         return lines
     if own.start < wanted.start:
-        return [*lines, f"(Its subsections are listed with its first page, [{node.id}:1].)"]
-    return [*lines, *_list_below(library, node.id, _add_spans(delivered, spans))]
+        note = f"(Its subsections are listed with its first page, [{node.id}:1].)"
+        return [*lines, note] if list_below(library, node.id) else lines
+    given = {doc: [*bounds] for doc, bounds in delivered.items()}
+    for span in spans:
+        given.setdefault(span.doc, []).append((span.start, span.end))
+    return [*lines, *_list_below(library, node.id, given)]
 
 
 def _render_text(
@@ -175,13 +215,6 @@ def _render_text(
         lines += [f"<<<{nonce}", annotate(library, span, section_id=section_id), f"{nonce}>>>"]
         position = span.end
     return lines + _name_gap(library, Span(doc=wanted.doc, start=position, end=wanted.end), delivered)
-
-
-def _add_spans(delivered: Delivered, spans: Sequence[Span]) -> Delivered:
-    added = {doc: [*bounds] for doc, bounds in delivered.items()}
-    for span in spans:
-        added.setdefault(span.doc, []).append((span.start, span.end))
-    return added
 
 
 def _list_below(library: Library, section_id: str, given: Delivered) -> list[str]:
@@ -214,11 +247,11 @@ def _is_given(library: Library, section_id: str, given: Delivered) -> bool:
 def _name_gap(library: Library, gap: Span, delivered: Delivered) -> list[str]:
     """Return a line for each part of a gap between texts: what stands above, and what is given nowhere."""
     missing = subtract_bounds(gap.start, gap.end, delivered.get(gap.doc, ()))
-    parts = [(start, end, True) for start, end in subtract_bounds(gap.start, gap.end, missing)]
     lines = []
-    for start, end, is_given in sorted([*parts, *((start, end, False) for start, end in missing)]):
+    for start, end in sorted([*subtract_bounds(gap.start, gap.end, missing), *missing]):
         part = Span(doc=gap.doc, start=start, end=end)
         if library.text_at(part).strip():
+            is_given = (start, end) not in missing
             first, last = library.lines_of(part)
             names = "; ".join(_name_parts_of(library, part, is_given=is_given))
             state = "given above" if is_given else "not given here, open it by its id"
@@ -245,61 +278,111 @@ def _name_parts_of(library: Library, part: Span, *, is_given: bool) -> list[str]
 
 def _give_range(library: Library, reference: Reference, delivered: Delivered, nonce: str) -> Block:
     """Return the block for a range of children: their texts where they are small, else lines for them."""
-    ranges = Ranges.of(library, reference.section_id)
-    children, bounds = ranges.children, ranges.find(reference.steps)
-    is_root = reference.section_id == library.root_id
-    name = shorten(escape(library.title), TITLE_LENGTH_MAX) if is_root else name_path(library, reference.section_id)
-    section_id = None if is_root else reference.section_id
-    if bounds is None or not children:
-        return Block(section_id=None, text=_describe_missing_range(reference.section_id, ranges))
+    above_id, steps = reference.section_id, reference.steps
+    ranges = Ranges.of(library, above_id)
+    children, bounds = ranges.children, ranges.find(steps)
+    if not children:
+        return Block(section_id=None, text=f"[{above_id}] has nothing below it.")
+    if bounds is None:
+        count = len(ranges.split(0, len(children)))
+        ends = f"[{above_id}:c1] to [{above_id}:c{count}]"
+        return Block(section_id=None, text=f"[{above_id}] has no such range of subsections. It has {count}: {ends}.")
+    is_root = above_id == library.root_id
+    name = shorten(escape(library.title), TITLE_LENGTH_MAX) if is_root else name_path(library, above_id)
     start, end = bounds
-    head = f"[{reference.section_id}] {name}: {start + 1} to {end} of {len(children)} below it"
-    is_small = reference.steps and ranges.count_tokens(start, end) <= WHOLE_TOKENS_MAX
-    whole = _join(library, children[start:end]) if section_id is not None and is_small else None
-    if whole is not None and section_id is not None:
-        new = _find_new(library, whole, delivered)
-        if new:
-            return _make_block(
-                library, section_id, [head, *_render_text(library, section_id, whole, new, nonce, delivered)], new
-            )
+    head = f"[{above_id}] {name}: {start + 1} to {end} of {len(children)} below it"
+    is_small = bool(steps) and not is_root and ranges.sums[end] - ranges.sums[start] <= WHOLE_TOKENS_MAX
+    if is_small and library.heading(children[start]).kind is NodeKind.SECTION:
+        is_one = not library.grafts or len({library.span(one).doc for one in children[start:end]}) == 1
+        first, last = library.span(children[start]), library.span(children[end - 1])
+        whole = Span(doc=first.doc, start=first.start, end=last.end)
+        if is_one and (new := _find_new(library, whole, delivered)):
+            text = _render_text(library, above_id, whole, new, nonce, delivered)
+            return _make_block(library, above_id, [head, *text], new)
     if end - start > LISTED_MAX:
-        lines = ranges.describe(reference.section_id, reference.steps)
+        lines = ranges.describe(above_id, steps)
     else:
-        tokens = _RANGE_LIST_TOKENS if reference.steps else _limit_list(library)
-        lines = fill_lines(library, children[start:end], tokens, parent_id=reference.section_id)
-    return Block(section_id=section_id, text="\n".join([head, *lines]), is_listing=True)
+        tokens = _RANGE_LIST_TOKENS if steps else _limit_list(library)
+        lines = fill_lines(library, children[start:end], tokens, parent_id=above_id)
+    return Block(section_id=None if is_root else above_id, text="\n".join([head, *lines]), is_listing=True)
 
 
-def _join(library: Library, section_ids: Sequence[str]) -> Span | None:
-    """Return the text of neighbours as one range, None where they are no sections of one document."""
-    first, last = library.span(section_ids[0]), library.span(section_ids[-1])
-    is_one = not library.grafts or len({library.span(section_id).doc for section_id in section_ids}) == 1
-    if not is_one or library.heading(section_ids[0]).kind is not NodeKind.SECTION:
-        return None
-    return Span(doc=first.doc, start=first.start, end=last.end)
+def annotate(library: Library, span: Span, *, section_id: str | None = None) -> str:
+    """Return the text of a span as a model reads it.
+
+    Args:
+        library: Holds the text.
+        span: What is delivered.
+        section_id: The section that it is delivered for, whose id is said elsewhere.
+    """
+    marks = {offset: f" [{node_id}]" for offset, node_id in list_heading_ends(library, span) if node_id != section_id}
+    text = blank_footers(library.document(span.doc).text, span.start, span.end).rstrip("\r\n")
+    for offset, target in list_references(library, span):
+        if target != section_id:
+            marks[offset] = f" [{target}]" + marks.get(offset, "")
+    text = _LONG_ADDRESS.sub(lambda match: f"{match.group()[:_ADDRESS_KEPT]}…", insert_marks(text, marks))
+    seen: set[str] = set()
+
+    def name_repeated(match: re.Match[str]) -> str:
+        paragraph = match.group().strip()
+        if len(paragraph) < _REPEAT_LENGTH_MIN or paragraph not in seen:
+            seen.add(paragraph)
+            return match.group()
+        return _REPEATED
+
+    return _PARAGRAPH.sub(name_repeated, text) if len(text) > 2 * _REPEAT_LENGTH_MIN else text
 
 
-def _describe_missing_range(section_id: str, ranges: Ranges) -> str:
-    if not ranges.children:
-        return f"[{section_id}] has nothing below it."
-    count = len(ranges.split(0, len(ranges.children)))
-    ends = f"[{section_id}:c1] to [{section_id}:c{count}]"
-    return f"[{section_id}] has no such range of subsections. It has {count}: {ends}."
+def insert_marks(text: str, marks: Mapping[int, str]) -> str:
+    """Return a text with marks at their offsets."""
+    parts = []
+    position = 0
+    for offset in sorted(marks):
+        parts += [text[position:offset], marks[offset]]
+        position = offset
+    return "".join([*parts, text[position:]])
 
 
-def _describe_unknown(library: Library, requested: str) -> str:
-    nearest = [f"[{i}] {name_path(library, i)}" for i in find_nearest(library, requested)]
-    shown = shorten(plain_line(requested), 80)
-    said = f'"{shown}" is no section id, and no path or title that one section alone has.'
-    return f"{said} Nearest: {'; '.join(nearest)}." if nearest else said
+def strip_marks(quote: str) -> str:
+    """Return words that a model copied without the ids that stand in what it read."""
+    return MARKABLE_ID.sub("", quote)
 
 
-def _describe_repeated(library: Library, node: Node, wanted: Span, page_note: str) -> str:
-    name = f"[{node.id}] {name_path(library, node.id)}"
-    if not library.text_at(wanted).strip():
-        lines = [f"{name}: it has no text of its own."]
-    else:
-        lines = [f"{name} ({name_lines(library, wanted)}) is open already: its text stands above."]
-    if wanted.end <= library.shown_own_span(node.id).end and list_below(library, node.id):
-        lines += _list_below(library, node.id, {})
-    return "\n".join([*lines, page_note] if page_note else lines)
+def list_heading_ends(library: Library, span: Span) -> list[tuple[int, str]]:
+    """Return where the lines of headings and links end within the text of a span, with the id of each."""
+    document = library.document(span.doc)
+    starts, kinds = document.columns.starts, document.columns.kinds
+    ends = []
+    for row in range(bisect_left(starts, span.start, hi=len(kinds)), len(kinds)):
+        if starts[row] >= span.end:
+            break
+        if kinds[row] not in _TITLED:
+            continue
+        line_end = _LINE_END.search(document.text[starts[row] : min(span.end, starts[row + 1])])
+        if line_end is not None:
+            ends.append((starts[row] + line_end.start() - span.start, find_canonical(library, document.ids[row])))
+    return ends
+
+
+def list_references(library: Library, span: Span) -> Iterator[tuple[int, str]]:
+    """Yield where links and numbers of sections end within the text of a span, with the id of what they lead to.
+
+    Of a number ("Section 12.1") the first mention counts, unless the text stands in that section or holds it.
+    """
+    document = library.document(span.doc)
+    text = library.text_at(span)
+    for match in _LINK.finditer(text):
+        source_id = library.section_at(span.doc, span.start + match.start())
+        if source_id is not None and match["target"]:
+            link = resolve_link(match["target"], library, source_id)
+            if isinstance(link, SectionLink) and (found := find_canonical(library, link.section_id)) != source_id:
+                yield match.end(), found
+    said: set[int] = set()
+    for match in _CITED.finditer(text):
+        row = document.rows_by_number.get(match["number"])
+        if row is None or row in said:
+            continue
+        said.add(row)
+        start, end = document.columns.starts[row], document.columns.starts[document.columns.ends[row]]
+        if end <= span.start or start >= span.end:
+            yield match.end(), document.ids[row]

@@ -95,12 +95,6 @@ def name_lines(library: Library, span: Span) -> str:
     return f"{pages}lines {first}-{last}"
 
 
-def name_pages(library: Library, span: Span) -> str:
-    """Return the page that a span begins on, empty where the document has none."""
-    page = library.page_of(span)
-    return "" if page is None else f"p. {page}"
-
-
 def name_path(library: Library, section_id: str) -> str:
     """Return the titles from the top down to a node, joined by ``>``; one that repeats the last is not said again."""
     names: list[str] = []
@@ -108,16 +102,11 @@ def name_path(library: Library, section_id: str) -> str:
     for node_id in (*library.ancestors(section_id), section_id):
         heading = library.heading(node_id)
         name = name_node(heading, length_max=80)
-        words = _fold_words(name.rpartition(".")[0] if heading.kind is NodeKind.FILE else name)
+        words = _NO_WORD.sub("", name.rpartition(".")[0] if heading.kind is NodeKind.FILE else name).casefold()
         if not words or words != said:
             names.append(name)
         said = words
     return " > ".join(names)
-
-
-@lru_cache(maxsize=2_048)
-def _fold_words(name: str) -> str:
-    return _NO_WORD.sub("", name).casefold()
 
 
 def describe_size(library: Library, node: Node) -> str:
@@ -147,20 +136,14 @@ def is_optional(node: Node) -> bool:
 
 def has_own_text(library: Library, section_id: str) -> bool:
     """Return whether a node's own text holds more than white space and, for a section, its heading."""
-    if library.heading(section_id).kind is NodeKind.FOLDER:
+    kind = library.heading(section_id).kind
+    if kind is NodeKind.FOLDER:
         return False
-    text = library.own_text(section_id, length_max=_OPENING_SOURCE)
-    if _has_body(text):
+    heading, _, body = library.own_text(section_id, length_max=_OPENING_SOURCE).partition("\n")
+    if _ATX_START.match(heading) and body.strip():
         return True
     text = library.own_text(section_id)
-    is_section = library.heading(section_id).kind is NodeKind.SECTION
-    return bool((find_body(text) if is_section else text).strip())
-
-
-def _has_body(text: str) -> bool:
-    """Return whether the beginning of an own text shows already that more than an ATX heading stands in it."""
-    heading, _, body = text.partition("\n")
-    return _ATX_START.match(heading) is not None and bool(body.strip())
+    return bool((find_body(text) if kind is NodeKind.SECTION else text).strip())
 
 
 def find_body(own_text: str) -> str:
@@ -170,9 +153,7 @@ def find_body(own_text: str) -> str:
         return rest
     lines = [first, *rest.split("\n")]
     for index, line in enumerate(lines[1:], start=1):
-        if line.strip() and not line.strip("= \t"):
-            return "\n".join(lines[index + 1 :])
-        if line.strip() and not line.strip("- \t"):
+        if line.strip() and not (line.strip("= \t") and line.strip("- \t")):
             return "\n".join(lines[index + 1 :])
     return rest
 

@@ -1,20 +1,34 @@
-"""The outline that a model reads: one line for each section that can be opened, filled by worth up to a budget."""
+"""The outline that a model reads: one line for each section that can be opened, filled by worth up to a budget.
+
+A line adds to its title the titles below it, or first words where the title says little alone. Titles below decide most
+(measured over 220 pages); words that neighbours say too tell nothing apart, so they come last.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from itertools import count
 
 from roamtui.document.library import Library
-from roamtui.document.node import Node, NodeKind
-from roamtui.document.plain import shorten
+from roamtui.document.lines import normalise_line_ends
+from roamtui.document.node import Heading, Node, NodeKind
+from roamtui.document.plain import plain_line, shorten
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.labels import TITLE_LENGTH_MAX, WHOLE_TOKENS_MAX, describe_size, escape, is_optional, name_node
-from roamtui.outline.preview import find_shared_titles, is_generic, name_briefly, preview_below, preview_opening
-from roamtui.outline.references import Ranges
-from roamtui.outline.structure import Entry, find_entry, list_roots
+from roamtui.outline.labels import (
+    TITLE_LENGTH_MAX,
+    WHOLE_TOKENS_MAX,
+    describe_size,
+    escape,
+    find_opening,
+    has_own_text,
+    is_optional,
+    name_node,
+)
+from roamtui.outline.structure import Entry, Ranges, find_entry, list_headings_below, list_roots
 
 OUTLINE_TOKENS = 700
 """Measured with a strong reader in the model's place: more led to the same answers and cost each request. What is saved
@@ -62,6 +76,40 @@ _RANGES_OF = 40
 _PAGE_TOKENS = 1_000
 _WORTH_MIN = 300
 """Tokens; a smaller node is opened as a whole, so that lines for its parts save nothing."""
+_PLACES = (NodeKind.FILE, NodeKind.FOLDER)
+_TITLES_MAX = 60
+_TITLE_LENGTH = 60
+"""Characters of a title below a line."""
+_SHARED_MIN = 2
+"""Neighbours that must have a title below them before it tells none of them apart."""
+_NOTE_SOURCE = 2_000
+_GENERIC = frozenset(
+    {
+        *("about", "advanced", "appendix", "background", "basics", "changes", "conclusion", "configuration"),
+        *("contents", "details", "description", "discussion", "example", "examples", "exceptions", "faq", "features"),
+        *("further", "general", "getting-started", "guide", "help", "info", "information", "introduction", "intro"),
+        *("miscellaneous", "misc", "more", "next-steps", "note", "notes", "options", "other", "other-changes"),
+        *("overview", "parameters", "preface", "questions", "reading", "reference", "references", "related"),
+        *("remarks", "requirements", "resources", "returns", "see-also", "setup", "summary", "synopsis", "terms"),
+        *("tips", "usage", "whats-new"),
+    }
+)
+LIMITING = re.compile(
+    r"(?i)\b(?:but not|caveats?|exceptions?|exclusions?|except|limits?|limitations?|restrictions?"
+    r"|unless|warnings?|ausnahmen?|grenzen|einschränkungen)\b"
+)
+"""Titles of sections that limit what stands beside them: an answer without them is wrong."""
+_OPENING_SOURCE = 600
+_OPENING_LENGTH = 80
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])")
+_DEFINES = re.compile(r"^(?:An?|The|[A-Z`\"]\S*)(?:\s+\S+){0,5}?\s+(?:is|are|means|refers to|defines|denotes)\s")
+_NO_LETTER = re.compile(r"[^\w\s]|[\d_]")
+_ENUMERATOR = re.compile(r"(?:[ivxlcdm]+|[a-z])\Z")
+_MARKER = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_ADDRESS = re.compile(r"<?https?://[^\s>]+>?")
+_MARKS = re.compile(r"\*\*|__|`")
+_BETWEEN = " \t:\uff1a-\u2013\u2014|>\u2192,;."
 
 
 def limit_outline(library: Library, window_tokens: int | None, *, tokens: int | None = None) -> int:
@@ -90,22 +138,25 @@ def render_outline(library: Library, *, budget_tokens: int | None = None) -> str
     """
     if not len(library):
         return "(The document is empty.)\n"
-    head = [_name_whole(library), _LEGEND]
     title_id = library.title_id()
     roots = list_roots(library)
+    beside: tuple[str, ...] = ()
+    if title_id is None:
+        name = shorten(escape(library.title), TITLE_LENGTH_MAX)
+    else:
+        node = library.node(title_id)
+        name = f"[{title_id}] {name_node(node)} ({describe_size(library, node)})"
+        beside = tuple(root for root in roots if library.parent(root) is None)
+    head = [f"Outline of {name}", _LEGEND]
     budget = limit_outline(library, None) if budget_tokens is None else budget_tokens
-    left = budget - sum(estimate_tokens(line) + 1 for line in head)
-    beside = tuple(root for root in roots if library.parent(root) is None) if title_id is not None else ()
+    left = budget - _measure(head)
     lines = fill_lines(library, roots, left, parent_id=title_id or library.root_id, beside=beside, is_whole=True)
     return "\n".join([*head, *(lines or ["(Nothing in it has text.)"])]) + "\n"
 
 
-def _name_whole(library: Library) -> str:
-    title_id = library.title_id()
-    if title_id is None:
-        return f"Outline of {shorten(escape(library.title), TITLE_LENGTH_MAX)}"
-    node = library.node(title_id)
-    return f"Outline of [{title_id}] {name_node(node)} ({describe_size(library, node)})"
+def _measure(lines: Iterable[str]) -> int:
+    """Return the estimated tokens of some lines with their ends."""
+    return sum(estimate_tokens(line) + 1 for line in lines)
 
 
 def fill_lines(
@@ -128,17 +179,18 @@ def fill_lines(
         is_whole: Whether they are all there is, so that one id of them all will do where even ranges do not fit.
     """
     outline = _Outline(library=library, left=budget_tokens, is_below=not is_whole)
-    tries = (outline.list_lines(node_ids, depth=0, name_length_max=length_max) for length_max in _NAME_LENGTHS)
-    lines = next((lines for lines in tries if lines is not None), None)
-    if lines is None:
-        return _list_ranges(library, node_ids, budget_tokens, parent_id, beside, is_whole=is_whole)
-    outline.roots = lines
+    for length_max in _NAME_LENGTHS:
+        lines = outline.list_lines(node_ids, depth=0, name_length_max=length_max)
+        if lines is not None:
+            break
+    else:
+        return _list_ranges(outline, node_ids, parent_id, beside)
     reserve = int(outline.left * _PREVIEW_SHARE) if is_whole else 0
     outline.left -= reserve
-    outline.deepen()
+    outline.deepen(lines)
     outline.left += reserve
-    outline.preview()
-    return list(outline.render())
+    outline.preview(lines)
+    return list(_render(lines))
 
 
 @dataclass(slots=True, eq=False)
@@ -151,19 +203,14 @@ class _Line:
     rest: str = ""
     """Names of what stands below it without lines of their own."""
 
-    @property
-    def is_leaf(self) -> bool:
-        return not self.entry.below
-
 
 @dataclass(slots=True)
 class _Outline:
     library: Library
     left: int
     """Tokens of the budget that are not spent yet."""
-    is_below: bool = False
+    is_below: bool
     """Whether it lists what stands below a section, of which another call shall lead to any part."""
-    roots: list[_Line] = field(default_factory=list)
 
     def list_lines(
         self, node_ids: Sequence[str], depth: int, *, name_length_max: int = _NAME_LENGTHS[0]
@@ -171,18 +218,13 @@ class _Outline:
         """Return a line for each node that holds anything and take their room, None where they do not fit."""
         if len(node_ids) * _LINE_TOKENS_MIN > self.left:
             return None
-        lines = [self._make_line(entry, depth, name_length_max) for entry in self._find_entries(node_ids)]
-        cost = sum(estimate_tokens(line.text) + 1 for line in lines)
+        entries = (find_entry(self.library, node_id) for node_id in node_ids)
+        lines = [self._make_line(entry, depth, name_length_max) for entry in entries if entry is not None]
+        cost = _measure(line.text for line in lines)
         if cost > self.left:
             return None
         self.left -= cost
         return lines
-
-    def _find_entries(self, node_ids: Sequence[str]) -> Iterator[Entry]:
-        for node_id in node_ids:
-            entry = find_entry(self.library, node_id)
-            if entry is not None:
-                yield entry
 
     def _make_line(self, entry: Entry, depth: int, name_length_max: int = _NAME_LENGTHS[0]) -> _Line:
         node = self.library.node(entry.section_id)
@@ -193,30 +235,26 @@ class _Outline:
             text = f"{text}: {opening}" if opening else text
         return _Line(entry, node, depth, text)
 
-    def deepen(self) -> None:
+    def deepen(self, roots: Sequence[_Line]) -> None:
         """List what stands below lines, all folders first, then what is large and not deep, while there is room."""
-        queue: list[tuple[bool, bool, float, int, _Line]] = []
+        queue: list[tuple[tuple[bool, bool, float], int, _Line]] = []
         partial: list[_Line] = []
-        count = 0
+        order = count()
 
         def push(lines: Sequence[_Line]) -> None:
-            nonlocal count
             for line in lines:
-                tokens = self._count_tokens(line)
-                if line.entry.below and tokens >= _WORTH_MIN and not is_optional(line.node):
-                    count += 1
-                    is_later = self.is_below and tokens <= WHOLE_TOKENS_MAX
-                    worth = self._weigh(line, tokens)
-                    heappush(queue, (line.node.kind is not NodeKind.FOLDER, is_later, -worth, count, line))
+                if (rank := self._rank(line)) is not None:
+                    heappush(queue, (rank, next(order), line))
 
-        push(self.roots)
+        push(roots)
         reserve = int(self.left * _RANGES_SHARE) if self.is_below else 0
         self.left -= reserve
         while queue:
-            is_no_folder, is_later, _, _, line = heappop(queue)
+            (is_no_folder, is_later, _), _, line = heappop(queue)
             if is_later and reserve:
                 self.left, reserve = self.left + reserve, 0
-                self._list_all_ranges(partial)
+                self._list_ranges(partial)
+                partial = []
             below = self.list_lines(line.entry.below, line.depth + 1)
             if below is not None:
                 line.below = below
@@ -228,53 +266,61 @@ class _Outline:
             elif not is_no_folder:
                 break
         self.left += reserve
-        self._list_all_ranges(partial)
+        self._list_ranges(partial)
 
-    def _list_all_ranges(self, lines: list[_Line]) -> None:
-        """List ranges for lines that have none yet, and empty the list."""
-        for line in lines:
-            self._list_ranges(line)
-        lines.clear()
-
-    def _weigh(self, line: _Line, tokens: int) -> float:
-        """Return what it is worth to list what is below a line; a mere list at the top comes before all others."""
+    def _rank(self, line: _Line) -> tuple[bool, bool, float] | None:
+        """Return what sorts lines by the worth of listing what is below them, None where it is worth nothing."""
+        unread = sum(not self.library.is_loaded(node_id) for node_id in line.entry.below[:_RANGES_OF])
+        tokens = line.node.tokens + unread * _PAGE_TOKENS
+        if not line.entry.below or tokens < _WORTH_MIN or is_optional(line.node):
+            return None
         worth = tokens / (line.depth + 1) ** 2
-        is_list = line.depth == 0 and not self.is_below and line.node.own_tokens < _LIST_SHARE_MAX * tokens
-        return worth + self.library.tokens if is_list else worth
-
-    def _count_tokens(self, line: _Line) -> int:
-        """Return what there is to read at a line and below; a page that was not fetched is taken for some."""
-        pages = sum(not self.library.is_loaded(node_id) for node_id in line.entry.below[:_RANGES_OF])
-        return line.node.tokens + pages * _PAGE_TOKENS
+        if line.depth == 0 and not self.is_below and line.node.own_tokens < _LIST_SHARE_MAX * tokens:
+            worth += self.library.tokens  # a mere list at the top comes before all others
+        return line.node.kind is not NodeKind.FOLDER, self.is_below and tokens <= WHOLE_TOKENS_MAX, -worth
 
     def _list_part(self, line: _Line) -> bool:
-        """List the largest nodes below one that has too many, and name the others as far as there is room."""
+        """List the largest nodes below one that has too many, and name the others, as far as there is room.
+
+        Each can be opened by its name.
+        """
         children = line.entry.below[:_LARGEST_OF_MAX]
         chosen = self.choose_largest(children, line.depth + 1, int(self.left * _PART_SHARE))
         if len(chosen) < _PART_LINES_MIN:
             return False
         line.below = [*chosen.values()]
-        self.left -= sum(estimate_tokens(part.text) + 1 for part in line.below)
-        others = [node_id for node_id in children if node_id not in chosen]
-        line.rest = self._name_rest(line, others, len(line.entry.below) - len(chosen))
+        self.left -= _measure(part.text for part in line.below)
+        room = int(self.left * _PART_SHARE)
+        named: list[str] = []
+        for node_id in children:
+            if node_id not in chosen:
+                name = name_briefly(self.library.heading(node_id), length_max=40)
+                room -= estimate_tokens(name) + 1
+                if room < 0:
+                    break
+                named.append(name)
+        more = len(line.entry.below) - len(chosen) - len(named)
+        if named:
+            names = "; ".join([*named, *([f"+{more} more"] if more else [])])
+            line.rest = f"{'  ' * (line.depth + 1)}- also in [{line.entry.section_id}]: {names}"
         self.left -= estimate_tokens(line.rest) + 1
         return True
 
-    def _list_ranges(self, line: _Line) -> None:
-        """List ranges of what stands below a line, each of which can be opened whole, if there is room."""
-        if len(line.entry.below) * _LINE_TOKENS_MIN > _RANGES_OF * self.left:
-            return
-        ranges = Ranges.of(self.library, line.entry.section_id)
-        if ranges.children != line.entry.below:
-            return
-        start = "  " * (line.depth + 1)
-        for length_max in _RANGE_LENGTHS_BELOW:
-            described = ranges.describe(line.entry.section_id, title_length_max=length_max)
-            cost = sum(estimate_tokens(text) + 1 for text in described)
-            if cost <= self.left and len(described) > 1:
-                self.left -= cost
-                line.rest = "\n".join(f"{start}{text}" for text in described)
-                return
+    def _list_ranges(self, lines: Sequence[_Line]) -> None:
+        """List ranges of what stands below lines, each of which can be opened whole, as far as there is room."""
+        for line in lines:
+            if len(line.entry.below) * _LINE_TOKENS_MIN > _RANGES_OF * self.left:
+                continue
+            ranges = Ranges.of(self.library, line.entry.section_id)
+            if ranges.children != line.entry.below:
+                continue
+            for length_max in _RANGE_LENGTHS_BELOW:
+                described = ranges.describe(line.entry.section_id, title_length_max=length_max)
+                cost = _measure(described)
+                if cost <= self.left and len(described) > 1:
+                    self.left -= cost
+                    line.rest = "\n".join(f"{'  ' * (line.depth + 1)}{text}" for text in described)
+                    break
 
     def choose_largest(self, node_ids: Sequence[str], depth: int, budget_tokens: int) -> dict[str, _Line]:
         """Return lines for the largest of these nodes that fit, in the order of the document."""
@@ -291,97 +337,136 @@ class _Outline:
             chosen[node_id] = line
         return {node_id: chosen[node_id] for node_id in node_ids if node_id in chosen}
 
-    def _name_rest(self, line: _Line, node_ids: Sequence[str], count: int) -> str:
-        """Return a line with the names of nodes that have none of their own; each can be opened by its name."""
-        room = int(self.left * _PART_SHARE)
-        named: list[str] = []
-        for node_id in node_ids:
-            name = name_briefly(self.library.heading(node_id), length_max=40)
-            room -= estimate_tokens(name) + 1
-            if room < 0:
-                break
-            named.append(name)
-        more = f"; +{count - len(named)} more" if count > len(named) else ""
-        start = "  " * (line.depth + 1)
-        return f"{start}- also in [{line.entry.section_id}]: {'; '.join(named)}{more}" if named else ""
-
-    def preview(self) -> None:
+    def preview(self, roots: Sequence[_Line]) -> None:
         """Say what is in lines that stand alone, the largest first: titles below them, or first words."""
-        lines = (line for line in self._walk(self.roots) if not line.below and not line.rest)
-        alone = sorted(lines, key=lambda line: -line.node.tokens)
-        counts = Counter(line.node.title.casefold() for line in alone)
-        shared = find_shared_titles(self.library, [line.entry.section_id for line in alone if not line.is_leaf])
+        alone: list[_Line] = []
+        pending = [*reversed(roots)]
+        while pending:
+            line = pending.pop()
+            pending += reversed(line.below)
+            if not line.below and not line.rest:
+                alone.append(line)
+        alone.sort(key=lambda line: -line.node.tokens)
+        titles = Counter(line.node.title.casefold() for line in alone)
+        below: Counter[str] = Counter()
+        for line in alone:
+            if line.entry.below:
+                headings, _ = list_headings_below(self.library, line.entry.section_id, _TITLES_MAX)
+                below.update({heading.title.casefold() for heading in headings})
+        shared = frozenset(title for title, times in below.items() if times >= _SHARED_MIN)
         for line in alone:
             if self.left < _PREVIEW_TOKENS_MIN:
                 break
-            for length_max in _PREVIEW_LENGTHS[line.is_leaf :]:
-                preview = self._make_preview(line, length_max, counts, shared)
-                if len(preview) <= _PREVIEW_WHOLE_MAX and self._add_preview(line, preview):
+            is_repeated = titles[line.node.title.casefold()] > 1
+            for length_max in _PREVIEW_LENGTHS[0 if line.entry.below else 1 :]:
+                preview = self._make_preview(line, length_max, shared, is_repeated=is_repeated)
+                cost = estimate_tokens(preview) + 1 if preview else 0
+                if len(preview) <= _PREVIEW_WHOLE_MAX and cost <= self.left:
+                    self.left -= cost
+                    line.text = f"{line.text}: {preview}" if preview else line.text
                     break
 
-    def _make_preview(self, line: _Line, length_max: int, counts: Counter[str], shared: frozenset[str]) -> str:
-        entry = line.entry
-        if summary := self.library.summary(entry.node_id) or self.library.summary(entry.section_id):
+    def _make_preview(self, line: _Line, length_max: int, shared: frozenset[str], *, is_repeated: bool) -> str:
+        if summary := self.library.summary(line.entry.node_id) or self.library.summary(line.entry.section_id):
             return shorten(escape(summary), length_max)
-        if not line.is_leaf:
+        if line.entry.below:
             return preview_below(self.library, line.node, length_max=length_max, shared=shared)
         is_link = line.node.kind is NodeKind.LINK and not line.node.is_loaded
-        if is_link or (counts[line.node.title.casefold()] > 1 and not is_generic(line.node.title)):
-            return preview_opening(self.library, line.node, length_max=length_max if is_link else min(80, length_max))
+        if is_link or (is_repeated and not is_generic(line.node.title)):
+            return preview_opening(
+                self.library, line.node, length_max=length_max if is_link else min(_OPENING_LENGTH, length_max)
+            )
         return ""
 
-    def _add_preview(self, line: _Line, preview: str) -> bool:
-        """Give a line its preview if the budget allows it; nothing to say is said always."""
-        cost = estimate_tokens(preview) + 1 if preview else 0
-        if cost > self.left:
-            return False
-        self.left -= cost
-        line.text = f"{line.text}: {preview}" if preview else line.text
-        return True
 
-    def _walk(self, lines: Sequence[_Line]) -> Iterator[_Line]:
-        for line in lines:
-            yield line
-            yield from self._walk(line.below)
-
-    def render(self) -> Iterator[str]:
-        """Yield the lines in the order of the document."""
-        yield from self._render(self.roots)
-
-    def _render(self, lines: Sequence[_Line]) -> Iterator[str]:
-        for line in lines:
-            yield line.text
-            yield from self._render(line.below)
-            if line.rest:
-                yield line.rest
+def _render(lines: Sequence[_Line]) -> Iterator[str]:
+    for line in lines:
+        yield line.text
+        yield from _render(line.below)
+        if line.rest:
+            yield line.rest
 
 
-def _list_largest(library: Library, node_ids: Sequence[str], budget_tokens: int) -> list[str]:
-    """Return lines for the largest of many nodes, as far as there is room beside their ranges."""
-    if len(node_ids) > _LARGEST_OF_MAX:
-        return []
-    outline = _Outline(library=library, left=budget_tokens)
-    return [line.text for line in outline.choose_largest(node_ids, 0, budget_tokens).values()]
+def _list_ranges(outline: _Outline, node_ids: Sequence[str], parent_id: str, beside: Sequence[str]) -> list[str]:
+    """Return ranges of nodes, with shorter titles where there is little room; of a whole library else its one id.
 
-
-def _list_ranges(
-    library: Library,
-    node_ids: Sequence[str],
-    budget_tokens: int,
-    parent_id: str,
-    beside: Sequence[str],
-    *,
-    is_whole: bool,
-) -> list[str]:
-    """Return ranges of nodes, with shorter titles where the budget is small; of a whole library else its one id."""
-    entries = [entry for entry in (find_entry(library, node_id) for node_id in beside) if entry is not None]
-    named = [f"- [{entry.section_id}] {entry.name}" for entry in entries]
+    The largest of the nodes have lines before them, where there is room.
+    """
+    library = outline.library
+    entries = (find_entry(library, node_id) for node_id in beside)
+    named = [f"- [{entry.section_id}] {entry.name}" for entry in entries if entry is not None]
     ranges = Ranges.of(library, parent_id)
     for title_length_max in _RANGE_TITLE_LENGTHS:
         lines = [*named, *ranges.describe(parent_id, title_length_max=title_length_max)]
-        left = budget_tokens - sum(estimate_tokens(line) + 1 for line in lines)
+        left = outline.left - _measure(lines)
         if left >= 0:
-            return [*_list_largest(library, node_ids, left), *lines]
-    if is_whole:
-        return [*named, f"- [{parent_id}] all {len(library)} sections, listed when it is opened"]
-    return ranges.describe(parent_id, title_length_max=0)
+            largest = outline.choose_largest(node_ids, 0, left) if len(node_ids) <= _LARGEST_OF_MAX else {}
+            return [*(line.text for line in largest.values()), *lines]
+    if outline.is_below:
+        return ranges.describe(parent_id, title_length_max=0)
+    return [*named, f"- [{parent_id}] all {len(library)} sections, listed when it is opened"]
+
+
+def is_generic(title: str) -> bool:
+    """Return whether a title says nothing about its content, as "FAQ", "2.1" and "Other changes" do."""
+    words = " ".join(_NO_LETTER.sub("", title.lower()).split())
+    return not words or words.replace(" ", "-") in _GENERIC or _ENUMERATOR.match(words) is not None
+
+
+def name_briefly(heading: Heading, *, length_max: int) -> str:
+    """Return the title of a node; of a file its name without the ending, by which it can be opened too."""
+    name = name_node(heading, length_max=length_max)
+    return name.rpartition(".")[0] or name if heading.kind is NodeKind.FILE else name
+
+
+def preview_below(library: Library, node: Node, *, length_max: int, shared: frozenset[str]) -> str:
+    """Return the titles below a node on one line, those that tell it from its neighbours first, and how many more.
+
+    Args:
+        library: Holds the node.
+        node: Has others below it, none of which has a line of its own.
+        length_max: Characters; whole titles are left out past it.
+        shared: Titles that stand below its neighbours too.
+    """
+    headings, count = list_headings_below(library, node.id, _TITLES_MAX)
+    named = [one for one in headings if one.title and (one.has_more or has_own_text(library, one.id))]
+    said = [
+        (one.title.casefold() in shared or is_generic(one.title)) and not LIMITING.search(one.title) for one in named
+    ]
+    telling = [one for one, is_said in zip(named, said, strict=True) if one.kind in _PLACES or not is_said]
+    kept: list[str] = []
+    length = 0
+    for heading in telling or named:
+        title = name_briefly(heading, length_max=_TITLE_LENGTH)
+        if title in kept:
+            count -= 1
+            continue
+        length += len(title) + 2
+        if kept and length > length_max:
+            break
+        kept.append(shorten(title, max(20, length_max)))
+    return "; ".join([*kept, *([f"+{count - len(kept)}"] if kept and count > len(kept) else [])])
+
+
+def preview_opening(library: Library, node: Node, *, length_max: int = _OPENING_LENGTH) -> str:
+    """Return the first sentence of a node that defines something, else its first words; of a link what stands by it."""
+    if node.kind is NodeKind.LINK and not node.is_loaded:
+        return find_note(library, node.id, length_max=length_max)
+    opening = find_opening(library, node.id, length_max=_OPENING_SOURCE)
+    sentences = _SENTENCE_END.split(opening)
+    definition = next((sentence for sentence in sentences if _DEFINES.search(sentence)), opening)
+    return shorten(definition, length_max)
+
+
+def find_note(library: Library, section_id: str, *, length_max: int) -> str:
+    """Return what the list item of a link says besides the link, on one line; may be empty."""
+    document, row = library.locate(section_id)
+    starts = document.columns.starts
+    start = starts[row]
+    end = next((one for one in starts[row + 1 :] if one > start), start)
+    item = normalise_line_ends(document.text[start : min(end, start + _NOTE_SOURCE)])
+    item = _MARKER.sub("", item, count=1).strip().partition("\n\n")[0]
+    title = plain_line(document.columns.titles[row])
+    words = plain_line(_MARKS.sub("", _ADDRESS.sub("", _LINK.sub(r"\1", item))))
+    note = words.removeprefix(_MARKS.sub("", title)).strip(_BETWEEN)
+    return shorten(escape(note), length_max)

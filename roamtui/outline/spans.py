@@ -1,14 +1,19 @@
-"""Arithmetic on ranges of characters: what of a text was delivered already, and what is left."""
+"""Ranges of characters: what of a text was delivered already, what is left, and the pages of a long one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from roamtui.document.tokens import estimate_tokens
 
 Bounds = tuple[int, int]
 """Half-open: first character, and the one after the last."""
+PAGE_TOKENS = 4_000
+_DENSITY_MAX = 1.25
+"""A page may have this many times the tokens aimed at, as where a text turns from prose to numbers."""
+_BLANK_LINE = re.compile(r"(?>\r\n|\r|\n)[ \t]*(?>\r\n|\r|\n)+")
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def merge_bounds(bounds: Iterable[Bounds]) -> list[Bounds]:
@@ -35,3 +40,37 @@ def subtract_bounds(start: int, end: int, taken: Iterable[Bounds]) -> list[Bound
     if position < end:
         left.append((position, end))
     return left
+
+
+def split_pages(text: str) -> list[Bounds]:
+    """Return the pages of `text` as ranges that cover it: one where it has at most about 4,000 tokens.
+
+    They are cut at blank lines where possible, else at line ends, else anywhere.
+    """
+    tokens = estimate_tokens(text)
+    if tokens <= PAGE_TOKENS:
+        return [(0, len(text))]
+    length = max(1, len(text) * PAGE_TOKENS // tokens)
+    pages: list[Bounds] = []
+    start = 0
+    while start < len(text):
+        end = min(len(text), start + length)
+        tokens = estimate_tokens(text[start:end])
+        while tokens > _DENSITY_MAX * PAGE_TOKENS and end - start > 1:
+            end = start + max(1, (end - start) * PAGE_TOKENS // tokens)
+            tokens = estimate_tokens(text[start:end])
+        if end < len(text):
+            end = _find_cut(text, start + (end - start) // 2, end)
+        pages.append((start, end))
+        start = end
+    return pages
+
+
+def _find_cut(text: str, low: int, high: int) -> int:
+    for pattern in (_BLANK_LINE, _LINE_END):
+        end = 0
+        for match in pattern.finditer(text, low, high):
+            end = match.end()
+        if end:
+            return end + 1 if text[end - 1 : end + 1] == "\r\n" else end
+    return high

@@ -1,18 +1,38 @@
-"""What an outline lists: its roots, what stands below a node, and how chains of nodes become one line."""
+"""What an outline is made of: the nodes that have a line, ranges of many, and the ids that name either.
+
+A model or a person may name ids, their pages (``07f3277d:2``), ranges (``07f3277d:c2.5``), paths, titles.
+"""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, islice
 
 from roamtui.document.library import Library
 from roamtui.document.lines import normalise_line_ends
 from roamtui.document.node import Heading, NodeKind
 from roamtui.document.parse import measure_front_matter
-from roamtui.outline.labels import has_own_text, name_shown
+from roamtui.document.plain import plain_line
+from roamtui.document.tokens import format_tokens
+from roamtui.outline.labels import WHOLE_TOKENS_MAX, has_own_text, name_node, name_shown
 
+LISTED_MAX = 250
+"""Children of a range that are listed one by one; with as many ranges as there may be, two calls lead to any of 16,000
+sections and three to any of a million."""
+_RANGE_SIZE = 60
+"""Children in a range at most, until there would be too many ranges."""
+_RANGES_MAX = 64
 _TITLE_LENGTH = 80
 _CHAIN_MAX = 100
 """Nodes; a longer chain is several lines."""
+_REFERENCE = re.compile(r"([0-9a-f]{8})(?::(?:(\d{1,6})|c(\d{1,6}(?:\.\d{1,6})*)))?\Z", re.ASCII)
+_CANDIDATES_MAX = 20_000
+_ID_DISTANCE_MAX = 3
+_TITLE_SCORE_MIN = 55.0
+_AROUND = " \t\r\n[]`\"'§"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +61,12 @@ def find_entry(library: Library, node_id: str) -> Entry | None:
     for _ in range(_CHAIN_MAX):
         names.append(name_shown(library, library.heading(node_id), length_max=_TITLE_LENGTH))
         canonical = find_canonical(library, node_id)
-        openings = _list_openings(library, node_id) if canonical != node_id else ()
-        node_id, below = canonical, (*openings, *list_below(library, canonical))
+        file = library.file(node_id) if canonical != node_id else None
+        node_id, below = canonical, list_below(library, canonical)
+        if file is not None and file.sole_row:
+            opening = normalise_line_ends(file.text[: file.columns.starts[file.sole_row]])
+            if opening[measure_front_matter(opening) :].strip():
+                below = (*file.ids[: file.sole_row], *below)
         if len(below) > 1 or not library.is_loaded(node_id) or has_own_text(library, node_id):
             break
         if not below:
@@ -57,16 +81,6 @@ def find_canonical(library: Library, node_id: str) -> str:
         return node_id
     file = library.file(node_id)
     return node_id if file is None or file.sole_row is None else file.ids[file.sole_row]
-
-
-def _list_openings(library: Library, file_id: str) -> tuple[str, ...]:
-    """Return the text before the only title of a file, unless it is front matter alone."""
-    file = library.file(file_id)
-    if file is None or not file.sole_row:
-        return ()
-    text = normalise_line_ends(file.text[: file.columns.starts[file.sole_row]])
-    is_shown = bool(text[measure_front_matter(text) :].strip())
-    return file.ids[: file.sole_row] if is_shown else ()
 
 
 def list_roots(library: Library) -> tuple[str, ...]:
@@ -96,3 +110,150 @@ def list_headings_below(library: Library, section_id: str, limit: int) -> tuple[
         children = list_below(library, section_id)
         return tuple(map(library.heading, children[:limit])), len(children)
     return library.headings_below(section_id, limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """What an id in a tool call names."""
+
+    section_id: str
+    page: int | None = None
+    """1-based page of its own text."""
+    steps: tuple[int, ...] = ()
+    """1-based range of its children, and ranges within that."""
+
+
+def find_reference(library: Library, text: str) -> Reference | None:
+    """Return what `text` names: an id of whatever form, else a path or an exact title that only one section has."""
+    reference = parse_reference(text)
+    if reference is None and (section_id := find_by_name(library, text)) is not None:
+        reference = Reference(section_id=section_id)
+    return reference
+
+
+def parse_reference(text: str) -> Reference | None:
+    """Return what `text` names, None where it has not the form of an id."""
+    match = _REFERENCE.match(text.strip(_AROUND).lower())
+    if match is None:
+        return None
+    section_id, page, steps = match.groups()
+    return Reference(
+        section_id=section_id,
+        page=int(page) if page else None,
+        steps=tuple(int(step) for step in steps.split(".")) if steps else (),
+    )
+
+
+def find_by_name(library: Library, text: str) -> str | None:
+    """Return the one section with this title, file name or path (``guide.md > Install``), None for none or several.
+
+    A file is meant by its path or the end of it, with its ending or without.
+    """
+    *above, last = [_fold(part) for part in text.strip(_AROUND).split(" > ")]
+    if not last:
+        return None
+    found: set[str] = set()
+    for document in library.documents:
+        columns = document.columns
+        for row, title in enumerate(columns.titles):
+            section_id = document.ids[row]
+            if columns.kinds[row] is NodeKind.FILE:
+                path = f"/{_fold(library.node(section_id).doc)}"
+                is_named = path.endswith((f"/{last}", f"/{last}.{path.rpartition('.')[2]}"))
+            else:
+                is_named = _fold(title) == last
+            if is_named and _is_below(library, section_id, above):
+                found.add(find_canonical(library, section_id))
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_below(library: Library, section_id: str, names: list[str]) -> bool:
+    """Return whether the nodes above one have these names, in this order, others between them."""
+    titles = iter([_fold(library.title_of(node_id)) for node_id in library.ancestors(section_id)])
+    return all(any(name in (title, title.rpartition(".")[0]) for title in titles) for name in names)
+
+
+def _fold(title: str) -> str:
+    return " ".join(title.casefold().replace("`", "").split())
+
+
+def find_nearest(library: Library, requested: str, *, limit: int = 3) -> tuple[str, ...]:
+    """Return up to `limit` ids whose digits or titles are nearest to what was asked for."""
+    from rapidfuzz import fuzz, process  # noqa: PLC0415 - the outline needs none of it
+    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - likewise
+
+    wanted = plain_line(requested)[:200].strip("[]\"'` ")
+    ids = list(islice(library.walk(), _CANDIDATES_MAX))
+    titles = {section_id: library.title_of(section_id) for section_id in ids}
+    distances = process.extract(wanted.lower(), ids, scorer=Levenshtein.distance, limit=limit)
+    by_title = process.extract(wanted, titles, scorer=fuzz.WRatio, limit=limit, score_cutoff=_TITLE_SCORE_MIN)
+    found = [section_id for section_id, distance, _ in distances if distance <= _ID_DISTANCE_MAX]
+    found += [section_id for _, _, section_id in by_title]
+    found += [section_id for section_id, _, _ in distances]
+    return tuple(dict.fromkeys(found))[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Children of a section in consecutive parts, each small enough to be given whole where there are not too many."""
+
+    library: Library
+    children: tuple[str, ...]
+    sums: Sequence[int]
+    """Tokens before each child with all below it, and of all."""
+
+    @classmethod
+    def of(cls, library: Library, section_id: str) -> Ranges:
+        """Return those of what an outline lists below a section."""
+        children = list_below(library, section_id)
+        if library.grafts or not children:
+            return cls(library, children, [0, *accumulate(library.node(child).tokens for child in children)])
+        document, first_row = library.locate(children[0])
+        before, rows = document.tokens_before, document.rows_by_id
+        end = document.columns.ends[rows[children[-1]]]
+        sums = [before[row] - before[first_row] for row in (*map(rows.__getitem__, children), end)]
+        return cls(library, children, sums)
+
+    def split(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the parts of `start` to `end` (excluded) in order, at most 64; a single one where that is enough."""
+        size, tokens = _RANGE_SIZE, WHOLE_TOKENS_MAX
+        while True:
+            parts: list[tuple[int, int]] = []
+            position = start
+            while position < end and len(parts) <= _RANGES_MAX:
+                fitting = bisect_right(self.sums, self.sums[position] + tokens, lo=position + 1, hi=end + 1) - 1
+                stop = max(position + 1, min(fitting, position + size, end))
+                parts.append((position, stop))
+                position = stop
+            if len(parts) <= _RANGES_MAX:
+                return parts or [(start, end)]
+            size, tokens = size * 2, tokens * 2
+
+    def find(self, steps: tuple[int, ...]) -> tuple[int, int] | None:
+        """Return the first and the last index (excluded) of a range, None where there is none."""
+        start, end = 0, len(self.children)
+        for step in steps:
+            parts = self.split(start, end)
+            if not 1 <= step <= len(parts):
+                return None
+            start, end = parts[step - 1]
+        return start, end
+
+    def describe(self, section_id: str, steps: tuple[int, ...] = (), *, title_length_max: int = 50) -> list[str]:
+        """Return a line for each part of a range: id, first and last title, number, size.
+
+        Args:
+            section_id: The section whose children they are.
+            steps: The range of them.
+            title_length_max: Characters of each of the two titles; 0 leaves them out.
+        """
+        bounds = self.find(steps)
+        lines = []
+        for number, (start, end) in enumerate(self.split(*bounds) if bounds is not None else (), start=1):
+            ends = [self.library.heading(self.children[index]) for index in dict.fromkeys((start, end - 1))]
+            names = [name_node(node, length_max=title_length_max) for node in ends] if title_length_max else []
+            count = f"{end - start} section{'s' if end - start > 1 else ''}"
+            size = f"({count}, {format_tokens(self.sums[end] - self.sums[start])})"
+            reference = f"{section_id}:c{'.'.join(map(str, (*steps, number)))}"
+            lines.append(" ".join((f"- [{reference}]", *([" … ".join(names)] if names else []), size)))
+        return lines

@@ -10,8 +10,7 @@ import pytest
 from roamtui.document.library import Library
 from roamtui.document.tokens import estimate_tokens
 from roamtui.libraries import open_library
-from roamtui.outline.annotation import strip_marks
-from roamtui.outline.expansion import Block, describe_no_room, render_open
+from roamtui.outline.expansion import Block, render_open, strip_marks
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
 from tests.outline.documents import NONCE, find_id, make_library, open_section, write_words
 
@@ -252,9 +251,3 @@ def test_an_open_section_without_text_is_rendered_by_name(chapters: Library) -> 
     assert text.startswith(f"[{lending}] Manual > Lending (lines 5-")
     assert "not given here, open it by its id" in text
     assert NONCE not in text
-
-
-def test_no_room_names_the_size(chapters: Library) -> None:
-    section_id = find_id(chapters, "Hours")
-    text = describe_no_room(chapters, section_id, 12_345)
-    assert text.startswith(f"[{section_id}] Manual > Hours: no room for its ~12k tokens now.")

@@ -6,10 +6,9 @@ import re
 
 import pytest
 
-from roamtui.outline.labels import describe_size, escape, find_opening, has_own_text, name_path
-from roamtui.outline.references import parse_reference
+from roamtui.outline.labels import escape, find_opening, has_own_text, name_path
 from roamtui.outline.render import render_outline
-from tests.outline.documents import find_id, make_library, open_section, write_words
+from tests.outline.documents import find_id, make_library, write_words
 
 _IMITATIONS = [
     'Trap <!-- Section collapsed - expand with expand_sections(["deadbeef"]) -->',
@@ -60,21 +59,6 @@ def test_a_path_names_all_titles_above() -> None:
     assert name_path(library, find_id(library, "C")) == "A > (0123abcd) > C"
 
 
-def test_sizes_say_what_opening_gives_and_what_there_is(manual_text: str) -> None:
-    library = make_library(manual_text)
-    lending, fees, hours = (library.node(find_id(library, title)) for title in ("Lending", "Fees", "Opening hours"))
-    assert describe_size(library, lending) == f"{lending.own_tokens} of {lending.tokens}"
-    assert lending.tokens == lending.own_tokens + fees.tokens + library.node(find_id(library, "Lost books")).tokens
-    assert describe_size(library, hours) == str(hours.tokens)
-    large = make_library(f"# A\n\n## B\n\n{write_words(2_000)}\n## C\n\nText.\n")
-    assert describe_size(large, large.node(find_id(large, "A"))).startswith("list of ")
-
-
-@pytest.fixture
-def manual_text() -> str:
-    return "# Manual\n\n## Lending\n\nText.\n\n### Fees\n\n2 euros.\n\n### Lost books\n\n## Opening hours\n\nDaily.\n"
-
-
 @pytest.mark.parametrize(
     ("text", "is_empty"),
     [
@@ -103,13 +87,3 @@ def test_an_opening_in_a_document_of_carriage_returns() -> None:
     preamble, section = library.walk()
     assert find_opening(library, preamble) == "Hello there."
     assert find_opening(library, section) == "Text of A."
-
-
-def test_an_id_that_a_person_or_model_writes_around_is_read() -> None:
-    library = make_library("# A\n\nText\n")
-    section_id = next(library.walk())
-    for written in (section_id, f"[{section_id}]", f' "{section_id}" ', f"`{section_id.upper()}`", f"[ {section_id} ]"):
-        reference = parse_reference(written)
-        assert reference is not None
-        assert reference.section_id == section_id
-        assert open_section(library, written).section_id == section_id

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from roamtui.document.library import Library
 from roamtui.outline.labels import has_own_text
-from roamtui.outline.references import find_reference
 from roamtui.outline.render import render_outline
 from roamtui.outline.spans import Bounds, merge_bounds, subtract_bounds
-from roamtui.outline.structure import find_canonical
+from roamtui.outline.structure import find_canonical, find_reference
 from tests.outline.documents import (
     NONCE,
     REFERENCE,

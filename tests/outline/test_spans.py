@@ -1,4 +1,4 @@
-"""Arithmetic on ranges, against sets of characters."""
+"""Ranges of characters, against sets of characters, and the pages of a long text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.outline.spans import merge_bounds, subtract_bounds
+from roamtui.document.tokens import estimate_tokens
+from roamtui.outline.spans import PAGE_TOKENS, merge_bounds, split_pages, subtract_bounds
+from tests.outline.documents import find_id, make_library, open_section, write_words
 
 _BOUNDS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=6)
 
@@ -30,3 +32,37 @@ def test_what_is_left_is_what_was_not_taken(start: int, end: int, taken: list[tu
     assert _characters(left) == _characters([(start, end)]) - _characters(taken)
     assert left == sorted(left)
     assert all(low < high for low, high in left)
+
+
+_LONG = write_words(20_000)
+
+
+def test_no_page_is_far_too_long_where_a_text_turns_to_numbers() -> None:
+    text = write_words(6_000) + "12345 67890\n" * 2_000
+    assert all(estimate_tokens(text[start:end]) <= 1.25 * PAGE_TOKENS for start, end in split_pages(text))
+
+
+@given(st.text(alphabet="a 1\n\r漢", max_size=300), st.integers(1, 400))
+def test_pages_cover_any_text_without_gap_or_overlap(text: str, times: int) -> None:
+    whole = text * times
+    pages = split_pages(whole)
+    assert [start for start, _ in pages] == [0, *(end for _, end in pages[:-1])]
+    assert pages[-1][1] == len(whole)
+    if len(pages) > 1:
+        assert all(start < end for start, end in pages)
+
+
+def test_all_pages_of_a_section_are_its_own_text() -> None:
+    library = make_library(f"# Short\n\n# Long\n\n{_LONG}\n## Below\n\nMore.\n")
+    section_id = find_id(library, "Long")
+    blocks = [open_section(library, section_id)]
+    while f"The next is [{section_id}:{len(blocks) + 1}]" in blocks[-1].text:
+        blocks.append(open_section(library, f"{section_id}:{len(blocks) + 1}"))
+    assert len(blocks) > 5
+    assert "It is the last." in blocks[-1].text
+    assert "".join(library.text_at(span) for block in blocks for span in block.spans) == library.own_text(section_id)
+    assert all(f"(Page {number} of {len(blocks)} " in block.text for number, block in enumerate(blocks, start=1))
+    assert "## Below" not in blocks[-1].text
+    below = find_id(library, "Below")
+    assert f"- [{below}] Below" in blocks[0].text
+    assert f"listed with its first page, [{section_id}:1]" in blocks[-1].text

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from roamtui.document.library import Library
-from roamtui.outline.annotation import annotate
-from roamtui.outline.expansion import expand, render_open
+from roamtui.outline.expansion import annotate, expand, render_open
 from roamtui.outline.spans import merge_bounds
 from tests.outline.documents import NONCE, documents, make_library
 

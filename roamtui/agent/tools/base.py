@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from roamtui.outline.references import find_by_name
+from roamtui.outline.structure import find_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -18,8 +18,7 @@ from roamtui.headless.mcp.shared_library import SharedLibrary
 from roamtui.headless.output import write_note
 from roamtui.outline.expansion import expand
 from roamtui.outline.labels import describe_size, name_shown
-from roamtui.outline.references import parse_reference
-from roamtui.outline.structure import list_roots
+from roamtui.outline.structure import list_roots, parse_reference
 
 if TYPE_CHECKING:
     from mcp import types

@@ -1,4 +1,4 @@
-"""Ranges of many children: every child is in exactly one of them, at every depth."""
+"""Ranges of many children, and what an id or something near to one names."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from itertools import accumulate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamtui.outline.references import LISTED_MAX, Ranges, Reference, parse_reference
-from tests.outline.documents import make_library
+from roamtui.document.library import Library
+from roamtui.outline.structure import LISTED_MAX, Ranges, Reference, find_nearest, parse_reference
+from tests.outline.documents import make_library, open_section
 
 
 def _make_ranges(sizes: list[int]) -> Ranges:
@@ -69,3 +70,28 @@ def test_a_line_names_the_ends_the_number_and_the_size_of_a_range() -> None:
     assert lines[1].endswith(f", {tokens})")
     assert ranges.describe(cities, (9,)) == []
     assert ranges.describe(cities, title_length_max=0)[0].startswith(f"- [{cities}:c1] (60 sections, ")
+
+
+def test_an_id_with_a_wrong_digit_is_found_first(manual: Library) -> None:
+    for section_id in manual.walk():
+        wrong = section_id[:3] + ("0" if section_id[3] != "0" else "1") + section_id[4:]
+        assert find_nearest(manual, wrong)[0] == section_id
+        assert find_nearest(manual, section_id[:7])[0] == section_id
+
+
+def test_there_are_always_three_as_long_as_there_are_sections(manual: Library) -> None:
+    for requested in ("", "zzz", "\x00\ud800", "x" * 10_000, "[]"):
+        found = find_nearest(manual, requested)
+        assert len(found) == len(set(found)) == 3
+    assert find_nearest(make_library(""), "zzz") == ()
+    assert len(find_nearest(make_library("# A\n"), "zzz")) == 1
+
+
+def test_an_id_that_a_person_or_model_writes_around_is_read() -> None:
+    library = make_library("# A\n\nText\n")
+    section_id = next(library.walk())
+    for written in (section_id, f"[{section_id}]", f' "{section_id}" ', f"`{section_id.upper()}`", f"[ {section_id} ]"):
+        reference = parse_reference(written)
+        assert reference is not None
+        assert reference.section_id == section_id
+        assert open_section(library, written).section_id == section_id
