@@ -98,8 +98,7 @@ def encode_entries(events: Iterable[ConversationEvent], at: datetime) -> bytes:
 
 def decode_entries(content: bytes) -> list[ConversationEvent]:
     """Return the events of a file; in the place of each that cannot be read stands one that says so."""
-    events = [decode_entry(line, _KINDS) for line in content.split(b"\n") if line]
-    return [*_mend(events)] if any(isinstance(event, EntrySkipped) for event in events) else events
+    return [*_mend(decode_entry(line, _KINDS) for line in content.split(b"\n") if line)]
 
 
 def decode_entry(line: bytes, kinds: Mapping[str, type[_Event]]) -> _Event | EntrySkipped:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from roamtui.conversation.commands import ExpandSections, Origin
 from roamtui.conversation.events import (
     CloseReason,
-    ConversationForked,
     Delivery,
     ExpandStatus,
     QuestionAnswered,
@@ -38,173 +36,16 @@ from roamtui.outline.expansion import annotate, render_open
 from roamtui.outline.labels import name_path
 from roamtui.outline.spans import Bounds, merge_bounds
 
-_ELSEWHERE = "(continued elsewhere)"
+_PREFERENCES_LEAD = (
+    "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "
+    "were told:"
+)
 BUDGET_TOKENS_MAX = 32_000
 _WINDOW_SHARE = 0.4
 _CLOSING_STARTS = 0.6
 """Share of the budget up to which nothing is closed: open text costs little where a cache is warm, a rebuild does."""
 _CLOSING_ENDS = 0.35
 """Share of the budget that is left open once closing has begun."""
-
-
-def begin_question(state: ConversationState, question: str, briefing: Briefing) -> Update:
-    """Take up a question; the transcript is rebuilt before it where something was closed or changed.
-
-    A question that is still under way, because nobody waited for its end, is ended as cancelled.
-    """
-    events: Events = ()
-    if state.is_asking:
-        state, events = finish_question(state, QuestionAnswered(answer="", stopped=Stopped.CANCELLED, is_cut=True))
-    if state.options.mode is KeepOpen.FRESH:
-        ids = [section.section_id for section in state.open if _is_of_earlier_questions(section)]
-        closed = close(state, ids, Origin.AGENT, CloseReason.FRESH)
-        state, events = apply_all(state, closed), (*events, *closed)
-    if state.needs_rebuild or (state.model and state.model != briefing.model):
-        rebuilt = rebuild(state, briefing)
-        state, events = apply(state, rebuilt), (*events, rebuilt)
-    asked = QuestionAsked(
-        number=state.question_number + 1,
-        question=question,
-        within=briefing.within,
-        model=briefing.model,
-        window_tokens=briefing.window_tokens,
-        excerpts=briefing.excerpts,
-    )
-    begun = apply(state, asked)
-    deliveries, texts = deliver_pending(begun, briefing.room_tokens)
-    delivered = (SectionsDelivered(deliveries=deliveries),) if deliveries else ()
-    found, opening = _open_found(apply_all(begun, delivered), briefing, texts)
-    preface = _write_preface(begun, briefing, texts, found)
-    told = (replace(asked, preface=preface), *briefing.searched, *delivered, *opening)
-    return apply_all(state, told), (*events, *told)
-
-
-def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Update:
-    """End the exchange under way, and close what was marked and what the budget asks for. Its end is the last event."""
-    opening = open_quoted(state, outcome.citations)
-    opened = apply_all(state, opening)
-    cited = {citation.section_id for citation in outcome.citations}
-    cited_ids = tuple(section_id for section_id in opened.open_ids if _is_cited(opened, section_id, cited))
-    ending = replace(outcome, number=state.question_number, cited_ids=cited_ids)
-    ended = apply(opened, ending)
-    closed = close_marked(ended)
-    more = close(ended := apply_all(ended, closed), choose_closing(ended), Origin.AGENT, CloseReason.BUDGET)
-    events = (*opening, *closed, *more, ending)
-    return apply_all(state, events), events
-
-
-def close_marked(state: ConversationState) -> Events:
-    """Close what was marked during a question that has ended, with an event for each who asked."""
-    events: Events = ()
-    for origin in Origin:
-        ids = [s.section_id for s in state.open if s.is_closing and (s.closing_by or Origin.PERSON) is origin]
-        events = (*events, *close(state, ids, origin, CloseReason.ASKED))
-    return events
-
-
-def _is_of_earlier_questions(section: OpenSection) -> bool:
-    """Return whether mode `fresh` closes a section: not what is pinned, nor what was opened for the next question."""
-    is_new = not section.deliveries and section.opened_by is Origin.PERSON
-    return not section.is_pinned and not is_new
-
-
-def _open_found(
-    state: ConversationState, briefing: Briefing, texts: tuple[str, ...]
-) -> tuple[tuple[str, ...], ExpandEvents]:
-    """Open what search found for a question, as far as there is room beside `texts`; return the blocks first."""
-    if not briefing.found:
-        return (), ()
-    room = briefing.room_tokens
-    if room is not None:
-        room = max(0, room - sum(map(estimate_tokens, texts)))
-    events = expand_for_agent(state, ExpandSections(section_ids=briefing.found, origin=Origin.AGENT, room_tokens=room))
-    results = next(event.results for event in events if isinstance(event, SectionsExpanded))
-    found = tuple(result.text for result in results if result.status is ExpandStatus.OPENED)
-    return (found, events) if found else ((), ())
-
-
-def _write_preface(state: ConversationState, briefing: Briefing, texts: tuple[str, ...], found: tuple[str, ...]) -> str:
-    parts = []
-    if texts:
-        parts += ["Opened since your last answer:", *texts]
-    if found:
-        parts += [FOUND_LEAD, *found]
-    if briefing.hits:
-        parts += [HITS_LEAD, briefing.hits]
-    within = briefing.within
-    if within is not None and within in state.library:
-        name = name_path(state.library, within)
-        parts.append(f"(The question is about [{within}] {name} and what lies below it: look there alone.)")
-    if state.reading is not None and state.reading in state.library:
-        parts.append(f"(The person is reading [{state.reading}] {name_path(state.library, state.reading)}.)")
-    return "\n\n".join(parts)
-
-
-def _is_cited(state: ConversationState, section_id: str, cited: set[str]) -> bool:
-    """Return whether a section or one inside it is cited."""
-    return any(
-        cited_id == section_id or (cited_id in state.library and section_id in state.library.ancestors(cited_id))
-        for cited_id in cited
-    )
-
-
-def rewind(state: ConversationState, number: int) -> Update:
-    """Go back to before question `number` (1 for the first), with today's document and folding."""
-    taken_back = QuestionsTakenBack(first=number)
-    before = apply(state, taken_back)
-    gone = tuple(section_id for section_id in before.open_ids if section_id not in state.library)
-    closed = close(before, gone, Origin.PERSON, CloseReason.GONE)
-    return apply_all(before, closed), (taken_back, *closed)
-
-
-def fork(state: ConversationState, conversation_id: str) -> ConversationForked:
-    """Go on as a new conversation, perhaps in the middle of a question: another program went on with this one too.
-
-    Its texts are marked with a nonce of its own, so that its transcript is built anew.
-    """
-    title = state.title if state.title.endswith(_ELSEWHERE) else f"{state.title} {_ELSEWHERE}".lstrip()
-    return ConversationForked(conversation_id=conversation_id, title=title)
-
-
-def open_budget(window_tokens: int | None) -> int:
-    """Return how many tokens of section text may stay open, for a model's context window (None: unknown)."""
-    if window_tokens is None:
-        return BUDGET_TOKENS_MAX
-    return min(BUDGET_TOKENS_MAX, int(window_tokens * _WINDOW_SHARE))
-
-
-def choose_closing(state: ConversationState) -> tuple[str, ...]:
-    """Return the sections to close after a question, least useful first.
-
-    Pinned ones are among them only where all others were not enough to come under the budget itself.
-    """
-    budget = state.options.budget_tokens
-    left = state.open_tokens
-    if state.options.mode is not KeepOpen.KEEP or left <= _CLOSING_STARTS * budget:
-        return ()
-    closing: list[str] = []
-    for section in sorted(state.open, key=_rank):
-        target = budget if section.is_pinned else _CLOSING_ENDS * budget
-        if left <= target:
-            break
-        if section.tokens:
-            closing.append(section.section_id)
-            left -= section.tokens
-    return tuple(closing)
-
-
-def _rank(section: OpenSection) -> tuple[bool, bool, int, int]:
-    """Return what decides the order of closing: lower goes first.
-
-    What was cited within the last two questions goes after the rest, since it was cited last.
-    """
-    return (section.is_pinned, section.opened_by is Origin.PERSON, section.last_cited, section.last_used)
-
-
-_PREFERENCES_LEAD = (
-    "My preferences for all your answers, such as language, style and terms. How you roam, quote and cite stays as you "
-    "were told:"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,54 +80,153 @@ class Briefing:
     """What the person wrote down of how they want to be answered; frozen in the transcript like the outline."""
 
 
+def begin_question(state: ConversationState, question: str, briefing: Briefing) -> Update:
+    """Take up a question; the transcript is rebuilt before it where something was closed or changed.
+
+    A question that is still under way, because nobody waited for its end, is ended as cancelled.
+    """
+    events: Events = ()
+    if state.is_asking:
+        state, events = finish_question(state, QuestionAnswered(answer="", stopped=Stopped.CANCELLED, is_cut=True))
+    if state.options.mode is KeepOpen.FRESH:
+        new = {s.section_id for s in state.open if not s.deliveries and s.opened_by is Origin.PERSON}
+        ids = [s.section_id for s in state.open if not s.is_pinned and s.section_id not in new]
+        closed = close(state, ids, Origin.AGENT, CloseReason.FRESH)
+        state, events = apply_all(state, closed), (*events, *closed)
+    if state.needs_rebuild or (state.model and state.model != briefing.model):
+        rebuilt = rebuild(state, briefing)
+        state, events = apply(state, rebuilt), (*events, rebuilt)
+    asked = QuestionAsked(
+        number=state.question_number + 1,
+        question=question,
+        within=briefing.within,
+        model=briefing.model,
+        window_tokens=briefing.window_tokens,
+        excerpts=briefing.excerpts,
+    )
+    begun = apply(state, asked)
+    deliveries, texts = deliver_pending(begun, briefing.room_tokens)
+    delivered = (SectionsDelivered(deliveries=deliveries),) if deliveries else ()
+    found, opening = _open_found(apply_all(begun, delivered), briefing, texts)
+    preface = _write_preface(begun, briefing, texts, found)
+    told = (replace(asked, preface=preface), *briefing.searched, *delivered, *opening)
+    return apply_all(state, told), (*events, *told)
+
+
+def _open_found(
+    state: ConversationState, briefing: Briefing, texts: tuple[str, ...]
+) -> tuple[tuple[str, ...], ExpandEvents]:
+    """Open what search found for a question, as far as there is room beside `texts`; return the blocks first."""
+    if not briefing.found:
+        return (), ()
+    room = briefing.room_tokens
+    if room is not None:
+        room = max(0, room - sum(map(estimate_tokens, texts)))
+    events = expand_for_agent(state, ExpandSections(section_ids=briefing.found, origin=Origin.AGENT, room_tokens=room))
+    results = next(event.results for event in events if isinstance(event, SectionsExpanded))
+    found = tuple(result.text for result in results if result.status is ExpandStatus.OPENED)
+    return (found, events) if found else ((), ())
+
+
+def _write_preface(state: ConversationState, briefing: Briefing, texts: tuple[str, ...], found: tuple[str, ...]) -> str:
+    parts = []
+    if texts:
+        parts += ["Opened since your last answer:", *texts]
+    if found:
+        parts += [FOUND_LEAD, *found]
+    if briefing.hits:
+        parts += [HITS_LEAD, briefing.hits]
+    within = briefing.within
+    if within is not None and within in state.library:
+        name = name_path(state.library, within)
+        parts.append(f"(The question is about [{within}] {name} and what lies below it: look there alone.)")
+    if state.reading is not None and state.reading in state.library:
+        parts.append(f"(The person is reading [{state.reading}] {name_path(state.library, state.reading)}.)")
+    return "\n\n".join(parts)
+
+
+def finish_question(state: ConversationState, outcome: QuestionAnswered) -> Update:
+    """End the exchange under way, and close what was marked and what the budget asks for. Its end is the last event."""
+    opening = open_quoted(state, outcome.citations)
+    opened = apply_all(state, opening)
+    holding = {citation.section_id for citation in outcome.citations}
+    for section_id in [*holding]:
+        holding.update(state.library.ancestors(section_id) if section_id in state.library else ())
+    cited_ids = tuple(section_id for section_id in opened.open_ids if section_id in holding)
+    ending = replace(outcome, number=state.question_number, cited_ids=cited_ids)
+    ended = apply(opened, ending)
+    closed: Events = ()
+    for origin in Origin:
+        ids = [s.section_id for s in ended.open if s.is_closing and (s.closing_by or Origin.PERSON) is origin]
+        closed = (*closed, *close(ended, ids, origin, CloseReason.ASKED))
+    ended = apply_all(ended, closed)
+    more = close(ended, choose_closing(ended), Origin.AGENT, CloseReason.BUDGET)
+    events = (*opening, *closed, *more, ending)
+    return apply_all(state, events), events
+
+
+def choose_closing(state: ConversationState) -> tuple[str, ...]:
+    """Return the sections to close after a question, least useful first.
+
+    Pinned ones are among them only where all others were not enough to come under the budget itself. What was cited
+    within the last two questions goes after the rest, since it was cited last.
+    """
+    budget = state.options.budget_tokens
+    left = state.open_tokens
+    if state.options.mode is not KeepOpen.KEEP or left <= _CLOSING_STARTS * budget:
+        return ()
+    closing: list[str] = []
+    for section in sorted(
+        state.open, key=lambda s: (s.is_pinned, s.opened_by is Origin.PERSON, s.last_cited, s.last_used)
+    ):
+        target = budget if section.is_pinned else _CLOSING_ENDS * budget
+        if left <= target:
+            break
+        if section.tokens:
+            closing.append(section.section_id)
+            left -= section.tokens
+    return tuple(closing)
+
+
+def open_budget(window_tokens: int | None) -> int:
+    """Return how many tokens of section text may stay open, for a model's context window (None: unknown)."""
+    return BUDGET_TOKENS_MAX if window_tokens is None else min(BUDGET_TOKENS_MAX, int(window_tokens * _WINDOW_SHARE))
+
+
+def rewind(state: ConversationState, number: int) -> Update:
+    """Go back to before question `number` (1 for the first), with today's document and folding."""
+    taken_back = QuestionsTakenBack(first=number)
+    before = apply(state, taken_back)
+    gone = tuple(section_id for section_id in before.open_ids if section_id not in state.library)
+    events = (taken_back, *close(before, gone, Origin.PERSON, CloseReason.GONE))
+    return apply_all(state, events), events
+
+
 def rebuild(state: ConversationState, briefing: Briefing) -> TranscriptRebuilt:
-    """Build a new transcript, between questions: every open section's text stands in its prologue."""
-    exchanges = state.transcript.exchanges
-    return _write(state, briefing, [(s.section_id, s.deliveries) for s in state.open], rebuilt_at=len(exchanges))
+    """Build a new transcript: outline, sections still open, earlier questions and answers without section texts.
 
-
-def _rebuild_during_question(state: ConversationState, briefing: Briefing) -> TranscriptRebuilt:
-    """Build a new transcript that goes on with the question under way and its steps.
-
-    What the question's own steps delivered stands in them; the prologue holds all other text that is open.
+    During a question it goes on with that and its steps: what these delivered stands in them, all other text that is
+    open in the prologue.
     """
     exchanges = state.transcript.exchanges
-    held = read_results(exchanges[-1])
-    earlier = [(s.section_id, tuple(d for d in s.deliveries if not is_held(state, s, d, held))) for s in state.open]
-    return _write(state, briefing, earlier, rebuilt_at=len(exchanges) - 1)
-
-
-def read_results(exchange: Exchange) -> str:
-    """Return all section text that an exchange delivered, among what else it says."""
-    return "\n".join((exchange.preface, *(use.result for step in exchange.steps for use in step.uses)))
-
-
-def is_held(state: ConversationState, section: OpenSection, span: Span, text: str) -> bool:
-    """Return whether a text holds what was delivered of an open section."""
-    return annotate(state.library, span, section_id=section.section_id) in text
-
-
-def _write(
-    state: ConversationState,
-    briefing: Briefing,
-    sections: Iterable[tuple[str, tuple[Span, ...]]],
-    *,
-    rebuilt_at: int,
-) -> TranscriptRebuilt:
+    held = read_results(exchanges[-1]) if state.is_asking else ""
+    rebuilt_at = len(exchanges) - 1 if state.is_asking else len(exchanges)
     blocks: list[str] = []
     given: dict[str, list[Bounds]] = {}
-    for section_id, deliveries in sections:
-        if deliveries:
-            spans = _merge_spans(deliveries)
-            blocks.append(render_open(state.library, section_id, spans, delivered=given, nonce=state.nonce))
-            for span in spans:
-                given.setdefault(span.doc, []).append((span.start, span.end))
-    exchanges = state.transcript.exchanges
-    history_from = _find_history(exchanges[:rebuilt_at], briefing.history_tokens)
-    parts = [_quote_preferences(briefing.preferences)] if briefing.preferences.strip() else []
+    for section in state.open:
+        merged = merge_bounds((d.start, d.end) for d in section.deliveries if not is_held(state, section, d, held))
+        if merged:
+            doc = section.deliveries[0].doc
+            spans = tuple(Span(doc=doc, start=start, end=end) for start, end in merged)
+            blocks.append(render_open(state.library, section.section_id, spans, delivered=given, nonce=state.nonce))
+            given.setdefault(doc, []).extend(merged)
+    parts = []  # what a person prefers is in their own role, and no line of it can be taken for an outline or a section
+    if preferences := briefing.preferences.strip():
+        parts.append("\n".join([_PREFERENCES_LEAD, *(f"> {line}".rstrip() for line in preferences.splitlines())]))
     parts.append(briefing.outline.rstrip())
     if blocks:
         parts += ["Sections that are open already:", *blocks]
+    history_from = _find_history(exchanges[:rebuilt_at], briefing.history_tokens)
     if history_from:
         parts.append(f"({history_from} earlier questions of this conversation are left out here to save room.)")
     return TranscriptRebuilt(
@@ -299,13 +239,14 @@ def _write(
     )
 
 
-def _quote_preferences(text: str) -> str:
-    """Return a person's preferences as they are told to a model: in the person's role, each line marked.
+def read_results(exchange: Exchange) -> str:
+    """Return all section text that an exchange delivered, among what else it says."""
+    return "\n".join((exchange.preface, *(use.result for step in exchange.steps for use in step.uses)))
 
-    So only our own text has the system role, and no line of it can be taken for the outline, a section or a question.
-    """
-    quoted = "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
-    return f"{_PREFERENCES_LEAD}\n{quoted}"
+
+def is_held(state: ConversationState, section: OpenSection, span: Span, text: str) -> bool:
+    """Return whether a text holds what was delivered of an open section."""
+    return bool(text) and annotate(state.library, span, section_id=section.section_id) in text
 
 
 def _find_history(exchanges: tuple[Exchange, ...], tokens_max: int | None) -> int:
@@ -320,34 +261,35 @@ def _find_history(exchanges: tuple[Exchange, ...], tokens_max: int | None) -> in
     return 0
 
 
-def _merge_spans(spans: tuple[Span, ...]) -> tuple[Span, ...]:
-    doc = spans[0].doc
-    merged = merge_bounds((span.start, span.end) for span in spans)
-    return tuple(Span(doc=doc, start=start, end=end) for start, end in merged)
-
-
 def shrink(state: ConversationState, briefing: Briefing) -> Update:
-    """Make the transcript shorter; what was closed for it is told.
+    """Make the transcript of the question under way shorter; what was closed for it is told.
 
     First everything from before this question goes that is not pinned; if nothing was left of that, the results of
     this question's earlier steps become stubs and their sections are closed.
     """
-    number = state.question_number
-    before = [s.section_id for s in state.open if s.last_used < number and not s.is_pinned]
-    has_earlier_steps = any(e.steps or e.preface for e in state.transcript.exchanges[state.transcript.rebuilt_at : -1])
-    if before or has_earlier_steps or state.transcript.rebuilt_at < number - 1:
-        return _close(state, before, briefing)
-    return _stub_steps(state, briefing)
+    number, transcript = state.question_number, state.transcript
+    closing = [s.section_id for s in state.open if s.last_used < number and not s.is_pinned]
+    has_earlier_steps = any(e.steps or e.preface for e in transcript.exchanges[transcript.rebuilt_at : -1])
+    stubbed: Events = ()
+    if not closing and not has_earlier_steps and transcript.rebuilt_at >= number - 1:
+        last = transcript.exchanges[-1]
+        dropped = last.steps[:-1] or last.steps
+        if not dropped:
+            return state, ()
+        left, closing = _list_left(state, read_results(replace(last, preface="", steps=dropped)))
+        stubbed = (ResultsDropped(steps=len(dropped), left=left),)
+    events: Events = stubbed
+    if closing:
+        closed = SectionsClosed(section_ids=tuple(closing), origin=Origin.AGENT, reason=CloseReason.OVERFLOW)
+        events = (*stubbed, closed)
+    rebuilt = rebuild(apply_all(state, events), briefing)
+    return apply_all(state, (*events, rebuilt)), (*events, rebuilt)
 
 
-def _stub_steps(state: ConversationState, briefing: Briefing) -> Update:
-    last = state.transcript.exchanges[-1]
-    dropped = last.steps[:-1] if len(last.steps) > 1 else last.steps
-    if not dropped:
-        return state, ()
-    lost = read_results(replace(last, preface="", steps=dropped))
-    closing: list[str] = []
+def _list_left(state: ConversationState, lost: str) -> tuple[tuple[Delivery, ...], list[str]]:
+    """Return the sections of which some text is left where a text is dropped, and those of which none is."""
     left: list[Delivery] = []
+    closing: list[str] = []
     for section in state.open:
         spans = tuple(span for span in section.deliveries if not is_held(state, section, span, lost))
         if section.is_pinned or len(spans) == len(section.deliveries):
@@ -357,14 +299,4 @@ def _stub_steps(state: ConversationState, briefing: Briefing) -> Update:
             left.append(Delivery(section_id=section.section_id, tokens=tokens, spans=spans))
         else:
             closing.append(section.section_id)
-    stubbed = ResultsDropped(steps=len(dropped), left=tuple(left))
-    state, events = _close(apply(state, stubbed), closing, briefing)
-    return state, (stubbed, *events)
-
-
-def _close(state: ConversationState, section_ids: list[str], briefing: Briefing) -> Update:
-    ids = tuple(section_ids)
-    closed = (SectionsClosed(section_ids=ids, origin=Origin.AGENT, reason=CloseReason.OVERFLOW),) if ids else ()
-    state = apply_all(state, closed)
-    rebuilt = _rebuild_during_question(state, briefing)
-    return apply(state, rebuilt), (*closed, rebuilt)
+    return tuple(left), closing

@@ -42,7 +42,7 @@ from roamtui.conversation.loading import (
     resume_state,
 )
 from roamtui.conversation.log import Log, Trace
-from roamtui.conversation.questions import Briefing, begin_question, finish_question, fork, open_budget, rewind, shrink
+from roamtui.conversation.questions import Briefing, begin_question, finish_question, open_budget, rewind, shrink
 from roamtui.conversation.state import (
     ConversationState,
     KeepOptions,
@@ -67,6 +67,7 @@ _LOADED_AT_ONCE = 100
 """Files between two reports of progress, at most."""
 _LOADING_SECONDS = 0.5
 """After which progress is reported too, and a program that wants to end need not wait for the other files."""
+_ELSEWHERE = "(continued elsewhere)"
 _DRAFT_CHARACTERS = 500
 """New text of an answer after which what came so far is written: at most this much is lost with the program."""
 
@@ -160,8 +161,12 @@ class Saving:
 
 
 def _part(log: Log, state: ConversationState) -> ConversationForked:
-    """Have a log go on as that of another conversation, of which nothing is on disk yet."""
-    forked = fork(state, make_conversation_id())
+    """Have a log go on as that of another conversation, of which nothing is on disk yet, perhaps amid a question.
+
+    Its texts are marked with a nonce of its own, so that its transcript is built anew.
+    """
+    title = state.title if state.title.endswith(_ELSEWHERE) else f"{state.title} {_ELSEWHERE}".lstrip()
+    forked = ConversationForked(conversation_id=make_conversation_id(), title=title)
     log.events.append(forked)
     log.conversation_id, log.saved, log.size = forked.conversation_id, 0, 0
     return forked

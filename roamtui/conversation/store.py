@@ -6,13 +6,12 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
 
 from roamtui.conversation.events import ConversationBegun, ConversationForked, ConversationRenamed
 from roamtui.conversation.importing import NOTHING, forget_in_copies, import_database
@@ -30,13 +29,36 @@ from roamtui.conversation.log import (
     overwrite,
     prepare_folder,
 )
-from roamtui.conversation.state import ConversationState, apply, fold, make_title
+from roamtui.conversation.state import ConversationState, apply, fold
 from roamtui.errors import ContinuedElsewhereError, StoreError
 from roamtui.locations import write_private_file
 
 _CLOCK = ".newest"
 """An empty file; its time is that of the newest change, so that the order of changes does not go by the clock."""
+_INDEX = "index.sqlite3"
+"""What is listed and searched of the logs. It can be deleted at any time: it holds nothing that they do not."""
+_INDEX_VERSION = 1
+_TABLE = (
+    "CREATE TABLE conversations (id TEXT PRIMARY KEY, size INTEGER, changed INTEGER, source TEXT, title TEXT, "
+    "model TEXT, created_at TEXT, updated_at TEXT, questions INTEGER, words TEXT) STRICT"
+)
+_INSERT = "INSERT OR REPLACE INTO conversations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_BUSY_SECONDS = 5.0
 _NO_SUCH = 'There is no conversation "{}". `roamtui conversations` lists them.'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationSummary:
+    """One line of a list of conversations."""
+
+    id: str
+    source: str
+    title: str
+    model: str
+    created_at: str
+    """ISO 8601, UTC."""
+    updated_at: str
+    questions: int
 
 
 class Store:
@@ -120,9 +142,13 @@ class Store:
             if log.saved and not self._find(log.conversation_id).exists():  # it was deleted, and is written whole again
                 log.saved = log.size = 0
             with open_log(self._find(log.conversation_id)) as file:
-                size = _check_size(file, log)
-                entries = encode_entries(log.events[log.saved : count], now())
-                log.size = append(file, size, entries)
+                size = os.fstat(file).st_size
+                if size != log.size:  # a new title alone may have been given elsewhere
+                    is_longer = 0 < log.size < size
+                    added = decode_entries(os.pread(file, size - log.size, log.size)) if is_longer else []
+                    if not added or not all(isinstance(event, ConversationRenamed) for event in added):
+                        raise ContinuedElsewhereError(log.conversation_id)
+                log.size = append(file, size, encode_entries(log.events[log.saved : count], now()))
                 self._order(file)
             log.saved = count
 
@@ -132,8 +158,11 @@ class Store:
         Raises:
             StoreError: They cannot be read.
         """
-        with self._lock, self._reading():
-            summaries = Index(self._folder).list()
+        rows = self._query(
+            "SELECT id, source, title, model, created_at, updated_at, questions FROM conversations "
+            "ORDER BY changed DESC, updated_at DESC"
+        )
+        summaries = (ConversationSummary(**dict(row)) for row in rows)
         return tuple(summary for summary in summaries if source is None or summary.source == source)
 
     def read_words(self) -> dict[str, str]:
@@ -142,8 +171,7 @@ class Store:
         Raises:
             StoreError: They cannot be read.
         """
-        with self._lock, self._reading():
-            return Index(self._folder).read_words()
+        return {row["id"]: row["words"] for row in self._query("SELECT id, words FROM conversations")}
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title; its place in the list stays.
@@ -172,7 +200,7 @@ class Store:
                 overwrite(self._find(conversation_id))
             except FileNotFoundError:
                 raise StoreError(_NO_SUCH.format(conversation_id)) from None
-            Index(self._folder).list()
+            _query_index(self._folder, "SELECT 1")
             left = forget_in_copies(self._folder, conversation_id)
         self._reports += [
             f"The deleted conversation may still be read in {path}. Delete that file too." for path in left
@@ -190,17 +218,16 @@ class Store:
         name = conversation_id if conversation_id.isalnum() else "-"
         return self._folder / f"{name}{LOG_SUFFIX}"
 
+    def _query(self, query: str) -> Sequence[sqlite3.Row]:
+        with self._lock, self._explained("{folder} cannot be read: {reason}."):
+            return _query_index(self._folder, query)
+
     @contextmanager
     def _saving(self) -> Iterator[None]:
         with self._explained(self.problem or "The conversation is not saved: {reason} ({folder})."):
             prepare_folder(self._folder)
             yield
         self.problem = ""
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        with self._explained("{folder} cannot be read: {reason}."):
-            yield
 
     @contextmanager
     def _explained(self, failure: str) -> Iterator[None]:
@@ -213,200 +240,72 @@ class Store:
 
     def _order(self, file: int, moment: int | None = None) -> None:
         """Have the time of a log be after those of all others, whatever the clock says."""
-        clock = self._folder / _CLOCK
-        descriptor = os.open(clock, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE)
+        clock = os.open(self._folder / _CLOCK, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE)
         try:
-            is_new = moment is None
-            moment = moment or time.time_ns()
-            newest = os.fstat(descriptor).st_mtime_ns
-            after = max(moment, newest + 1) if is_new else moment
+            after = moment or max(time.time_ns(), os.fstat(clock).st_mtime_ns + 1)
             os.utime(file, ns=(after, after))
-            os.utime(descriptor, ns=(after, after))
+            os.utime(clock, ns=(after, after))
         finally:
-            os.close(descriptor)
+            os.close(clock)
 
 
-def _check_size(file: int, log: Log) -> int:
-    """Return the size of a file that is as the log knows it, but for new titles.
+def _query_index(folder: Path, query: str) -> Sequence[sqlite3.Row]:
+    """Return what is read of an index that is up to date; one that cannot be used is made anew.
 
     Raises:
-        ContinuedElsewhereError: It is another's.
+        OSError: The folder cannot be read.
     """
-    size = os.fstat(file).st_size
-    if size != log.size:
-        added = decode_entries(os.pread(file, size - log.size, log.size)) if log.size < size and log.size else []
-        if not added or not all(isinstance(event, ConversationRenamed) for event in added):
-            raise ContinuedElsewhereError(log.conversation_id)
-    return size
+    path = folder / _INDEX
+    for _ in range(2):
+        with suppress(sqlite3.Error, PermissionError):
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))
+            return _refresh_and_read(folder, str(path), query)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+    return _refresh_and_read(folder, ":memory:", query)
 
 
-_VERSION = 1
-_TABLE = (
-    "CREATE TABLE conversations (id TEXT PRIMARY KEY, size INTEGER, changed INTEGER, source TEXT, title TEXT, "
-    "model TEXT, created_at TEXT, updated_at TEXT, questions INTEGER, words TEXT) STRICT"
-)
-_BUSY_SECONDS = 5.0
-
-_Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationSummary:
-    """One line of a list of conversations."""
-
-    id: str
-    source: str
-    title: str
-    model: str
-    created_at: str
-    """ISO 8601, UTC."""
-    updated_at: str
-    questions: int
-
-
-class Index:
-    """What is known of the logs in a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._path = folder / "index.sqlite3"
-
-    def list(self) -> tuple[ConversationSummary, ...]:
-        """Return all conversations, the one that was changed last first.
-
-        Raises:
-            OSError: The folder cannot be read.
-        """
-        query = (
-            "SELECT id, source, title, model, created_at, updated_at, questions FROM conversations "
-            "ORDER BY changed DESC, updated_at DESC"
-        )
-        rows = self._use(lambda connection: connection.execute(query).fetchall())
-        return tuple(ConversationSummary(**dict(row)) for row in rows)
-
-    def read_words(self) -> dict[str, str]:
-        """Return all questions and answers of each conversation as one text.
-
-        Raises:
-            OSError: The folder cannot be read.
-        """
-        query = "SELECT id, words FROM conversations"
-        return dict(self._use(lambda connection: [tuple(row) for row in connection.execute(query)]))
-
-    def _use(self, read: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        """Return what is read of an index that is up to date; one that cannot be used is made anew."""
-        for place in (self._path, self._path, ":memory:"):
-            try:
-                with closing(self._open(str(place))) as connection, connection:
-                    self._refresh(connection)
-                    return read(connection)
-            except (sqlite3.Error, PermissionError):
-                if place == ":memory:":
-                    raise
-                with suppress(OSError):
-                    self._path.unlink(missing_ok=True)
-        raise AssertionError
-
-    def _open(self, place: str) -> sqlite3.Connection:
-        if place != ":memory:":
-            os.close(os.open(place, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))
-        connection = sqlite3.connect(place, timeout=_BUSY_SECONDS)
-        try:
-            connection.row_factory = sqlite3.Row
-            connection.execute("PRAGMA secure_delete = ON")
-            connection.execute("PRAGMA synchronous = OFF")
-            if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-                connection.execute("DROP TABLE IF EXISTS conversations")
-                connection.execute(_TABLE)
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _refresh(self, connection: sqlite3.Connection) -> None:
-        """Read the logs anew that changed since the index was made of them."""
+def _refresh_and_read(folder: Path, place: str, query: str) -> Sequence[sqlite3.Row]:
+    """Read the logs anew that changed since an index was made of them, then what is asked of it."""
+    with closing(sqlite3.connect(place, timeout=_BUSY_SECONDS)) as connection, connection:
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA synchronous = OFF")
+        if connection.execute("PRAGMA user_version").fetchone()[0] != _INDEX_VERSION:
+            connection.execute("DROP TABLE IF EXISTS conversations")
+            connection.execute(_TABLE)
+            connection.execute(f"PRAGMA user_version = {_INDEX_VERSION}")
         known = {row[0]: (row[1], row[2]) for row in connection.execute("SELECT id, size, changed FROM conversations")}
         found: dict[str, tuple[int, int]] = {}
-        with os.scandir(self._folder) as entries:
+        with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.endswith(LOG_SUFFIX):
-                    status = entry.stat()
-                    if status.st_size:
-                        found[entry.name.removesuffix(LOG_SUFFIX)] = (status.st_size, status.st_mtime_ns)
+                if entry.name.endswith(LOG_SUFFIX) and (status := entry.stat()).st_size:
+                    found[entry.name.removesuffix(LOG_SUFFIX)] = (status.st_size, status.st_mtime_ns)
         for conversation_id in known.keys() - found.keys():
             connection.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
         for conversation_id, state in found.items():
             if known.get(conversation_id) != state:
-                try:
-                    content = (self._folder / f"{conversation_id}{LOG_SUFFIX}").read_bytes()
-                except FileNotFoundError:
-                    continue
-                row = (conversation_id, *state, *_summarise(content))
-                connection.execute("INSERT OR REPLACE INTO conversations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+                with suppress(FileNotFoundError):
+                    content = (folder / f"{conversation_id}{LOG_SUFFIX}").read_bytes()
+                    row = (conversation_id, *state, *_summarise(content))
+                    connection.execute(_INSERT, row)
+        return connection.execute(query).fetchall()
 
 
-@dataclass(slots=True)
-class _Summary:
-    source: str = ""
-    title: str = ""
-    model: str = ""
-    turns: list[list[str]] = field(default_factory=list)
-    """Question and answer of each exchange."""
-
-    def take(self, entry: dict[str, Any]) -> None:
-        """Apply an entry, as the fold of its event does."""
-        match entry["event"]:
-            case "document_read":
-                self.source = entry["source"]
-            case "question_asked":
-                self.turns.append([entry["question"], ""])
-                self.model = entry["model"]
-                self.title = self.title or make_title(entry["question"])
-            case "question_answered":
-                self.turns[-1][1] = entry["answer"]
-            case "questions_taken_back":
-                del self.turns[entry["first"] - 1 :]
-                self.title = self.title if self.turns else ""
-            case "conversation_renamed" | "conversation_forked":
-                self.title = entry["title"] or self.title
-            case _:
-                pass
-
-
-_NEEDED = tuple(
-    f'{{"event": "{name}"'.encode()
-    for name in (
-        "document_read",
-        "question_asked",
-        "question_answered",
-        "questions_taken_back",
-        "conversation_renamed",
-        "conversation_forked",
-    )
-)
-
-
-def _summarise(content: bytes) -> tuple[str, str, str, str, str, int, str]:
+def _summarise(content: bytes) -> tuple[str | int, ...]:
     """Return source, title, model, first and last time, number of questions, and words of a log."""
-    summary = _Summary()
-    moments: list[str] = []
+    state = fold(NOTHING, decode_entries(content))
+    exchanges = state.transcript.exchanges
+    words = "\n".join(text for exchange in exchanges for text in (exchange.question, exchange.answer))
     lines = content.split(b"\n")
-    for number, line in enumerate(lines):
-        if line.startswith(_NEEDED) or not number or number >= len(lines) - 2:
-            try:
-                entry = json.loads(line)
-                moments.append(entry["at"])
-                summary.take(entry)
-            except (*DAMAGE, IndexError):
-                continue
-    words = "\n".join(text for turn in summary.turns for text in turn)
-    first, last = (moments[0], moments[-1]) if moments else ("", "")
-    texts = (summary.source, summary.title, summary.model, first, last)
-    source, title, model, first, last = (_storable(text) for text in texts)
-    return source, title, model, first, last, len(summary.turns), _storable(words)
+    texts = (state.source, state.title, state.model, _find_time(lines), _find_time(reversed(lines)), words)
+    *storable, words = (text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts)  # no surrogates
+    return (*storable, len(exchanges), words)
 
 
-def _storable(text: str) -> str:
-    """Return text that SQLite takes: words of a model may hold lone surrogates."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+def _find_time(lines: Iterable[bytes]) -> str:
+    """Return the time of the first line that can be read."""
+    for line in lines:
+        with suppress(*DAMAGE):
+            return str(json.loads(line)["at"])
+    return ""

@@ -57,82 +57,96 @@ for."""
 
 def expand_for_agent(state: ConversationState, command: ExpandSections) -> ExpandEvents:
     """Open a batch: deliver each section's text, unfold it with its ancestors."""
+    library, room, delivered = state.library, command.room_tokens, state.delivered
+    tokens = {section.section_id: section.tokens if section.deliveries else 0 for section in state.open}
     results: list[ExpandResult] = []
     deliveries: list[Delivery] = []
     used: list[str] = []
-    room = command.room_tokens
-    delivered = state.delivered
     for requested in command.section_ids:
-        block = expand(state.library, requested, delivered=delivered, nonce=state.nonce)
-        cost = _count_cost(block)
-        if room is not None and cost > room:
-            text = _describe_no_room(state.library, requested, block, cost)
-            results.append(_result(requested, block, ExpandStatus.NO_ROOM, text))
+        block = expand(library, requested, delivered=delivered, nonce=state.nonce)
+        section_id, text, cost = block.section_id, block.text, _count_cost(block)
+        if block.is_failed:
+            status = ExpandStatus.FAILED
+        elif section_id is None and not block.is_listing:
+            status = ExpandStatus.UNKNOWN
+        elif room is not None and cost > room:
+            status, text = ExpandStatus.NO_ROOM, f"[{requested}]: no room for its ~{cost} tokens now."
+            if section_id is not None:
+                text = describe_no_room(library, section_id, cost)
+        else:
+            status = ExpandStatus.OPENED if cost else ExpandStatus.ALREADY_OPEN
+        new_tokens = block.tokens if status is ExpandStatus.OPENED else 0
+        results.append(ExpandResult(id=requested, section_id=section_id, status=status, text=text, tokens=new_tokens))
+        if status is ExpandStatus.NO_ROOM:
             continue
-        if room is not None:
-            room -= cost
+        room = None if room is None else room - cost
         for span in block.spans:
             delivered.setdefault(span.doc, []).append((span.start, span.end))
-        results.append(_result(requested, block, _status_of(block), block.text))
-        if block.section_id is None or block.is_listing:
+        if section_id is None or block.is_listing:
             continue
-        before = _find_tokens(state, block.section_id, deliveries)
-        if before is None and not block.spans:
-            used += state.library.ancestors(block.section_id)
+        if section_id in tokens or block.spans:
+            deliveries.append(_deliver(library, section_id, block, tokens.get(section_id)))
+            tokens[section_id] = deliveries[-1].tokens
         else:
-            deliveries.append(_deliver(state, block, before))
-    shown = [
-        r.section_id for r in results if r.section_id and r.status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN)
-    ]
-    return _tell_expansion(state, tuple(results), tuple(deliveries), shown, used)
+            used += library.ancestors(section_id)
+    return _tell_expansion(state, tuple(results), tuple(deliveries), used)
 
 
 def _tell_expansion(
-    state: ConversationState,
-    results: tuple[ExpandResult, ...],
-    deliveries: tuple[Delivery, ...],
-    shown: Iterable[str],
-    used: Iterable[str] = (),
+    state: ConversationState, results: tuple[ExpandResult, ...], deliveries: tuple[Delivery, ...], used: Iterable[str]
 ) -> ExpandEvents:
-    """Return the events of a batch of the agent."""
-    unfolding = find_unfolding(state, shown)
+    """Return the events of a batch of the agent: what it shows is unfolded with its ancestors, top first."""
+    library = state.library
+    unfolding: dict[str, None] = {}
+    for result in results:
+        if result.section_id and result.status in (ExpandStatus.OPENED, ExpandStatus.ALREADY_OPEN):
+            for node_id in _add_titles(library, (*library.ancestors(result.section_id), result.section_id)):
+                if node_id not in state.unfolded and library.children(node_id):
+                    unfolding[node_id] = None
     is_open = {*state.open_ids, *(delivery.section_id for delivery in deliveries)}
     expanded = SectionsExpanded(
         results=results,
         origin=Origin.AGENT,
         deliveries=deliveries,
         used_ids=tuple(section_id for section_id in dict.fromkeys(used) if section_id in is_open),
-        unfolded_ids=unfolding,
+        unfolded_ids=tuple(unfolding),
     )
-    return (NodesUnfolded(section_ids=unfolding, origin=Origin.AGENT), expanded) if unfolding else (expanded,)
+    if not unfolding:
+        return (expanded,)
+    return NodesUnfolded(section_ids=expanded.unfolded_ids, origin=Origin.AGENT), expanded
 
 
-def _find_tokens(state: ConversationState, section_id: str, deliveries: Iterable[Delivery]) -> int | None:
-    """Return the tokens that an open section has delivered, with those of its batch; None where it is not open."""
-    section = state.find_open(section_id)
-    tokens = None if section is None else section.tokens if section.deliveries else 0
-    return next((one.tokens for one in reversed([*deliveries]) if one.section_id == section_id), tokens)
+def _add_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str]:
+    """Yield the nodes, and after a file the heading that holds all of it: unfolding one alone would show but that."""
+    for node_id in node_ids:
+        yield node_id
+        file = library.file(node_id)
+        if file is not None and file.title_row is not None:
+            yield file.ids[file.title_row]
 
 
 def expand_for_person(state: ConversationState, command: ExpandSections) -> ExpandEvents:
     """Open sections whose text goes to the model before the next question."""
+    library = state.library
     results: list[ExpandResult] = []
     deliveries: dict[str, Delivery] = {}
-    for section_id in map(state.library.find_host, command.section_ids):
-        if section_id not in state.library:
-            results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN, text=""))
+    for section_id in map(library.find_host, command.section_ids):
+        if section_id not in library:
+            results.append(ExpandResult(id=section_id, section_id=None, status=ExpandStatus.UNKNOWN))
             continue
-        reason = _find_refusal(state.library, section_id)
-        if reason:
-            results.append(ExpandResult(id=section_id, section_id=section_id, status=ExpandStatus.FAILED, text=reason))
-            continue
-        found = state.find_open(section_id)
-        is_open = section_id in deliveries or (found is not None and not found.is_closing)
-        status = ExpandStatus.ALREADY_OPEN if is_open else ExpandStatus.OPENED
-        if not is_open:
+        node, found = library.node(section_id), state.find_open(section_id)
+        status, text = ExpandStatus.FAILED, ""
+        if node.kind is NodeKind.FOLDER:
+            text = f"{name_node(node)} is a folder: open the files in it."
+        elif not node.is_loaded:
+            text = node.problem or "It is not loaded."
+        elif section_id in deliveries or (found is not None and not found.is_closing):
+            status = ExpandStatus.ALREADY_OPEN
+        else:
+            status = ExpandStatus.OPENED
             again = found and Delivery(section_id=section_id, tokens=found.tokens)
-            deliveries[section_id] = again or _open(state, section_id)
-        results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=""))
+            deliveries[section_id] = again or _open(library, section_id)
+        results.append(ExpandResult(id=section_id, section_id=section_id, status=status, text=text))
     opened = tuple(deliveries.values())
     return (SectionsExpanded(results=tuple(results), origin=Origin.PERSON, deliveries=opened),)
 
@@ -145,16 +159,8 @@ def open_quoted(state: ConversationState, citations: Iterable[Citation]) -> Expa
     ids = dict.fromkeys(section_id for section_id in missing if state.find_open(section_id) is None)
     if not ids:
         return ()
-    results = tuple(ExpandResult(id=i, section_id=i, status=ExpandStatus.OPENED, text="") for i in ids)
-    return _tell_expansion(state, results, tuple(_open(state, section_id) for section_id in ids), ids)
-
-
-def _find_refusal(library: Library, section_id: str) -> str:
-    """Return why a person cannot open a node, an empty string where they can."""
-    node = library.node(section_id)
-    if node.kind is NodeKind.FOLDER:
-        return f"{name_node(node)} is a folder: open the files in it."
-    return "" if node.is_loaded else node.problem or "It is not loaded."
+    results = tuple(ExpandResult(id=i, section_id=i, status=ExpandStatus.OPENED) for i in ids)
+    return _tell_expansion(state, results, tuple(_open(state.library, section_id) for section_id in ids), ids)
 
 
 def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[tuple[Delivery, ...], tuple[str, ...]]:
@@ -165,47 +171,25 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
     """
     texts: list[str] = []
     deliveries: list[Delivery] = []
-    room = room_tokens
-    delivered = state.delivered
+    room, delivered = room_tokens, state.delivered
     for section in state.open:
         if section.deliveries or section.is_closing:
             continue
         block = expand(state.library, section.section_id, delivered=delivered, nonce=state.nonce)
-        if not block.spans and not section.tokens:
-            continue
         cost = _count_cost(block)
-        if section.opened_by is Origin.AGENT and cost > _QUOTED_TOKENS_MAX:
+        is_known = not block.spans and not section.tokens
+        if is_known or (section.opened_by is Origin.AGENT and cost > _QUOTED_TOKENS_MAX):
             continue
         if room is not None and cost > room:
             texts.append(describe_no_room(state.library, section.section_id, cost))
             continue
-        if room is not None:
-            room -= cost
+        room = None if room is None else room - cost
         for span in block.spans:
             delivered.setdefault(span.doc, []).append((span.start, span.end))
         if block.section_id is not None and not block.is_listing:
-            deliveries.append(_deliver(state, block, 0))
+            deliveries.append(_deliver(state.library, block.section_id, block, 0))
         texts.append(block.text)
     return tuple(deliveries), tuple(texts)
-
-
-def find_unfolding(state: ConversationState, section_ids: Iterable[str]) -> tuple[str, ...]:
-    """Return the nodes that must be unfolded to show these and their children, top first."""
-    wanted: dict[str, None] = {}
-    for section_id in section_ids:
-        for node_id in add_titles(state.library, (*state.library.ancestors(section_id), section_id)):
-            if node_id not in state.unfolded and state.library.children(node_id):
-                wanted[node_id] = None
-    return tuple(wanted)
-
-
-def add_titles(library: Library, node_ids: Iterable[str]) -> Iterator[str]:
-    """Yield the nodes, and after a file the heading that holds all of it: unfolding one alone would show but that."""
-    for node_id in node_ids:
-        yield node_id
-        file = library.file(node_id)
-        if file is not None and file.title_row is not None:
-            yield file.ids[file.title_row]
 
 
 def estimate_delivery(library: Library, section_id: str) -> int:
@@ -219,42 +203,22 @@ def _count_cost(block: Block) -> int:
     return estimate_tokens(block.text) if block.spans or block.is_listing else 0
 
 
-def _describe_no_room(library: Library, requested: str, block: Block, cost: int) -> str:
-    if block.section_id is not None:
-        return describe_no_room(library, block.section_id, cost)
-    return f"[{requested}]: no room for its ~{cost} tokens now."
-
-
 def hash_own_text(library: Library, section_id: str) -> str:
     """Return a digest of a section's own text without the blank lines at its end, which depend on what follows it."""
     return hash_text(library.text_at(library.shown_own_span(section_id)).rstrip())
 
 
-def _status_of(block: Block) -> ExpandStatus:
-    if block.is_failed:
-        return ExpandStatus.FAILED
-    if block.section_id is None and not block.is_listing:
-        return ExpandStatus.UNKNOWN
-    return ExpandStatus.OPENED if block.spans or block.is_listing else ExpandStatus.ALREADY_OPEN
-
-
-def _result(requested: str, block: Block, status: ExpandStatus, text: str) -> ExpandResult:
-    tokens = block.tokens if status is ExpandStatus.OPENED else 0
-    return ExpandResult(id=requested, section_id=block.section_id, status=status, text=text, tokens=tokens)
-
-
-def _deliver(state: ConversationState, block: Block, before: int | None) -> Delivery:
+def _deliver(library: Library, section_id: str, block: Block, before: int | None) -> Delivery:
     """Return what a block delivers of a section that had delivered so many tokens, None for one that was not open."""
-    assert block.section_id is not None
-    content_hash = hash_own_text(state.library, block.section_id) if before is None else ""
+    content_hash = hash_own_text(library, section_id) if before is None else ""
     tokens = block.tokens + (before or 0)
-    return Delivery(section_id=block.section_id, tokens=tokens, spans=block.spans, content_hash=content_hash)
+    return Delivery(section_id=section_id, tokens=tokens, spans=block.spans, content_hash=content_hash)
 
 
-def _open(state: ConversationState, section_id: str) -> Delivery:
+def _open(library: Library, section_id: str) -> Delivery:
     """Return what opens a section whose text comes before the next question."""
-    tokens = estimate_delivery(state.library, section_id)
-    return Delivery(section_id=section_id, tokens=tokens, content_hash=hash_own_text(state.library, section_id))
+    tokens = estimate_delivery(library, section_id)
+    return Delivery(section_id=section_id, tokens=tokens, content_hash=hash_own_text(library, section_id))
 
 
 def update(state: ConversationState, command: Command) -> Update:
@@ -264,59 +228,52 @@ def update(state: ConversationState, command: Command) -> Update:
         state: Its library must have loaded what the command opens.
         command: From the agent or a person alike.
     """
-    events = _decide(state, command)
+    events: Events = ()
+    match command:
+        case ExpandSections(origin=Origin.AGENT):
+            events = expand_for_agent(state, command)
+        case ExpandSections():
+            events = expand_for_person(state, command)
+        case CollapseSections():
+            events = _collapse(state, command)
+        case PinSections():
+            events = _pin(state, command)
+        case UnfoldNodes(section_ids=wanted, origin=origin):
+            known = (node_id for node_id in wanted if node_id in state.library)
+            unfolding = tuple(i for i in _add_titles(state.library, known) if i not in state.unfolded)
+            events = (NodesUnfolded(section_ids=unfolding, origin=origin),) if unfolding else ()
+        case FoldNodes(section_ids=wanted, origin=origin):
+            events = _fold(state, wanted, origin)
+        case ReadSection(section_id=section_id):
+            events = (ReadingChanged(section_id=section_id),)
+        case UndoDeed():
+            events = _undo(state, command)
+        case CloseAgentSections(origin=origin):
+            agents = [section.section_id for section in state.open if _is_agents(section)]
+            unfolded = dict.fromkeys(node_id for deed in state.deeds for node_id in deed.unfolded_ids)
+            events = (*close(state, agents, origin, CloseReason.ASKED), *_fold(state, unfolded, origin))
+        case _:
+            assert_never(command)
     return apply_all(state, events), events
 
 
-def _decide(state: ConversationState, command: Command) -> Events:  # noqa: PLR0911 - one case a command
-    match command:
-        case ExpandSections(origin=Origin.AGENT):
-            return expand_for_agent(state, command)
-        case ExpandSections():
-            return expand_for_person(state, command)
-        case CollapseSections():
-            return _collapse(state, command)
-        case PinSections():
-            return _pin(state, command)
-        case UnfoldNodes():
-            return _unfold(state, command)
-        case FoldNodes():
-            return _fold(state, command.section_ids, command.origin)
-        case ReadSection(section_id=section_id):
-            return (ReadingChanged(section_id=section_id),)
-        case UndoDeed():
-            return undo_deed(state, command)
-        case CloseAgentSections():
-            return _close_agent_sections(state, command)
-        case _:
-            assert_never(command)
-
-
 def _collapse(state: ConversationState, command: CollapseSections) -> Events:
+    """Close sections; what the agent would close stays where it is pinned or was cited just now."""
+    is_agents = command.origin is Origin.AGENT
     kept: list[tuple[str, str]] = []
     closing: list[str] = []
     for section_id in map(state.library.find_host, command.section_ids):
-        reason = _reason_to_keep(state, section_id, command.origin)
-        if reason:
-            kept.append((section_id, reason))
+        section = state.find_open(section_id)
+        if section is None:
+            kept.append((section_id, "not open"))
+        elif is_agents and section.is_pinned:
+            kept.append((section_id, "pinned"))
+        elif is_agents and section.last_cited and section.last_cited >= state.question_number - 1:
+            kept.append((section_id, "just cited"))
         else:
             closing.append(section_id)
     events = close(state, closing, command.origin, CloseReason.ASKED)
     return (*events, SectionsKept(reasons=tuple(kept), origin=command.origin)) if kept else events
-
-
-def _reason_to_keep(state: ConversationState, section_id: str, origin: Origin) -> str:
-    """Return why a section stays open although somebody would close it, an empty string where it does not."""
-    section = state.find_open(section_id)
-    if section is None:
-        return "not open"
-    if origin is Origin.PERSON:
-        return ""
-    if section.is_pinned:
-        return "pinned"
-    if section.last_cited and section.last_cited >= state.question_number - 1:
-        return "just cited"
-    return ""
 
 
 def _pin(state: ConversationState, command: PinSections) -> Events:
@@ -330,23 +287,9 @@ def _pin(state: ConversationState, command: PinSections) -> Events:
     return (*events, SectionsPinned(section_ids=ids, is_pinned=command.is_pinned)) if ids else events
 
 
-def _unfold(state: ConversationState, command: UnfoldNodes) -> Events:
-    known = (i for i in command.section_ids if i in state.library)
-    ids = tuple(i for i in add_titles(state.library, known) if i not in state.unfolded)
-    return (NodesUnfolded(section_ids=ids, origin=command.origin),) if ids else ()
-
-
-def _fold(state: ConversationState, section_ids: Iterable[str], origin: Origin) -> Events:
-    ids = tuple(section_id for section_id in section_ids if section_id in state.unfolded)
+def _fold(state: ConversationState, node_ids: Iterable[str], origin: Origin) -> Events:
+    ids = tuple(node_id for node_id in node_ids if node_id in state.unfolded)
     return (NodesFolded(section_ids=ids, origin=origin),) if ids else ()
-
-
-def _close_agent_sections(state: ConversationState, command: CloseAgentSections) -> Events:
-    ids = [s.section_id for s in state.open if is_agents(s)]
-    unfolded = dict.fromkeys(node_id for deed in state.deeds for node_id in deed.unfolded_ids)
-    closed = close(state, ids, command.origin, CloseReason.ASKED)
-    folded = _fold(state, unfolded, command.origin)
-    return (*closed, *folded)
 
 
 def note_deed(before: ConversationState, after: ConversationState, command: Command) -> tuple[DeedDone, ...]:
@@ -359,7 +302,7 @@ def note_deed(before: ConversationState, after: ConversationState, command: Comm
             return ()
 
 
-def undo_deed(state: ConversationState, command: UndoDeed) -> Events:
+def _undo(state: ConversationState, command: UndoDeed) -> Events:
     """Take back the last deed, or do again what was taken back last, as far as it still makes a difference.
 
     What the agent opened stays where the person has wanted it since. Text that was told meanwhile stays told: what is
@@ -370,41 +313,20 @@ def undo_deed(state: ConversationState, command: UndoDeed) -> Events:
         return ()
     deed, library = deeds[-1], state.library
     wanted = {section.section_id: section for section in deed.before if section.section_id in library}
-    closing = [s.section_id for s in deed.after if s.section_id not in wanted and _may_close(state, s)]
+    closing = []
+    for then in deed.after:
+        now = state.find_open(then.section_id)
+        if then.section_id not in wanted and now is not None and (_is_agents(now) or not _is_agents(then)):
+            closing.append(then.section_id)
     is_told = not state.is_asking and deed.asked == state.question_number
     restored = tuple(_restore(state, section, is_told=is_told) for section in wanted.values())
-    folded = tuple(node_id for node_id in deed.unfolded_ids if node_id in state.unfolded)
-    unfolded = tuple(i for i in deed.folded_ids if i in library and i not in state.unfolded)
-    origin = command.origin
-    events: Events = close(state, closing, origin, CloseReason.UNDO)
-    if folded:
-        events = (*events, NodesFolded(section_ids=folded, origin=origin))
-    if unfolded:
-        events = (*events, NodesUnfolded(section_ids=unfolded, origin=origin))
+    folded = _fold(state, deed.unfolded_ids, command.origin)
+    unfolding = tuple(node_id for node_id in deed.folded_ids if node_id in library and node_id not in state.unfolded)
+    unfolded = (NodesUnfolded(section_ids=unfolding, origin=command.origin),) if unfolding else ()
+    events = (*close(state, closing, command.origin, CloseReason.UNDO), *folded, *unfolded)
     undone = DeedUndone(deed=deed, restored=restored, is_redo=command.is_redo)
     after = apply_all(state, (*events, undone))
     return (*events, replace(undone, deed=_compare(state, after)))
-
-
-def close(state: ConversationState, section_ids: Iterable[str], origin: Origin, reason: CloseReason) -> Events:
-    """Close sections: at once, or, during a question, when it has ended."""
-    wanted = set(section_ids)
-    ids = tuple(section_id for section_id in state.open_ids if section_id in wanted)
-    if not ids:
-        return ()
-    if state.is_asking:
-        return (SectionsMarked(section_ids=ids, origin=origin),)
-    return (SectionsClosed(section_ids=ids, origin=origin, reason=reason),)
-
-
-def is_agents(section: OpenSection) -> bool:
-    """Return whether the agent alone wants a section open."""
-    return section.opened_by is Origin.AGENT and not section.is_pinned
-
-
-def _may_close(state: ConversationState, then: OpenSection) -> bool:
-    now = state.find_open(then.section_id)
-    return now is not None and (is_agents(now) or not is_agents(then))
 
 
 def _restore(state: ConversationState, then: OpenSection, *, is_told: bool) -> OpenSection:
@@ -431,3 +353,19 @@ def _compare(before: ConversationState, after: ConversationState) -> Deed:
 
 def _describe(section: OpenSection | None) -> tuple[object, ...]:
     return () if section is None else (section.is_pinned, section.is_closing, section.closing_by)
+
+
+def _is_agents(section: OpenSection) -> bool:
+    """Return whether the agent alone wants a section open."""
+    return section.opened_by is Origin.AGENT and not section.is_pinned
+
+
+def close(state: ConversationState, section_ids: Iterable[str], origin: Origin, reason: CloseReason) -> Events:
+    """Close sections: at once, or, during a question, when it has ended."""
+    wanted = set(section_ids)
+    ids = tuple(section_id for section_id in state.open_ids if section_id in wanted)
+    if not ids:
+        return ()
+    if state.is_asking:
+        return (SectionsMarked(section_ids=ids, origin=origin),)
+    return (SectionsClosed(section_ids=ids, origin=origin, reason=reason),)

@@ -19,9 +19,9 @@ from roamtui.conversation.commands import (
     UndoDeed,
     UnfoldNodes,
 )
-from roamtui.conversation.events import ConversationBegun, ConversationEvent, QuestionAnswered, StepRecorded
+from roamtui.conversation.events import ConversationBegun, ConversationForked, ConversationEvent, QuestionAnswered, StepRecorded
 from roamtui.conversation.loading import reload_state
-from roamtui.conversation.questions import begin_question, finish_question, fork, rewind, shrink
+from roamtui.conversation.questions import begin_question, finish_question, rewind, shrink
 from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions, apply, apply_all, fold
 from roamtui.conversation.transcript import Citation, QuoteState, Step, Stopped, ToolCall, ToolUse
 from roamtui.conversation.update import Update, update
@@ -61,7 +61,7 @@ def _change(state: ConversationState, _ids: tuple[str, ...]) -> Update:
 
 
 def _part(state: ConversationState, _ids: tuple[str, ...]) -> Update:
-    forked = fork(state, "0ther")
+    forked = ConversationForked(conversation_id="0ther", title="Why? (continued elsewhere)")
     return apply(state, forked), (forked,)
 
 
