@@ -7,6 +7,7 @@ nothing that a newer one cannot do without, so every field that came later has a
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import stat
@@ -43,6 +44,11 @@ DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgsp
 """What decoding a damaged text raises."""
 LOST_QUESTION = "(This question could not be read.)"
 LOST_ANSWER = "This message was damaged on disk."
+LOG_SUFFIX = ".jsonl"
+PRIVATE_FILE = 0o600
+_BUSY_SECONDS = 5.0
+_RETRY_SECONDS = 0.01
+_TRACE_START = b'{"event": "conversation_begun"'
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,9 +97,10 @@ def encode_entry(name: str, event: object, at: datetime) -> bytes:
     return json.dumps(fields).encode("ascii") + b"\n"
 
 
-def encode_entries(events: Iterable[ConversationEvent], at: datetime) -> bytes:
-    """Return the lines of events that happened by a time."""
-    return b"".join(encode_entry(_NAMES[type(event)], event, at) for event in events)
+def encode_entries(events: Iterable[ConversationEvent], at: datetime | None = None) -> bytes:
+    """Return the lines of events that happened by a time, by default until now."""
+    moment = at or datetime.now(UTC)
+    return b"".join([encode_entry(_NAMES[type(event)], event, moment) for event in events])
 
 
 def decode_entries(content: bytes) -> list[ConversationEvent]:
@@ -120,7 +127,8 @@ def _mend(events: Iterable[ConversationEvent]) -> Iterator[ConversationEvent]:
                 skipped += 1
             case QuestionAsked(number=number):
                 for lost in range(asked + 1, min(number, asked + skipped + 1)):
-                    yield from _replace_question(lost)
+                    yield QuestionAsked(number=lost, question=LOST_QUESTION)
+                    yield QuestionAnswered(number=lost, answer="", stopped=Stopped.ERROR, error=LOST_ANSWER)
                     asked = lost
                 asked, is_asking = asked + 1, True
             case StepRecorded() | DraftRecorded() | ResultsDropped() | QuestionAnswered() if not is_asking:
@@ -134,23 +142,6 @@ def _mend(events: Iterable[ConversationEvent]) -> Iterator[ConversationEvent]:
                 pass
         is_asking = is_asking and not isinstance(event, QuestionAnswered)
         yield event
-
-
-def _replace_question(number: int) -> Iterator[ConversationEvent]:
-    yield QuestionAsked(number=number, question=LOST_QUESTION)
-    yield QuestionAnswered(number=number, answer="", stopped=Stopped.ERROR, error=LOST_ANSWER)
-
-
-def now() -> datetime:
-    """Return the time as entries have it."""
-    return datetime.now(UTC)
-
-
-LOG_SUFFIX = ".jsonl"
-PRIVATE_FILE = 0o600
-_BUSY_SECONDS = 5.0
-_RETRY_SECONDS = 0.01
-_ZEROS = bytes(1 << 16)
 
 
 def prepare_folder(folder: Path) -> None:
@@ -173,7 +164,7 @@ def open_log(path: Path) -> Iterator[int]:
         OSError: It cannot be opened, or another program keeps it for too long.
     """
     is_new = not path.exists()
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
+    file = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
     try:
         os.fchmod(file, PRIVATE_FILE)
         _lock(file)
@@ -189,14 +180,29 @@ def open_log(path: Path) -> Iterator[int]:
         _flush(path.parent)
 
 
+def _lock(file: int) -> None:
+    ends = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > ends:
+                raise OSError(errno.EBUSY, "another program keeps it locked") from None
+            time.sleep(_RETRY_SECONDS)
+
+
+def _write(file: int, content: bytes) -> None:
+    while content:
+        content = content[os.write(file, content) :]
+
+
 def append(file: int, size: int, entries: bytes) -> int:
     """Write entries at the end, and return the size of the file; a torn entry before them stays a line of its own."""
     if size and os.pread(file, 1, size - 1) != b"\n":
         entries = b"\n" + entries
     try:
-        done = 0
-        while done < len(entries):
-            done += os.write(file, entries[done:])
+        os.lseek(file, size, os.SEEK_SET)
+        _write(file, entries)
         os.fsync(file)
     except BaseException:
         with suppress(OSError):
@@ -206,21 +212,16 @@ def append(file: int, size: int, entries: bytes) -> int:
 
 
 def overwrite(path: Path) -> None:
-    """Delete a file, its bytes first.
+    """Delete a log, its bytes first.
 
     Raises:
         OSError: It is not there, or cannot be deleted.
     """
-    file = os.open(path, os.O_WRONLY)
-    try:
-        _lock(file)
-        left = os.fstat(file).st_size
-        while left > 0:
-            left -= os.write(file, _ZEROS[:left])
+    path.stat()
+    with open_log(path) as file:
+        _write(file, bytes(os.fstat(file).st_size))
         os.fsync(file)
         path.unlink()
-    finally:
-        os.close(file)
     _flush(path.parent)
 
 
@@ -228,43 +229,15 @@ def erase_lines(path: Path, is_wanted: Callable[[bytes], bool]) -> None:
     """Overwrite lines with blanks; all others stay where they are, for programs that write after them.
 
     Raises:
-        OSError: It is not there, or cannot be written.
+        OSError: It cannot be written.
     """
-    file = os.open(path, os.O_RDWR)
-    try:
-        _lock(file)
+    with open_log(path) as file:
         lines = os.pread(file, os.fstat(file).st_size, 0).split(b"\n")
         content = b"\n".join(b" " * len(line) if is_wanted(line) else line for line in lines)
-        done = 0
-        while done < len(content):
-            done += os.pwrite(file, content[done:], done)
+        _write(file, content)
         os.fsync(file)
         if not content.strip():
             os.ftruncate(file, 0)
-    finally:
-        os.close(file)
-
-
-def _lock(file: int) -> None:
-    """Keep other programs from writing a log.
-
-    Raises:
-        OSError: Another one keeps it for too long.
-    """
-    try:
-        import fcntl  # noqa: PLC0415 - not on every system
-    except ImportError:
-        return
-    ends = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > ends:
-                raise OSError(errno.EBUSY, "another program keeps it locked") from None
-            time.sleep(_RETRY_SECONDS)
-        else:
-            return
 
 
 def _flush(folder: Path) -> None:
@@ -280,9 +253,6 @@ def _flush(folder: Path) -> None:
 def explain(error: OSError) -> str:
     """Return why something failed on disk, in a few words."""
     return error.strerror or str(error)
-
-
-_START = b'{"event": "conversation_begun"'
 
 
 class Trace:
@@ -306,7 +276,7 @@ class Trace:
         """Why the file is not whole, a sentence; empty while all is well."""
         try:
             held = path.read_bytes() if path.is_file() else b""
-            if held and not held.startswith(_START):
+            if held and not held.startswith(_TRACE_START):
                 raise UsageError(f"--trace would write into {path}, which is no trace. Name a new file.")
             self._append(b"\n" if held and not held.endswith(b"\n") else b"")
             if path.is_file():
@@ -319,7 +289,7 @@ class Trace:
         if log is not self._log:
             self._log, self._written = log, 0
         count = len(log.events)
-        entries = encode_entries(log.events[self._written : count], now()).splitlines()
+        entries = encode_entries(log.events[self._written : count]).splitlines()
         if self.failure or not entries:
             return
         try:
@@ -331,7 +301,6 @@ class Trace:
     def _append(self, entries: bytes) -> None:
         file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
         try:
-            while entries:
-                entries = entries[os.write(file, entries) :]
+            _write(file, entries)
         finally:
             os.close(file)

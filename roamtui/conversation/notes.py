@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 
@@ -23,7 +24,6 @@ from roamtui.conversation.log import (
     encode_entry,
     erase_lines,
     explain,
-    now,
     open_log,
     prepare_folder,
 )
@@ -67,7 +67,7 @@ def make_note(library: Library, citation: Citation, words: str) -> Note:
     section_id = citation.section_id
     return Note(
         id=secrets.token_hex(6),
-        at=now().isoformat(timespec="milliseconds"),
+        at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         source=identify_source(library),
         citation=citation,
         content_hash=hash_place(library, section_id),
@@ -114,7 +114,7 @@ class Notes:
             self._unsaved |= {note.id: note for note in notes}
             if self._unsaved:
                 prepare_folder(self._path.parent)
-                lines = [encode_entry("note_kept", note, now()) for note in self._unsaved.values()]
+                lines = [encode_entry("note_kept", note, datetime.now(UTC)) for note in self._unsaved.values()]
                 with open_log(self._path) as file:
                     append(file, os.fstat(file).st_size, b"".join(lines))
                 self._unsaved = {}

@@ -19,7 +19,13 @@ from roamtui.conversation.commands import (
     UndoDeed,
     UnfoldNodes,
 )
-from roamtui.conversation.events import ConversationBegun, ConversationForked, ConversationEvent, QuestionAnswered, StepRecorded
+from roamtui.conversation.events import (
+    ConversationBegun,
+    ConversationEvent,
+    ConversationForked,
+    QuestionAnswered,
+    StepRecorded,
+)
 from roamtui.conversation.loading import reload_state
 from roamtui.conversation.questions import begin_question, finish_question, rewind, shrink
 from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions, apply, apply_all, fold

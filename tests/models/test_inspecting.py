@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.conversation.events import ConversationBegun, QuestionAsked
-from roamtui.conversation.log import encode_entries, now
+from roamtui.conversation.log import encode_entries
 from roamtui.models.choose import make_model
 from roamtui.models.inspecting import find_ollama_address, inspect_model, inspect_providers, look_up_ollama
 from tests.fakes.openai_server import FakeOpenAIServer
@@ -88,7 +88,7 @@ async def test_a_model_that_needs_nothing_is_usable(tmp_path: Path) -> None:
         ConversationBegun(conversation_id="c0ffee"),
         QuestionAsked(number=1, question="Why?", window_tokens=9_000),
     )
-    path.write_bytes(encode_entries((begun, asked), now()))
+    path.write_bytes(encode_entries((begun, asked)))
     for name, window in (("offline", 128_000), (f"recorded:{path}", 9_000)):
         report = await inspect_model(name)
         assert (report.is_usable, report.window_tokens) == (True, window)

@@ -28,7 +28,7 @@ from roamtui.conversation.commands import (
     UnfoldNodes,
 )
 from roamtui.conversation.loading import resume_state
-from roamtui.conversation.log import Log, decode_entries, encode_entries, now
+from roamtui.conversation.log import Log, decode_entries, encode_entries
 from roamtui.conversation.questions import is_held
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions
@@ -63,7 +63,7 @@ class _MemoryStore(Store):
 
     @override
     def write(self, log: Log) -> None:
-        new = encode_entries(log.events[log.saved :], now())
+        new = encode_entries(log.events[log.saved :])
         self.saved[log.conversation_id] = self.saved.get(log.conversation_id, b"") + new
         log.saved = len(log.events)
 
@@ -292,7 +292,7 @@ class Conversations(RuleBasedStateMachine):
     @invariant()
     def it_survives_the_disk(self) -> None:
         state = self.state
-        events = decode_entries(encode_entries(self.session._log.events, now()))
+        events = decode_entries(encode_entries(self.session._log.events))
         assert resume_state(events, state.library, state.options) == (state, ())
 
 
