@@ -33,11 +33,10 @@ class UnknownSectionError(RoamtuiError):
 
 
 class ModelError(RoamtuiError):
-    """A model could not answer. `retryable` says whether the same request may work a moment later."""
+    """A model could not answer. `overflow` says whether the request was too long for it."""
 
-    def __init__(self, message: str, *, retryable: bool = False, overflow: bool = False) -> None:
+    def __init__(self, message: str, *, overflow: bool = False) -> None:
         super().__init__(message)
-        self.retryable = retryable
         self.overflow = overflow
 
 

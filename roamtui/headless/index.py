@@ -18,7 +18,7 @@ from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.output import write_note, write_notes, write_text
 from roamtui.models.base import Model
 from roamtui.models.choose import OFFLINE
-from roamtui.models.worker.jobs import Target
+from roamtui.models.jobs import Target
 from roamtui.search.base import SearchParts
 from roamtui.search.index import IndexPlace, delete_index
 from roamtui.search.keyword import KeywordSearcher

@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 from weakref import finalize
 
-from roamtui.models.worker.process import WorkerProcess
+from roamtui.models.litellm_model import WorkerProcess
 
 _T = TypeVar("_T")
 _END_SECONDS = 5

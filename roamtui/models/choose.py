@@ -11,11 +11,10 @@ from pathlib import Path
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import SourceError, UsageError
 from roamtui.models.base import Model
-from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.options import ModelOptions
 from roamtui.models.recorded import RECORDED, RecordedModel
 from roamtui.models.secrets import PROVIDERS, find_key_name
-from roamtui.models.worker.process import WorkerProcess
 from roamtui.sources.web.address import parse_address
 
 OFFLINE = "offline"

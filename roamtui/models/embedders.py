@@ -13,8 +13,8 @@ from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import ModelError, UsageError
 from roamtui.models.background import BackgroundModels
 from roamtui.models.choose import check_address
+from roamtui.models.jobs import Job, Vectors
 from roamtui.models.options import ModelOptions
-from roamtui.models.worker.jobs import Job, Vectors
 from roamtui.search.base import Embedder, EmbedKind
 
 if TYPE_CHECKING:  # numpy is an extra
@@ -151,5 +151,5 @@ class LitellmEmbedder:
             vectors = self._background.run(self._background.worker.ask(replace(self._job, texts=tuple(texts)), Vectors))
         except ModelError as error:
             message = str(error).replace("--model", "--embedder").replace("--api-base", "embedder_api_base")
-            raise ModelError(message, retryable=error.retryable) from None
+            raise ModelError(message) from None
         return np.array(vectors.decode(), dtype=np.float32)

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from roamtui.errors import ModelError, SourceError, UsageError
 from roamtui.models.choose import find_usable_models, make_model
+from roamtui.models.jobs import Target
 from roamtui.models.litellm_model import LitellmModel
 from roamtui.models.options import ModelOptions
 from roamtui.models.secrets import PROVIDERS, find_key_name
-from roamtui.models.worker.jobs import Target
 from roamtui.sources.web.address import AllowedOrigins, origin_of, parse_address
 from roamtui.sources.web.page import FetchError, FetchOptions, UnreachableError
 

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import replace
+from itertools import count
+from typing import TypeVar
+
+import msgspec
 
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, Retrying
+from roamtui.models.jobs import Fault, Frame, Job, JobEvent, Target, Vectors, decode_event, encode_frame
 from roamtui.models.options import OLLAMA_WINDOW_TOKENS, ModelOptions
 from roamtui.models.prompt_tools import read_in_words, refuses_tools, translate_request
-from roamtui.models.worker.jobs import Job, Target, Vectors
-from roamtui.models.worker.process import WorkerProcess
+
+WORKER_COMMAND = ("-P", "-m", "roamtui.models.litellm_worker")
+"""What Python is told. -P keeps the working directory off the import path: it may be a stranger's folder."""
+_END_SECONDS = 1.0
+_FRAME_BYTES_MAX = 1 << 28
+"""A longer line is no frame: something else has written to the pipe."""
+_LAST_EVENTS = frozenset({"ModelStopped", "Fault", "Target", "Vectors", "cancelled"})
+_CRASHED = Fault(reason="The model's process ended unexpectedly", advice="ask again", is_passing=True)
+_Reply = TypeVar("_Reply", Target, Vectors)
 
 
 class LitellmModel:
@@ -26,7 +43,7 @@ class LitellmModel:
         environ: Mapping[str, str] | None = None,
         worker: WorkerProcess | None = None,
     ) -> None:
-        self._name = name
+        self.name = name
         self._options = options or ModelOptions()
         self._job = Job(operation="complete", model=name, api_base=api_base, options=self._options)
         self._worker = worker or WorkerProcess(environ)
@@ -34,19 +51,10 @@ class LitellmModel:
         self._description: Target | None = None
         self._lacks_tools = False
         """Whether it takes no tools, as litellm knows or its server has said."""
-        self._window_tokens = self._options.window_tokens
-        if self._window_tokens is None and name.startswith(("ollama/", "ollama_chat/")):
-            self._window_tokens = OLLAMA_WINDOW_TOKENS
-
-    @property
-    def name(self) -> str:
-        """The name under which a person chose it."""
-        return self._name
-
-    @property
-    def window_tokens(self) -> int | None:
-        """Size of its context window; None where unknown, and for most models until `start` or `describe` has ended."""
-        return self._window_tokens
+        self.window_tokens = self._options.window_tokens
+        """None where unknown, and for most models until `start` or `describe` has ended."""
+        if self.window_tokens is None and name.startswith(("ollama/", "ollama_chat/")):
+            self.window_tokens = OLLAMA_WINDOW_TOKENS
 
     @property
     def note(self) -> str:
@@ -55,7 +63,7 @@ class LitellmModel:
         if known is not None and known.can_call_tools is False:
             words = f"{self.name} has no tool calls, so it is told in words how to open sections."
             notes.append(f"{words} Expect more wrong turns.")
-        is_priced = known is None or known.input_usd is not None or known.provider == "ollama_chat"
+        is_priced = known is None or known.input_usd is not None or known.is_ollama
         if self._options.has_spending_cap and not is_priced:
             notes.append(f"The price of {self.name} is not known here, so the spending cap cannot hold it.")
         return " ".join(notes)
@@ -78,7 +86,7 @@ class LitellmModel:
         """
         job = replace(self._job, operation="describe", options=replace(self._options, retries=0))
         found = await self._worker.ask(job, Target)
-        self._description, self._window_tokens = found, found.window_tokens
+        self._description, self.window_tokens = found, found.window_tokens
         self._lacks_tools = self._lacks_tools or found.can_call_tools is False
         return found
 
@@ -123,3 +131,168 @@ class LitellmModel:
         """End the process, unless it is shared; it may be asked again later."""
         if self._owns_worker:
             await self._worker.close()
+
+
+class WorkerProcess:
+    """Runs at most one model process at a time, and starts another when a job comes after one has ended.
+
+    It takes several jobs at once.
+    """
+
+    def __init__(self, environ: Mapping[str, str] | None = None, *, command: tuple[str, ...] = WORKER_COMMAND) -> None:
+        self._environ = environ
+        self._command = command
+        self._process: Process | None = None
+        """The one that was started last."""
+        self._is_ended = True
+        """Whether it takes no more jobs."""
+        self._reading: asyncio.Task[None] | None = None
+        self._starting = asyncio.Lock()
+        self._waiting: dict[int, asyncio.Queue[Frame | None]] = {}
+        """What came back for each job, None for the end of the process."""
+        self._numbers = count(1)
+
+    @property
+    def pid(self) -> int | None:
+        """The running process's id, None where none runs."""
+        return None if self._process is None or self._is_ended else self._process.pid
+
+    async def run(self, job: Job) -> AsyncGenerator[ModelEvent | Target | Vectors, None]:
+        """Yield what comes of a job. Closing the iterator early, or cancelling the task that reads it, cancels the job.
+
+        A passing fault is answered by sending the job again, as long as nothing has come of it.
+
+        Raises:
+            ModelError: There is no reply, or no more of it.
+        """
+        for retries in count():
+            fault, has_begun = None, False
+            async with aclosing(self._run_once(job)) as events:
+                async for event in events:
+                    if isinstance(event, Fault):
+                        fault = event
+                    else:
+                        has_begun = True
+                        yield event
+            if fault is None:
+                return
+            wait = job.options.plan_retry(fault.wait_seconds, retries) if fault.is_passing and not has_begun else None
+            if wait is None:
+                raise ModelError(fault.message, overflow=fault.is_overflow)
+            yield Retrying(fault.reason, wait)
+            await asyncio.sleep(wait)
+
+    async def ask(self, job: Job, kind: type[_Reply]) -> _Reply:
+        """Return what comes of a job in the end, which is of a kind.
+
+        Raises:
+            ModelError: Nothing does.
+        """
+        async with aclosing(self.run(job)) as events:
+            *_, last = [event async for event in events]
+        assert isinstance(last, kind)
+        return last
+
+    async def close(self) -> None:
+        """End the process, gently at first; a later job starts another."""
+        async with self._starting:
+            await self._finish()
+
+    async def _run_once(self, job: Job) -> AsyncGenerator[JobEvent, None]:
+        """Send a job and yield what comes of it; leaving before the last event cancels it.
+
+        A process that does not confirm the cancellation in time is ended.
+        """
+        process, number = await self._start(), next(self._numbers)
+        frames = self._waiting[number] = asyncio.Queue()
+        is_over = False
+        try:
+            await _send(process, {"id": number, "job": msgspec.to_builtins(job)})
+            while not is_over:
+                frame = await frames.get()
+                is_over = _is_last(frame)
+                yield _CRASHED if frame is None else decode_event(frame)
+        finally:
+            try:
+                if not is_over:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(job.options.cancel_seconds):
+                            await _send(process, {"id": number, "job": None})
+                            while not is_over:
+                                is_over = _is_last(await frames.get())
+            finally:
+                if not is_over:
+                    self._kill(process)
+                del self._waiting[number]
+
+    async def _start(self) -> Process:
+        async with self._starting:
+            if self._process is not None and not self._is_ended:
+                return self._process
+            await self._finish()
+            try:
+                # A session of its own: ctrl+c in the terminal is the program's affair, not the process's.
+                self._process = await asyncio.create_subprocess_exec(
+                    sys.executable,
+                    *self._command,
+                    stdin=PIPE,
+                    stdout=PIPE,
+                    stderr=DEVNULL,
+                    limit=_FRAME_BYTES_MAX,
+                    env=os.environ if self._environ is None else self._environ,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                reason = f"The model's process could not be started ({error.strerror or error})"
+                raise ModelError(f"{reason}; free some memory and ask again.") from None
+            self._is_ended = False
+            self._reading = asyncio.create_task(self._read(self._process))
+            return self._process
+
+    async def _read(self, process: Process) -> None:
+        assert process.stdout is not None
+        try:
+            while line := await process.stdout.readline():
+                frame = json.loads(line)
+                if frames := self._waiting.get(frame["id"]):
+                    frames.put_nowait(frame)
+        except (ConnectionError, ValueError, KeyError, TypeError):  # something else has written to the pipe
+            self._kill(process)
+        finally:
+            self._end(process)
+        await process.wait()
+
+    async def _finish(self) -> None:
+        """Wait for the end of the process, if there is one."""
+        if self._process is not None and self._reading is not None:
+            self._end(self._process)
+            await asyncio.wait({self._reading}, timeout=_END_SECONDS)
+            if not self._reading.done():
+                self._kill(self._process)
+            await self._reading
+        self._process = self._reading = None
+
+    def _kill(self, process: Process) -> None:
+        self._end(process)
+        with suppress(ProcessLookupError):
+            process.kill()
+
+    def _end(self, process: Process) -> None:
+        """Give a process no more jobs, and tell all who wait."""
+        if process is self._process and not self._is_ended:
+            assert process.stdin is not None
+            self._is_ended = True
+            process.stdin.close()
+            for frames in self._waiting.values():
+                frames.put_nowait(None)
+
+
+async def _send(process: Process, frame: Mapping[str, object]) -> None:
+    assert process.stdin is not None
+    with suppress(ConnectionError):  # the reader notices the end of the process
+        process.stdin.write(encode_frame(frame))
+        await process.stdin.drain()
+
+
+def _is_last(frame: Frame | None) -> bool:
+    return frame is None or frame["event"] in _LAST_EVENTS

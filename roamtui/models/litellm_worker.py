@@ -11,7 +11,7 @@ import json
 import os
 import socket
 import threading
-from collections.abc import AsyncGenerator, Callable, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Mapping, MutableMapping
 from contextlib import aclosing
 from contextvars import ContextVar
 from typing import Any, BinaryIO
@@ -19,23 +19,12 @@ from typing import Any, BinaryIO
 import msgspec
 from typing_extensions import override
 
-from roamtui.models.worker.completion import compute_vectors, stream_completion
-from roamtui.models.worker.errors import (
-    CONNECTION_TIMED_OUT,
-    explain_error,
-    explain_failed_import,
-    explain_missing_keys,
-    explain_unknown_model,
-)
-from roamtui.models.worker.jobs import (
-    Frame,
-    Job,
-    JobEvent,
-    Vectors,
-    encode_event,
-    encode_frame,
-)
-from roamtui.models.worker.targets import UnknownProviderError, find_target
+from roamtui.document.plain import plain_line, shorten
+from roamtui.models.completion import compute_vectors, stream_completion
+from roamtui.models.faults import CHOOSE, CONNECTION_TIMED_OUT, explain_error
+from roamtui.models.jobs import Fault, Frame, Job, JobEvent, Target, Vectors, encode_event, encode_frame
+from roamtui.models.options import OLLAMA_WINDOW_TOKENS
+from roamtui.models.secrets import PROVIDERS, find_key_name
 
 _SETTINGS = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -44,49 +33,15 @@ _SETTINGS = {
     "LITELLM_MODE": "PRODUCTION",
 }
 """Without these, litellm fetches lists from the network and reads `.env` of the working directory."""
-
+_BASE_NAMES: Mapping[str, tuple[str, ...]] = {
+    "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+    "anthropic": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
+    "ollama_chat": ("OLLAMA_API_BASE",),
+}
+_OLLAMA_BASE = "http://localhost:11434"
 
 connect_seconds: ContextVar[float | None] = ContextVar("connect_seconds", default=None)
 """Patience of the running task for each connection, None for the system's."""
-
-
-def prepare_environment(environ: MutableMapping[str, str]) -> None:
-    """Set what litellm reads when it is imported; take out empty keys, which it takes for keys."""
-    environ.update(_SETTINGS)
-    environ.pop("LITELLM_LOG", None)
-    for name in [name for name, value in environ.items() if name.endswith("_API_KEY") and not value.strip()]:
-        del environ[name]
-    for name in ("NO_PROXY", "no_proxy"):
-        environ[name] = ",".join(filter(None, (environ.get(name), "localhost", "127.0.0.1", "::1")))
-
-
-def load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types
-    """Import litellm, which takes seconds, and keep it quiet."""
-    litellm: Any = importlib.import_module("litellm")
-    litellm.suppress_debug_info = True
-    litellm.drop_params = True
-    litellm.telemetry = False
-    return litellm
-
-
-class LimitedLoop(asyncio.SelectorEventLoop):
-    """Gives up connections that nobody takes: litellm passes that limit on to few providers' clients."""
-
-    @override
-    async def sock_connect(self, sock: socket.socket, address: Any) -> None:
-        """Connect `sock`, within the limit of the running task.
-
-        Raises:
-            TimeoutError: The same for all addresses of a host, so that aiohttp passes it on as one.
-        """
-        limit = asyncio.timeout(connect_seconds.get())
-        try:
-            async with limit:
-                await super().sock_connect(sock, address)
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            raise TimeoutError(CONNECTION_TIMED_OUT) from error
 
 
 class LitellmWorker:
@@ -102,13 +57,17 @@ class LitellmWorker:
     async def run(self) -> None:
         """Serve for ever; the process ends with its input."""
         loop = asyncio.get_running_loop()
-
-        def deliver(frame: Frame) -> None:
-            loop.call_soon_threadsafe(self._obey, frame)
-
-        threading.Thread(target=_read_all, args=(self._inward, deliver), daemon=True).start()
-        self._loading = asyncio.ensure_future(asyncio.to_thread(load_litellm))
+        threading.Thread(target=self._read, args=(loop,), daemon=True).start()
+        self._loading = asyncio.ensure_future(asyncio.to_thread(_load_litellm))
         await asyncio.Event().wait()
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Take frames until the pipe ends, then end the process at once, even if it hangs in an import."""
+        try:
+            for line in self._inward:
+                loop.call_soon_threadsafe(self._obey, json.loads(line))
+        finally:
+            os._exit(0)
 
     def _obey(self, frame: Frame) -> None:
         number = frame["id"]
@@ -134,17 +93,19 @@ class LitellmWorker:
         try:
             litellm = await asyncio.shield(self._loading)
         except Exception as error:  # noqa: BLE001 -- an import may fail in any way
-            yield explain_failed_import(error)
+            reason = f"litellm cannot be loaded ({shorten(plain_line(str(error)), 200)})"
+            yield Fault(reason=reason, advice="install roamtui again, or use --model offline")
             return
-        try:
-            target = find_target(litellm, job, self._environ)
-        except UnknownProviderError:
-            yield explain_unknown_model(job.model, is_embedder=job.operation == "embed")
-            return
-        if job.operation == "describe":
+        target = find_target(litellm, job, self._environ)
+        if target is None:
+            is_embedder = job.operation == "embed"
+            examples = "ollama/snowflake-arctic-embed2, or local:FOLDER" if is_embedder else _MODEL_EXAMPLES
+            reason = f'"{shorten(plain_line(job.model), 80)}" names no provider that is known'
+            yield Fault(reason=reason, advice=f"write provider/model, such as {examples}")
+        elif job.operation == "describe":
             yield target
         elif not target.can_be_asked:
-            yield explain_missing_keys(target)
+            yield Fault(reason=f"{' or '.join(target.missing_keys)} is not set", advice=f"export it or {CHOOSE}")
         else:
             try:
                 if job.operation == "embed":
@@ -163,16 +124,103 @@ class LitellmWorker:
             data = data[os.write(self._outward, data) :]
 
 
-def _read_all(pipe: BinaryIO, deliver: Callable[[Frame], None]) -> None:
-    """Deliver frames until the pipe ends, then end the process at once, even if it hangs in an import."""
+_MODEL_EXAMPLES = "openai/gpt-4.1-mini, or use --model offline"
+
+
+def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types
+    """Import litellm, which takes seconds, and keep it quiet."""
+    litellm: Any = importlib.import_module("litellm")
+    litellm.suppress_debug_info = True
+    litellm.drop_params = True
+    litellm.telemetry = False
+    return litellm
+
+
+def find_target(litellm: Any, job: Job, environ: Mapping[str, str]) -> Target | None:  # noqa: ANN401
+    """Return where the name of a job's model leads, without asking a server; None where it leads nowhere."""
+    model = job.model
+    if model.startswith("ollama/"):
+        # litellm's plain "ollama" has no tool calls: it asks for JSON in the prompt, and gets nothing but JSON.
+        model = f"ollama_chat/{model.removeprefix('ollama/')}"
     try:
-        for line in pipe:
-            deliver(json.loads(line))
-    finally:
-        os._exit(0)
+        provider = str(litellm.get_llm_provider(model)[1])
+    except Exception:  # noqa: BLE001 -- litellm's exceptions have no common base
+        return None
+    is_ollama, info = provider == "ollama_chat", dict[str, object]()
+    if not is_ollama:  # litellm would ask the server, and wait for it
+        try:
+            info = dict(litellm.get_model_info(model))
+        except Exception:  # noqa: BLE001 -- litellm raises a bare Exception for a model that it does not know
+            info = {}
+    bases = (environ[name] for name in _BASE_NAMES.get(provider, ()) if environ.get(name))
+    parameters = litellm.get_supported_openai_params(model, custom_llm_provider=provider)
+    can_call_tools = info.get("supports_function_calling")
+    if parameters is not None and "tools" not in parameters:
+        can_call_tools = False  # litellm would drop them unsaid
+    return Target(
+        model=model,
+        provider=provider,
+        api_base=job.api_base or next(bases, _OLLAMA_BASE if is_ollama else None),
+        missing_keys=_find_missing_keys(litellm, model, provider, environ),
+        key_name=find_key_name(provider, environ),
+        window_tokens=job.options.window_tokens
+        or (OLLAMA_WINDOW_TOKENS if is_ollama else _as_count(info.get("max_input_tokens"))),
+        output_tokens=_as_count(info.get("max_output_tokens")),
+        can_call_tools=can_call_tools if isinstance(can_call_tools, bool) else None,
+        input_usd=_as_price(info.get("input_cost_per_token")),
+        output_usd=_as_price(info.get("output_cost_per_token")),
+    )
 
 
-def _take_pipes() -> tuple[BinaryIO, int]:
+def _find_missing_keys(litellm: Any, model: str, provider: str, environ: Mapping[str, str]) -> tuple[str, ...]:  # noqa: ANN401
+    known = PROVIDERS.get(provider)
+    if known is not None and known.key_names:
+        return () if find_key_name(provider, environ) else known.key_names[:1]
+    # Cloud providers also take profiles and tokens from files, of which litellm knows more than its own check.
+    missing = litellm.validate_environment(model)["missing_keys"]
+    names = tuple(name for name in missing if name.endswith("_API_KEY"))
+    return names if len(names) == len(missing) else ()
+
+
+def _as_count(value: object) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def _as_price(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+
+
+class LimitedLoop(asyncio.SelectorEventLoop):
+    """Gives up connections that nobody takes: litellm passes that limit on to few providers' clients."""
+
+    @override
+    async def sock_connect(self, sock: socket.socket, address: Any) -> None:
+        """Connect `sock`, within the limit of the running task.
+
+        Raises:
+            TimeoutError: The same for all addresses of a host, so that aiohttp passes it on as one.
+        """
+        limit = asyncio.timeout(connect_seconds.get())
+        try:
+            async with limit:
+                await super().sock_connect(sock, address)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise TimeoutError(CONNECTION_TIMED_OUT) from error
+
+
+def prepare_environment(environ: MutableMapping[str, str]) -> None:
+    """Set what litellm reads when it is imported; take out empty keys, which it takes for keys."""
+    environ.update(_SETTINGS)
+    environ.pop("LITELLM_LOG", None)
+    for name in [name for name, value in environ.items() if name.endswith("_API_KEY") and not value.strip()]:
+        del environ[name]
+    for name in ("NO_PROXY", "no_proxy"):
+        environ[name] = ",".join(filter(None, (environ.get(name), "localhost", "127.0.0.1", "::1")))
+
+
+def take_pipes() -> tuple[BinaryIO, int]:
     """Return the standard pipes for this module alone: what libraries print or read goes nowhere."""
     inward = os.fdopen(os.dup(0), "rb")
     outward = os.dup(1)
@@ -184,7 +232,7 @@ def _take_pipes() -> tuple[BinaryIO, int]:
 
 def main() -> None:
     """Run the process until its input ends."""
-    inward, outward = _take_pipes()
+    inward, outward = take_pipes()
     prepare_environment(os.environ)
     try:
         with asyncio.Runner(loop_factory=LimitedLoop) as runner:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 
 from roamtui.conversation.transcript import Message, Role, ToolCall
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, ToolSpec
 
-TOOL_WORDS: Mapping[str, str] = {
+_WORDS: Mapping[str, str] = {
     "expand_sections": "open",
     "search_sections": "search",
     "collapse_sections": "close",
 }
 """The word after the backticks, by the name of the tool."""
-_TOOLS = {word: tool for tool, word in TOOL_WORDS.items()} | {tool: tool for tool in TOOL_WORDS}
+_TOOLS = {word: tool for tool, word in _WORDS.items()} | {tool: tool for tool in _WORDS}
 _SEARCH = "search_sections"
-_CALL = re.compile(rf"[ \t`]*({'|'.join(TOOL_WORDS)})\((.*)\)[ \t`;]*", re.DOTALL)
-_CALL_STARTS = tuple(f"{tool}(" for tool in TOOL_WORDS)
+_CALL = re.compile(rf"[ \t`]*({'|'.join(_WORDS)})\((.*)\)[ \t`;]*", re.DOTALL)
+_CALL_STARTS = tuple(f"{tool}(" for tool in _WORDS)
 _QUERY = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 _OPENING = re.compile(rf"[ \t]*`{{3,}}[ \t]*({'|'.join(_TOOLS)})(?:[ \t]+(.*))?[ \t]*", re.IGNORECASE)
 _TICKS = "```"
@@ -44,114 +45,98 @@ _REFUSAL = re.compile(
 )
 
 
-def write_fence(call: ToolCall) -> str:
-    """Return a call as a fenced block, a tool without a word of its own by its name."""
-    return f"```{TOOL_WORDS.get(call.name, call.name)}\n{describe_arguments(call)}\n```"
-
-
-def describe_arguments(call: ToolCall) -> str:
-    """Return what a call asks for: ids or a query; arguments that make no sense as they are."""
-    arguments = _read_object(call.arguments) or {}
-    ids, query = arguments.get("section_ids"), arguments.get("query")
-    if isinstance(ids, list):
-        return " ".join(str(section_id) for section_id in ids)
-    return query if isinstance(query, str) else call.arguments
-
-
-@dataclass(slots=True)
 class FenceReader:
-    """Takes a reply piece by piece: lets text through, and keeps back the fenced blocks that are calls.
+    """Takes a reply piece by piece: lets text through, and keeps all from the first line on that is a call.
 
-    Text after the first of them is dropped: what a model writes there are results that it made up.
+    Text among the calls is dropped: what a model writes there are results that it made up.
     """
 
-    wishes: list[tuple[str, Mapping[str, object]]] = field(default_factory=list)
-    """The calls so far, in order: tool and arguments."""
-    _pending: str = ""
-    """The end of the text, which may be the beginning of a block."""
-    _blank: str = ""
-    """White space that goes with the text after it, if any comes."""
-    _is_mid_line: bool = False
-    _word: str = ""
-    """The word of the block that is open, empty outside."""
-    _body: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.wishes: list[tuple[str, Mapping[str, object]]] = []
+        """The calls, in order, once the reply has ended: tool and arguments."""
+        self._pending = ""
+        """The end of the text, which may be the beginning of a call; from the first call on all of it."""
+        self._blank = ""
+        """White space that goes with the text after it, if any comes."""
+        self._is_mid_line = False
+        self._is_calling = False
 
     def feed(self, piece: str) -> str:
         """Take a piece and return the text that can be shown now."""
         self._pending += piece
-        *lines, self._pending = self._pending.split("\n")
-        shown = "".join(self._take_line(line, "\n") for line in lines)
-        if self._pending and not self._word and not self._may_open():
-            shown += self._let_through(self._pending)
-            self._pending, self._is_mid_line = "", True
-        return shown
+        shown = ""
+        while self._pending and not self._is_calling:
+            line, end, rest = self._pending.partition("\n")
+            if not self._is_mid_line and (_begins_call(line) if end else _may_begin_call(line)):
+                self._is_calling = bool(end)
+                break
+            shown, self._pending, self._is_mid_line = shown + line + end, rest, not end
+        return self._let_through(shown)
 
     def finish(self) -> str:
         """Take the end of the reply, which ends an open block too, and return the rest of the text."""
-        shown = self._take_line(self._pending, "") if self._pending else ""
-        self._pending = ""
-        if self._word:
-            self._close()
-        return shown
-
-    def _take_line(self, line: str, end: str) -> str:
-        is_mid_line, self._is_mid_line = self._is_mid_line, False
-        opening = None if is_mid_line else _OPENING.fullmatch(line)
-        call = None if is_mid_line or self._word else _CALL.fullmatch(line)
-        if call is not None:
-            self._word, self._body = call[1], [_read_call(call[1], call[2])]
-            self._close()
-        elif opening is not None:
-            if self._word:
-                self._close()
-            self._word = opening[1].lower()
-            if opening[2]:
-                self._take_body(opening[2])
-        elif self._word:
-            self._take_body(line)
-        else:
-            return self._let_through(line + end)
-        return ""
-
-    def _take_body(self, line: str) -> None:
-        text = line.strip()
-        is_closed = text.endswith(_TICKS) or text.startswith(_TICKS)
-        if not text.startswith(_TICKS):
-            self._body.append(text.strip("` "))
-        if is_closed:
-            self._close()
-
-    def _close(self) -> None:
-        tool, body = _TOOLS[self._word], self._body
-        arguments = _read_object("\n".join(body))
-        if arguments is not None:
-            self.wishes.append((tool, arguments))
-        elif tool == _SEARCH:
-            queries = [line for line in body if line] or [""]
-            self.wishes += [(tool, {"query": query}) for query in queries]
-        else:
-            self.wishes.append((tool, {"section_ids": _find_ids(" ".join(body))}))
-        self._word, self._body = "", []
+        if self._is_calling or (not self._is_mid_line and _begins_call(self._pending)):
+            self.wishes = list(_read_calls(self._pending))
+            return ""
+        return self._let_through(self._pending)
 
     def _let_through(self, text: str) -> str:
-        if self.wishes:
-            return ""
         text = self._blank + text
         shown = text.rstrip()
         self._blank = text[len(shown) :]
         return shown
 
-    def _may_open(self) -> bool:
-        """Return whether the line that is not whole yet may become the first of a block."""
-        start = self._pending.lstrip(" \t")
-        is_call = any(start.startswith(call) or call.startswith(start) for call in _CALL_STARTS)
-        return not self._is_mid_line and (is_call or start.startswith("`"))
+
+def _begins_call(line: str) -> bool:
+    return bool(_OPENING.fullmatch(line) or _CALL.fullmatch(line))
 
 
-def _read_call(tool: str, arguments: str) -> str:
+def _may_begin_call(start: str) -> bool:
+    """Return whether a line that is not whole yet may be a call."""
+    start = start.lstrip(" \t")
+    return start.startswith("`") or any(start.startswith(call) or call.startswith(start) for call in _CALL_STARTS)
+
+
+def _read_calls(text: str) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield the calls of a text that begins with one: tool and arguments."""
+    word, body = "", list[str]()
+    for line in text.split("\n"):
+        opening, call = _OPENING.fullmatch(line), None if word else _CALL.fullmatch(line)
+        if call is not None:
+            yield from _read_block(call[1], [_read_brackets(call[1], call[2])])
+            continue
+        if opening is not None:
+            if word:
+                yield from _read_block(word, body)
+            word, body = opening[1].lower(), []
+        inside = ((opening[2] or "") if opening else line).strip()
+        if word and (inside or not opening):
+            if not inside.startswith(_TICKS):
+                body.append(inside.strip("` "))
+            if inside.startswith(_TICKS) or inside.endswith(_TICKS):
+                yield from _read_block(word, body)
+                word = ""
+    if word:
+        yield from _read_block(word, body)
+
+
+def _read_brackets(tool: str, arguments: str) -> str:
     """Return what stands between the brackets of a call as the body of a block: of a search its query alone."""
     found = _QUERY.search(arguments) if tool == _SEARCH and _read_object(arguments) is None else None
     return arguments if found is None else found[1] or found[2] or ""
+
+
+def _read_block(word: str, body: Sequence[str]) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield what the body of a block asks for: JSON, queries, or ids without the titles that stand beside them."""
+    tool, arguments = _TOOLS[word], _read_object("\n".join(body))
+    if arguments is not None:
+        yield tool, arguments
+    elif tool == _SEARCH:
+        for query in [line for line in body if line] or [""]:
+            yield tool, {"query": query}
+    else:
+        words = [word for found in _SEPARATORS.split(" ".join(body)) if (word := found.strip(_ENDS_OF_WORDS))]
+        yield tool, {"section_ids": [word for word in words if _LIKE_AN_ID.fullmatch(word)] or words}
 
 
 def _read_object(text: str) -> Mapping[str, object] | None:
@@ -163,12 +148,6 @@ def _read_object(text: str) -> Mapping[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
-def _find_ids(text: str) -> list[str]:
-    """Return the ids in a block, without titles that stand beside them; where none is like one, all words."""
-    words = [word for found in _SEPARATORS.split(text) if (word := found.strip(_ENDS_OF_WORDS))]
-    return [word for word in words if _LIKE_AN_ID.fullmatch(word)] or words
-
-
 async def read_in_words(events: AsyncIterator[ModelEvent], request: Request) -> AsyncGenerator[ModelEvent, None]:
     """Yield the events of a reply to a translated request; its blocks come as calls before the end, never as text."""
     reader = FenceReader()
@@ -178,8 +157,14 @@ async def read_in_words(events: AsyncIterator[ModelEvent], request: Request) -> 
                 if shown := reader.feed(text):
                     yield TextDelta(shown)
             case ModelStopped():
-                for last in _finish(reader, request, event):
-                    yield last
+                if rest := reader.finish():
+                    yield TextDelta(rest)
+                for number, (tool, wish) in enumerate(reader.wishes, start=1):
+                    arguments = json.dumps(wish, ensure_ascii=False)
+                    yield CallMade(
+                        ToolCall(id=f"text_{len(request.messages)}_{number}", name=tool, arguments=arguments)
+                    )
+                yield replace(event, reason="tool_calls") if reader.wishes else event
             case _:
                 yield event
 
@@ -191,50 +176,40 @@ def refuses_tools(message: str) -> bool:
 
 def translate_request(request: Request) -> Request:
     """Return a request that says the same without tools. One that another begins with stays so."""
-    return Request(messages=tuple(_translate_messages(request.messages, request.tools)))
-
-
-def _finish(reader: FenceReader, request: Request, stopped: ModelStopped) -> Iterator[ModelEvent]:
-    if rest := reader.finish():
-        yield TextDelta(rest)
-    for number, (tool, arguments) in enumerate(reader.wishes, start=1):
-        call_id = f"text_{len(request.messages)}_{number}"
-        yield CallMade(ToolCall(id=call_id, name=tool, arguments=json.dumps(arguments, ensure_ascii=False)))
-    yield replace(stopped, reason="tool_calls") if reader.wishes else stopped
-
-
-def _translate_messages(messages: tuple[Message, ...], tools: tuple[ToolSpec, ...]) -> Iterator[Message]:
-    calls: dict[str, ToolCall] = {}
-    results: list[str] = []
-    for message in messages:
-        if message.role is Role.TOOL:
-            results.append(_write_result(calls[message.tool_call_id or ""], message.text))
+    messages: list[Message] = []
+    calls = {call.id: call for message in request.messages for call in message.tool_calls}
+    for are_results, group in groupby(request.messages, lambda message: message.role is Role.TOOL):
+        if are_results:
+            results = (_write_result(calls[message.tool_call_id or ""], message.text) for message in group)
+            messages.append(Message(role=Role.USER, text="\n\n".join(results)))
             continue
-        if results:
-            yield Message(role=Role.USER, text="\n\n".join(results))
-            results = []
-        if message.role is Role.SYSTEM:
-            yield replace(message, text=f"{message.text}\n\n{_describe_tools(tools)}" if tools else message.text)
-        else:
-            calls |= {call.id: call for call in message.tool_calls}
-            yield replace(message, text=_write_reply(message), tool_calls=())
-    if results:
-        yield Message(role=Role.USER, text="\n\n".join(results))
+        for message in group:
+            parts = [message.text, *map(write_fence, message.tool_calls)]
+            if message.role is Role.SYSTEM and request.tools:
+                parts += [_RULES, *map(_describe_tool, request.tools)]
+            messages.append(replace(message, text="\n\n".join(filter(None, parts)), tool_calls=()))
+    return Request(messages=tuple(messages))
 
 
-def _write_reply(message: Message) -> str:
-    fences = (write_fence(call) for call in message.tool_calls)
-    return "\n\n".join(part for part in (message.text, *fences) if part)
+def write_fence(call: ToolCall) -> str:
+    """Return a call as a fenced block, a tool without a word of its own by its name."""
+    return f"```{_WORDS.get(call.name, call.name)}\n{_describe_arguments(call)}\n```"
 
 
 def _write_result(call: ToolCall, text: str) -> str:
-    return f"Result of {TOOL_WORDS.get(call.name, call.name)} {describe_arguments(call)}:\n{text}"
+    return f"Result of {_WORDS.get(call.name, call.name)} {_describe_arguments(call)}:\n{text}"
 
 
-def _describe_tools(tools: tuple[ToolSpec, ...]) -> str:
-    parts = [_RULES]
-    for tool in tools:
-        if tool.name in TOOL_WORDS:
-            fence = f"```{TOOL_WORDS[tool.name]}\n{_EXAMPLES[tool.name]}\n```"
-            parts.append(f"{tool.name}: {tool.description}\n{fence}")
-    return "\n\n".join(parts)
+def _describe_arguments(call: ToolCall) -> str:
+    """Return what a call asks for: ids or a query; arguments that make no sense as they are."""
+    arguments = _read_object(call.arguments) or {}
+    ids, query = arguments.get("section_ids"), arguments.get("query")
+    if isinstance(ids, list):
+        return " ".join(str(section_id) for section_id in ids)
+    return query if isinstance(query, str) else call.arguments
+
+
+def _describe_tool(tool: ToolSpec) -> str:
+    if tool.name not in _WORDS:
+        return ""
+    return f"{tool.name}: {tool.description}\n```{_WORDS[tool.name]}\n{_EXAMPLES[tool.name]}\n```"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from roamtui.models.worker.process import WorkerProcess
+from roamtui.models.litellm_model import WorkerProcess
 from tests.fakes.anthropic_server import FakeAnthropicServer
 from tests.fakes.ollama_server import FakeOllamaServer
 from tests.fakes.openai_server import FakeOpenAIServer

@@ -4,8 +4,7 @@ import pytest
 
 from roamtui.errors import UsageError
 from roamtui.models.choose import find_usable_models, make_model
-from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.worker.process import WorkerProcess
+from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ import pytest
 from roamtui.conversation.transcript import ToolCall
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelStopped, TextDelta, ThinkingDelta, UsageReported
-from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.options import ModelOptions
-from roamtui.models.worker.process import WorkerProcess
 from tests.fakes.anthropic_server import FakeAnthropicServer
 from tests.fakes.http_server import Ending, FakeReply
 from tests.fakes.ollama_server import FakeOllamaServer

@@ -10,8 +10,7 @@ import pytest
 
 from roamtui.conversation.transcript import Usage
 from roamtui.models.base import TextDelta, UsageReported
-from roamtui.models.litellm_model import LitellmModel
-from roamtui.models.worker.process import WorkerProcess
+from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from tests.fakes.http_server import Ending, FakeReply
 from tests.fakes.openai_server import FakeOpenAIServer
 from tests.models.asking import CALLS, OPTIONS, answer_calls, collect, join_text, list_calls, make_request

@@ -7,9 +7,9 @@ from roamtui.models.litellm_worker import prepare_environment
 
 SCRIPT = """
 import os, sys
-from roamtui.models.litellm_worker import _take_pipes
+from roamtui.models.litellm_worker import take_pipes
 
-inward, outward = _take_pipes()
+inward, outward = take_pipes()
 print("noise of a library")
 os.system("echo noise of a program; echo noise >&2")
 print("more noise", file=sys.stderr, flush=True)

@@ -18,10 +18,9 @@ from roamtui.document.library import Library
 from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError
 from roamtui.models.base import Model, ModelEvent, Request, Retrying, find_note, start_model
-from roamtui.models.litellm_model import LitellmModel
+from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.options import ModelOptions
 from roamtui.models.prompt_tools import FenceReader, read_in_words, translate_request, write_fence
-from roamtui.models.worker.process import WorkerProcess
 from roamtui.search.keyword import KeywordSearcher
 from tests.agent.asking import DOCUMENT
 from tests.fakes.http_server import FakeReply

@@ -212,7 +212,7 @@ REPLIES = st.sampled_from(
         ScriptedReply(text="Not found: nothing about it."),
         ScriptedReply(calls=(("expand_sections", "{broken"), ("collapse_sections", {"section_ids": [IDS["Owls"]]}))),
         ScriptedReply(calls=(("no_tool", {}), ("expand_sections", {"section_ids": [IDS["Birds"]]}))),
-        ScriptedReply(text="So", error=ModelError("The line broke.", retryable=True)),
+        ScriptedReply(text="So", error=ModelError("The line broke.")),
         ScriptedReply(error=ModelError("Too long.", overflow=True)),
     ]
 )

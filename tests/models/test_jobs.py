@@ -20,8 +20,7 @@ from roamtui.models.base import (
     ToolSpec,
     UsageReported,
 )
-from roamtui.models.options import ModelOptions
-from roamtui.models.worker.jobs import (
+from roamtui.models.jobs import (
     Fault,
     Job,
     JobEvent,
@@ -31,6 +30,7 @@ from roamtui.models.worker.jobs import (
     encode_event,
     encode_frame,
 )
+from roamtui.models.options import ModelOptions
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=())),
@@ -59,7 +59,7 @@ def test_each_frame_is_a_line(sent: list[dict[str, object]]) -> None:
         Retrying("busy", 1.5),
         ModelStopped("stop", "[]"),
         Vectors.of([[0.5, -1.0]]),
-        Fault(reason="It is busy", advice="wait", is_retryable=True, is_passing=True, wait_seconds=2.0),
+        Fault(reason="It is busy", advice="wait", is_passing=True, wait_seconds=2.0),
     ],
 )
 def test_events_come_back_as_they_were(event: JobEvent) -> None:

@@ -16,10 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from roamtui.models.base import (
-    ModelEvent,
-    Request,
-)
+from roamtui.models.base import ModelEvent, Request
 from roamtui.models.options import ModelOptions
 from roamtui.models.secrets import PROVIDERS
 
@@ -55,10 +52,8 @@ class Fault:
     """What happened: a sentence without its full stop."""
     advice: str
     """What a person can do next, likewise, in small letters."""
-    is_retryable: bool = False
-    """Whether the same request may work later."""
     is_passing: bool = False
-    """Whether it may work so soon that it is worth sending again unasked."""
+    """Whether the same request may work so soon that it is worth sending again unasked."""
     is_overflow: bool = False
     """Whether the request was too long for the model."""
     wait_seconds: float | None = None

@@ -8,9 +8,9 @@ import pytest
 
 from roamtui.conversation.transcript import ToolCall
 from roamtui.models.base import Request
+from roamtui.models.completion import CallAssembler, ThinkingAssembler, build_arguments
+from roamtui.models.jobs import Job, Target
 from roamtui.models.options import ModelOptions
-from roamtui.models.worker.completion import CallAssembler, ThinkingAssembler, build_arguments
-from roamtui.models.worker.jobs import Job, Target
 from tests.models.asking import answer_calls, make_request
 
 OPENAI = Target(model="openai/x", provider="openai")

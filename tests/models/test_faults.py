@@ -8,8 +8,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from roamtui.models.worker.errors import explain_error
-from roamtui.models.worker.jobs import Fault, Target
+from roamtui.models.faults import explain_error
+from roamtui.models.jobs import Fault, Target
 
 GROQ = Target(model="groq/llama", provider="groq", key_name="GROQ_API_KEY")
 
@@ -51,12 +51,12 @@ class FakeLitellmError(Exception):
     ("cause", "message"),
     [
         (ssl.SSLCertVerificationError("expired"), "No secure connection to Groq could be made; check the address"),
-        (ConnectTimeout(), "Groq does not answer; check the network and ask again."),
-        (ReadTimeout(), "Groq took too long; ask again or choose"),
-        (ConnectionResetError(), "The connection to Groq failed; check the network and ask again."),
+        (ConnectTimeout(), "Groq cannot be reached; check the network"),
+        (ReadTimeout(), "Groq sent nothing for too long; ask again or choose"),
+        (ConnectionResetError(), "The connection to Groq failed; check the network"),
         (ModuleNotFoundError("No module named 'boto3'"), "Groq needs a Python package that is not installed"),
         (HTTPStatusError(402), "Your account at Groq has no credit left; add some or choose"),
-        (HTTPStatusError(403), 'Groq denies "llama" to the key in GROQ_API_KEY (403); check what the key may do'),
+        (HTTPStatusError(403), 'Groq does not accept the key in GROQ_API_KEY for "llama" (403); check it'),
         (HTTPStatusError(422, '{"error": {"message": "bad tool"}}'), "Groq refused the request (422): "),
         (ValueError("no such parameter"), "The request to Groq failed: no such parameter; choose"),
     ],

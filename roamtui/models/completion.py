@@ -1,0 +1,312 @@
+"""What a provider is asked through litellm: a job as its arguments, its chunks as model events.
+
+Whatever a model has said goes back in a form that every provider takes: one message that cannot be sent would end the
+conversation for good.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import re
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
+from roamtui.models.base import CallMade, ModelEvent, ModelStopped, TextDelta, ThinkingDelta, UsageReported
+from roamtui.models.faults import EmptyReplyError, UnfinishedReplyError
+from roamtui.models.jobs import Job, Target
+
+_OUTPUT_TOKENS_MAX = 8_192
+"""Anthropic wants a number: long enough for any answer with quotes, short enough for small rate limits."""
+_OUTPUT_TOKENS_UNKNOWN = 4_096
+"""What every Anthropic model can write."""
+_BRACKETS_MAX = 200
+"""In a call's arguments; ours have three, and parsers give up on some hundred within each other."""
+_NAME_LENGTH_MAX = 64
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_CACHE = {"type": "ephemeral"}
+_CLOSE_SECONDS = 2.0
+_REASONS = {"length": "length", "content_filter": "filtered"}
+"""Why a reply ended before its end, by litellm's names."""
+
+
+async def stream_completion(litellm: Any, job: Job, target: Target) -> AsyncGenerator[ModelEvent, None]:  # noqa: ANN401
+    """Yield the events of one reply; close the connection when closed or cancelled.
+
+    Raises:
+        Exception: Whatever litellm raises, a reply that breaks off, or a silence that lasts too long.
+    """
+    reply = _Reply(job)
+    arguments = build_arguments(job, target)
+    first_seconds = job.options.wait_for_first_token(is_local=target.is_local)
+    # The connection's limit, and as a last resort one that is longer than ours.
+    httpx: Any = importlib.import_module("httpx")
+    patience = httpx.Timeout(max(first_seconds, job.options.gap_seconds) + 5, connect=job.options.connect_seconds)
+    stream: Any = None
+    try:
+        async with asyncio.timeout(first_seconds):
+            stream = await litellm.acompletion(**arguments, timeout=patience)
+        chunks = aiter(stream)
+        while True:
+            async with asyncio.timeout(job.options.gap_seconds if reply.has_begun else first_seconds):
+                chunk = await anext(chunks, None)
+            if chunk is None:
+                break
+            for event in reply.take(chunk):
+                yield event
+        for event in reply.finish(stream):
+            yield event
+    finally:
+        if stream is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSE_SECONDS):
+                    await stream.aclose()
+
+
+def build_arguments(job: Job, target: Target) -> dict[str, Any]:
+    """Return what litellm is called with, but for timeouts."""
+    arguments = _build_common(target) | {
+        "messages": _build_messages(job.request.messages, target.provider),
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "num_retries": 0,
+    }
+    if job.request.tools:
+        arguments["tools"] = [
+            {
+                "type": "function",
+                "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+            }
+            for tool in job.request.tools
+        ]
+        if not job.request.allow_calls:
+            arguments["tool_choice"] = "none"
+    if target.is_ollama:
+        arguments["num_ctx"] = target.window_tokens
+    output_tokens = job.options.output_tokens
+    if output_tokens is None and target.provider == "anthropic":
+        output_tokens = min(_OUTPUT_TOKENS_MAX, target.output_tokens or _OUTPUT_TOKENS_UNKNOWN)
+    if output_tokens is not None:
+        arguments["max_tokens"] = output_tokens
+    if job.options.temperature is not None:
+        arguments["temperature"] = job.options.temperature
+    return arguments
+
+
+def _build_common(target: Target) -> dict[str, Any]:
+    arguments: dict[str, Any] = {"model": target.model, "max_retries": 0}
+    if target.api_base:
+        arguments["api_base"] = target.api_base
+    if target.missing_keys:
+        arguments["api_key"] = "none"  # clients of providers refuse to start without any
+    return arguments
+
+
+def _build_messages(messages: tuple[Message, ...], provider: str) -> list[dict[str, Any]]:
+    built = [_build_message(message, provider) for message in messages]
+    if provider != "anthropic" or not built:
+        return built
+    # What is cached ends at a mark: after the system text, which covers the tools too, at the end, and where the
+    # request before this one ended. From the mark at the end Anthropic looks back 20 blocks for that, and a step with
+    # many calls has more.
+    replies = (index for index in reversed(range(len(messages))) if messages[index].role is Role.ASSISTANT)
+    for index in {0, max(0, next(replies, 0) - 1), len(built) - 1}:
+        message = built[index]
+        if message["role"] == Role.TOOL:
+            message["cache_control"] = _CACHE
+        elif message["content"]:
+            message["content"] = [{"type": "text", "text": message["content"], "cache_control": _CACHE}]
+    return built
+
+
+def _build_message(message: Message, provider: str) -> dict[str, Any]:
+    text = _replace_surrogates(message.text)
+    built: dict[str, Any] = {"role": message.role.value, "content": text}
+    if message.role is Role.TOOL:
+        built["tool_call_id"] = message.tool_call_id
+    if message.tool_calls:
+        built["content"] = text or None
+        built["tool_calls"] = [_build_call(call) for call in message.tool_calls]
+    if message.thinking and provider == "anthropic":
+        built["thinking_blocks"] = json.loads(message.thinking)
+    return built
+
+
+def _build_call(call: ToolCall) -> dict[str, Any]:
+    name = _NO_NAME.sub("_", call.name)[:_NAME_LENGTH_MAX] or "unnamed"
+    arguments = _replace_surrogates(call.arguments)
+    if not _is_object(arguments):  # most providers refuse a history that holds broken arguments
+        arguments = json.dumps({"invalid_arguments": arguments})
+    return {"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def _replace_surrogates(text: str) -> str:
+    """Return text that UTF-8 can hold: halves of characters are joined, or replaced where the other half is missing."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _is_object(arguments: str) -> bool:
+    if arguments.count("{") + arguments.count("[") > _BRACKETS_MAX:
+        return False
+    try:
+        value = json.loads(arguments)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict)
+
+
+class _Reply:
+    """What has come of one reply."""
+
+    def __init__(self, job: Job) -> None:
+        calls = (call for message in job.request.messages for call in message.tool_calls)
+        self._calls = CallAssembler(taken_ids=(call.id for call in calls))
+        self._thinking = ThinkingAssembler()
+        self._usage: Any = None
+        self._reason = "stop"
+        self.has_begun = False
+        """Whether any text, thought or call has come."""
+
+    def take(self, chunk: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
+        """Yield what `chunk` adds."""
+        if (usage := getattr(chunk, "usage", None)) is not None:
+            self._usage = usage
+        if not chunk.choices:
+            return
+        choice = chunk.choices[0]
+        self._reason = choice.finish_reason or self._reason
+        names = ("reasoning_content", "content", "tool_calls", "thinking_blocks")
+        thought, text, pieces, blocks = (getattr(choice.delta, name, None) for name in names)
+        self.has_begun = self.has_begun or bool(thought or text or pieces)
+        if thought:
+            yield ThinkingDelta(thought)
+        if text:
+            yield TextDelta(text)
+        self._thinking.add(blocks or ())
+        for piece in pieces or ():
+            call = piece.function
+            self._calls.add(index=piece.index or 0, id=piece.id, name=call.name, arguments=call.arguments)
+
+    def finish(self, stream: Any) -> Iterator[ModelEvent]:  # noqa: ANN401
+        """Yield what can be told only at the end.
+
+        Raises:
+            UnfinishedReplyError: The provider never said that the reply was whole.
+            EmptyReplyError: Nor did anything else come.
+        """
+        # Where a provider gave no finish reason, litellm makes up a "stop"; where it counted no tokens, an estimate.
+        reasons = [getattr(stream, name, None) for name in ("received_finish_reason", "intermittent_finish_reason")]
+        if not any(reasons) and hasattr(stream, "received_finish_reason"):
+            raise UnfinishedReplyError if self.has_begun else EmptyReplyError
+        calls = self._calls.finish()
+        for call in calls:
+            yield CallMade(call)
+        if (usage := self._usage) is not None:
+            details, cost = getattr(usage, "prompt_tokens_details", None), getattr(usage, "cost", None)
+            is_counted = any(getattr(chunk, "usage", None) is not None for chunk in getattr(stream, "chunks", ()))
+            yield UsageReported(
+                Usage(
+                    input_tokens=usage.prompt_tokens or 0,
+                    output_tokens=usage.completion_tokens or 0,
+                    cached_tokens=getattr(details, "cached_tokens", None) or 0,
+                    cost_usd=float(cost) if isinstance(cost, int | float) else None,
+                    source="provider" if is_counted else "estimate",
+                )
+            )
+        reason = "tool_calls" if calls else _REASONS.get(self._reason, "stop")
+        yield ModelStopped(reason, self._thinking.finish())
+
+
+@dataclass(slots=True, kw_only=True)
+class _PartialCall:
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+class CallAssembler:
+    """Collects the pieces of the calls of one reply.
+
+    Pieces belong together by their index, but a new id under the same index begins a new call: Ollama's
+    parallel calls all have index 0.
+    """
+
+    def __init__(self, taken_ids: Iterable[str] = ()) -> None:
+        self._taken = set(taken_ids)
+        self._calls: list[_PartialCall] = []
+        self._latest: dict[int, _PartialCall] = {}
+
+    def add(self, *, index: int, id: str | None, name: str | None, arguments: str | None) -> None:  # noqa: A002
+        """Take one piece, as the provider sent it."""
+        call = self._latest.get(index)
+        if call is not None:
+            is_whole = name and not id and call.arguments and _is_object(call.arguments)
+            if id != call.id if id and call.id else is_whole:
+                call = None
+        if call is None:
+            call = self._latest[index] = _PartialCall()
+            self._calls.append(call)
+        call.id = call.id or id or ""
+        call.name = call.name or name or ""
+        call.arguments += arguments or ""
+
+    def finish(self) -> tuple[ToolCall, ...]:
+        """Return the calls in the order of their beginnings, each with an id that no other call has."""
+        calls = []
+        for call in self._calls:
+            if call.name or call.arguments:
+                while not call.id or call.id in self._taken:
+                    call.id = f"call_{uuid4().hex[:24]}"
+                self._taken.add(call.id)
+                calls.append(ToolCall(id=call.id, name=call.name or "unnamed", arguments=call.arguments or "{}"))
+        return tuple(calls)
+
+
+class ThinkingAssembler:
+    """Collects the thinking blocks of one reply."""
+
+    def __init__(self) -> None:
+        self._blocks: list[dict[str, Any]] = []
+
+    def add(self, pieces: Iterable[Mapping[str, object]]) -> None:
+        """Take pieces in the order in which they came; a signature ends its block."""
+        for piece in pieces:
+            block: dict[str, Any] = self._blocks[-1] if self._blocks else {}
+            text, signature = str(piece.get("thinking") or ""), piece.get("signature")
+            if piece.get("type") != "thinking" or block.get("type") != "thinking" or "signature" in block:
+                begun = {"type": piece["type"], "thinking": text} if piece.get("type") == "thinking" else dict(piece)
+                self._blocks.append(begun | ({"signature": signature} if signature else {}))
+                continue
+            # With the signature, litellm sends all of the block's text once more.
+            block["thinking"] = text if signature and text.startswith(block["thinking"]) else block["thinking"] + text
+            if signature:
+                block["signature"] = signature
+
+    def finish(self) -> str:
+        """Return the blocks as JSON, "" for none; an unsigned block is left out, as no provider takes it back."""
+        whole = [block for block in self._blocks if block["type"] != "thinking" or "signature" in block]
+        return json.dumps(whole) if whole else ""
+
+
+async def compute_vectors(litellm: Any, job: Job, target: Target) -> list[list[float]]:  # noqa: ANN401
+    """Return a vector for each text, in order."""
+    arguments = _build_common(target) | {
+        "input": list(job.texts),
+        "timeout": job.options.wait_for_first_token(is_local=target.is_local),
+    }
+    if target.is_ollama:
+        arguments["model"] = f"ollama/{target.model.removeprefix('ollama_chat/')}"  # litellm's name for embedding
+    else:
+        arguments["encoding_format"] = "float"
+    reply = await litellm.aembedding(**arguments)
+    entries = sorted(reply.data, key=lambda entry: int(entry["index"]))
+    vectors = [list(map(float, entry["embedding"])) for entry in entries]
+    if len(vectors) != len(job.texts) or len({len(vector) for vector in vectors}) > 1:
+        raise ValueError(f"{len(vectors)} vectors of unequal length for {len(job.texts)} texts")
+    return vectors
