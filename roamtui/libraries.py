@@ -65,7 +65,7 @@ def open_partly(
     with tell_conversion(sources[0]) as tell:
         library, loader = _open(sources, web, report=report or tell)
     if index is not None:
-        from roamtui.search.lance.database import Database, load_summaries  # noqa: PLC0415 - few searches have one
+        from roamtui.search.lance import Database, load_summaries  # noqa: PLC0415 - few searches have one
 
         library = replace(library, summaries={**load_summaries(Database(index)), **library.summaries})
     if loader is not None and (is_whole or loader.bytes_total <= _LOADED_AT_START_BYTES):

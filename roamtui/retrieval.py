@@ -20,7 +20,7 @@ from roamtui.models.search_help import ModelReranker, ModelRewriter
 from roamtui.search.base import Embedder, Progress, Searcher, SearchParts
 from roamtui.search.choosing import make_searcher
 from roamtui.search.index import IndexPlace
-from roamtui.search.lance.database import Database
+from roamtui.search.lance import Database
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 from roamtui.settings import Settings
 

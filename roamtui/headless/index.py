@@ -22,8 +22,7 @@ from roamtui.models.jobs import Target
 from roamtui.search.base import SearchParts
 from roamtui.search.index import IndexPlace, delete_index
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance.database import Database, load_summaries, save_summaries
-from roamtui.search.lance.searcher import LanceSearcher, drop_tables
+from roamtui.search.lance import Database, LanceSearcher, drop_tables, load_summaries, save_summaries
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.summary_file import SummaryFile
 

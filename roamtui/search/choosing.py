@@ -11,7 +11,7 @@ from roamtui.search.base import Hit, Searcher, SearchParts
 from roamtui.search.fused import FusedSearcher, find_rival
 from roamtui.search.index import IndexPlace
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance.searcher import LanceSearcher
+from roamtui.search.lance import LanceSearcher
 from roamtui.search.options import Rerank, RetrievalOptions, SearchMode
 
 _JUDGED_LENGTH = 800

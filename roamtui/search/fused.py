@@ -120,19 +120,14 @@ class FusedSearcher:
         store = VectorStore(self._parts.cache)
         try:
             chunking = (options.chunk_size, options.chunk_overlap)
-            index = VectorIndex(self._library, embedder, store, chunking, self._parts.progress)
+            return VectorIndex(self._library, embedder, store, chunking, self._parts.progress)
         except RoamtuiError as error:
             self._parts.do_without_vectors(error, self._options.mode)
             return None
         finally:
             store.close()
-            if store.problem:
-                self._parts.say(store.problem)
-        if index.replaced_model is not None:
-            self._parts.say(
-                f"Embedded again by {embedder.name}: the vectors that were kept are of {index.replaced_model}."
-            )
-        return index
+            for note in store.notes:
+                self._parts.say(note)
 
     def _rank_by_vectors(self, vectors: VectorIndex, query: str, inside: Collection[str] | None) -> tuple[str, ...]:
         try:

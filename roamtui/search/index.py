@@ -24,6 +24,7 @@ from roamtui.search.parts import (
     IndexRow,
     NamesByRun,
     Part,
+    divide_parts,
     find_parts,
     find_titles_above,
     join_context,
@@ -241,7 +242,7 @@ class SectionStore:
             total = sum(map(len, missing))
             names_by_run = NamesByRun()
             done = 0
-            for batch in _divide(missing) if missing or gone else ():
+            for batch in list(divide_parts(missing, _BATCH_ROWS)) or ([[]] if gone else []):
                 if tell is not None:
                     tell(done, total)
                 with self._transaction():
@@ -415,20 +416,6 @@ class SectionStore:
             raise IndexLostError(str(error), is_damaged=True) from error
         except (ValueError, TypeError, zlib.error) as error:
             raise IndexLostError(str(error), is_damaged=True) from error
-
-
-def _divide(parts: Sequence[Part]) -> Iterator[list[Part]]:
-    """Yield the parts in batches of about as many rows; one empty batch where there are none."""
-    batch: list[Part] = []
-    size = 0
-    for part in parts:
-        batch.append(part)
-        size += len(part)
-        if size >= _BATCH_ROWS:
-            yield batch
-            batch, size = [], 0
-    if batch or not parts:
-        yield batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

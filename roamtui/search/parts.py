@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from types import MappingProxyType
@@ -111,6 +111,20 @@ def find_parts(
                 parts[place] = replace(part, digest=f"{part.digest}#{taken[part.digest]}")
         found[id(document)] = list(parts)
     return found
+
+
+def divide_parts(parts: Iterable[Part], rows_max: int) -> Iterator[list[Part]]:
+    """Yield parts in batches of about as many rows."""
+    batch: list[Part] = []
+    size = 0
+    for part in parts:
+        batch.append(part)
+        size += len(part)
+        if size >= rows_max:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def find_titles_above(layout: Layout, document: Document) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ import hashlib
 import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -141,7 +140,7 @@ CREATE TABLE IF NOT EXISTS vectors(
     digest BLOB NOT NULL, model TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(digest, model)
 ) WITHOUT ROWID"""
 _BATCH = 64
-STORED = "<f2"
+_STORED = "<f2"
 """Half precision: of 384 numbers each of norm 1, a dot product is off by less than 0.001."""
 
 
@@ -153,32 +152,25 @@ def digest_text(text: str) -> bytes:
 class VectorStore:
     """Keeps vectors between runs, for all libraries and models. To be used from one thread at a time.
 
-    Where the file cannot be used, vectors live as long as the store, and `problem` says so.
+    Where the file cannot be used, vectors live as long as the store.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self.problem = ""
-        """Why an older file is lost, or nothing is kept; a sentence, empty where all is well."""
+        self.notes: list[str] = []
+        """Why an older file is lost, nothing is kept, or texts are embedded again; a sentence each."""
         self._connection = self._open(folder) if folder is not None else _connect(":memory:")
 
     def load(self, digests: Iterable[bytes], model: str) -> dict[bytes, bytes]:
         """Return the vectors of a model that are known, by digest."""
-        found: dict[bytes, bytes] = {}
-        for some in _split(tuple(dict.fromkeys(digests))):
-            marks = ", ".join("?" * len(some))
-            query = f"SELECT digest, vector FROM vectors WHERE digest IN ({marks}) AND model = ?"  # noqa: S608 - marks
-            found.update(self._connection.execute(query, (*some, model)))
-        return found
+        query = "SELECT vector FROM vectors WHERE digest = ? AND model = ?"
+        found = {digest: self._connection.execute(query, (digest, model)).fetchone() for digest in digests}
+        return {digest: row[0] for digest, row in found.items() if row is not None}
 
-    def find_other_model(self, digests: Sequence[bytes], model: str) -> str | None:
+    def find_other_model(self, digests: Iterable[bytes], model: str) -> str | None:
         """Return a model other than this one of which vectors of the same texts are known."""
-        for some in _split(digests):
-            marks = ", ".join("?" * len(some))
-            query = f"SELECT model FROM vectors WHERE digest IN ({marks}) AND model != ? LIMIT 1"  # noqa: S608 - marks
-            row = self._connection.execute(query, (*some, model)).fetchone()
-            if row is not None:
-                return str(row[0])
-        return None
+        query = "SELECT model FROM vectors WHERE digest = ? AND model != ? LIMIT 1"
+        rows = (self._connection.execute(query, (digest, model)).fetchone() for digest in digests)
+        return next((str(row[0]) for row in rows if row is not None), None)
 
     def save(self, vectors: Mapping[bytes, bytes], model: str) -> None:
         """Keep vectors by digest; what was kept is kept whatever happens next."""
@@ -187,7 +179,7 @@ class VectorStore:
             with self._connection:
                 self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)", rows)
         except sqlite3.Error as error:
-            self.problem = f"Embeddings cannot be kept ({error}), so they are computed again next time."
+            self._note_loss(error)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -198,22 +190,20 @@ class VectorStore:
         try:
             make_private_folder(folder)
             return _connect(path)
-        except sqlite3.OperationalError as error:
-            return self._do_without(error)
+        except (OSError, sqlite3.OperationalError) as error:
+            self._note_loss(error)
+            return _connect(":memory:")
         except sqlite3.DatabaseError:
-            self.problem = f"{path} was damaged, so all embeddings are computed again."
-            with suppress(OSError):
-                path.unlink()
-        except OSError as error:
-            return self._do_without(error)
+            self.notes.append(f"{path} was damaged, so all embeddings are computed again.")
         try:
+            path.unlink()
             return _connect(path)
-        except sqlite3.Error as error:
-            return self._do_without(error)
+        except (OSError, sqlite3.Error) as error:
+            self._note_loss(error)
+            return _connect(":memory:")
 
-    def _do_without(self, error: Exception) -> sqlite3.Connection:
-        self.problem = f"Embeddings cannot be kept ({error}), so they are computed again next time."
-        return _connect(":memory:")
+    def _note_loss(self, error: Exception) -> None:
+        self.notes.append(f"Embeddings cannot be kept ({error}), so they are computed again next time.")
 
 
 def _connect(path: Path | str) -> sqlite3.Connection:
@@ -227,10 +217,6 @@ def _connect(path: Path | str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _split(digests: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
-    return (digests[start : start + _ASKED_AT_ONCE] for start in range(0, len(digests), _ASKED_AT_ONCE))
 
 
 class VectorIndex:
@@ -249,24 +235,19 @@ class VectorIndex:
     ) -> None:
         size, overlap = chunking
         self._embedder = embedder
-        self._chunks: tuple[Chunk, ...] = tuple(make_chunks(library, library.walk(), size=size, overlap=overlap))
-        self.replaced_model: str | None = None
-        """Another model whose vectors of this text were known, so that all was embedded again."""
-        self._matrix = self._load(store, tell)
+        self._chunks = tuple(make_chunks(library, library.walk(), size=size, overlap=overlap))
+        self._matrix = embed_texts([chunk.text for chunk in self._chunks], embedder, store, tell).astype("<f4")
 
     def __len__(self) -> int:
         return len(self._chunks)
 
     def rank(self, query: str, *, limit: int, within: Collection[str] | None = None) -> list[tuple[str, float]]:
         """Return up to `limit` sections with the cosine of their most similar chunk, the best first."""
-        import numpy as np  # noqa: PLC0415 - an extra
-
         if not self._chunks:
             return []
-        vector = normalise_rows(self._embedder.embed([query], kind=EmbedKind.QUERY))[0]
-        cosines = self._matrix @ vector
+        cosines = self._matrix @ embed_query(query, self._embedder)
         best: dict[str, float] = {}
-        for place in np.argsort(-cosines, kind="stable"):
+        for place in (-cosines).argsort(kind="stable"):
             section_id = self._chunks[place].section_id
             if section_id not in best and (within is None or section_id in within):
                 best[section_id] = float(cosines[place])
@@ -274,42 +255,48 @@ class VectorIndex:
                     break
         return list(best.items())
 
-    def _load(self, store: VectorStore, tell: Progress | None) -> NDArray[np.float32]:
-        import numpy as np  # noqa: PLC0415 - an extra
 
-        digests = [digest_text(chunk.text) for chunk in self._chunks]
-        known = store.load(digests, self._embedder.name)
-        missing = {
-            digest: chunk.text for digest, chunk in zip(digests, self._chunks, strict=True) if digest not in known
-        }
-        if missing:
-            self.replaced_model = store.find_other_model(tuple(missing), self._embedder.name)
-        known |= embed_missing(missing, self._embedder, store, tell)
-        if not digests:
-            return np.zeros((0, 0), dtype=np.float32)
-        joined = b"".join(known[digest] for digest in digests)
-        return np.frombuffer(joined, dtype=STORED).reshape(len(digests), -1).astype(np.float32)
+def embed_texts(
+    texts: Sequence[str], embedder: Embedder, store: VectorStore, tell: Progress | None
+) -> NDArray[np.float16]:
+    """Return a row for each text, of length 1; what the store knows is not made again, each new batch is kept at once.
 
+    Args:
+        texts: As the embedder gets them.
+        embedder: Makes what is missing.
+        store: Keeps all of it.
+        tell: Is told how many of those that are missing are made, and of how many.
+    """
+    import numpy as np  # noqa: PLC0415 - an extra
 
-def embed_missing(
-    missing: Mapping[bytes, str], embedder: Embedder, store: VectorStore, tell: Progress | None
-) -> dict[bytes, bytes]:
-    """Return the vectors of texts by their digests; each batch that is embedded is kept at once."""
-    found: dict[bytes, bytes] = {}
+    if not texts:
+        return np.zeros((0, 0), dtype=_STORED)
+    digests = [digest_text(text) for text in texts]
+    known = store.load(digests, embedder.name)
+    missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+    other = store.find_other_model(missing, embedder.name)
+    if other is not None:
+        store.notes.append(f"Embedded again by {embedder.name}: the vectors that were kept are of {other}.")
     waiting = sorted(missing, key=lambda digest: len(missing[digest]))  # a batch takes as long as its longest text
     for start in range(0, len(waiting), _BATCH):
         batch = waiting[start : start + _BATCH]
         made = embedder.embed([missing[digest] for digest in batch], kind=EmbedKind.DOCUMENT)
-        vectors = [row.astype(STORED).tobytes() for row in normalise_rows(made)]
+        vectors = [row.astype(_STORED).tobytes() for row in _normalise_rows(made)]
         new = dict(zip(batch, vectors, strict=True))
         store.save(new, embedder.name)
-        found |= new
+        known |= new
         if tell is not None:
             tell(start + len(batch), len(waiting))
-    return found
+    return np.frombuffer(b"".join(known[digest] for digest in digests), dtype=_STORED).reshape(len(texts), -1)
 
 
-def normalise_rows(matrix: NDArray[np.float32] | Sequence[Sequence[float]]) -> NDArray[np.float32]:
+def embed_query(query: str, embedder: Embedder) -> NDArray[np.float32]:
+    """Return a query as a vector of length 1."""
+    row: NDArray[np.float32] = _normalise_rows(embedder.embed([query], kind=EmbedKind.QUERY))[0]
+    return row
+
+
+def _normalise_rows(matrix: NDArray[np.float32] | Sequence[Sequence[float]]) -> NDArray[np.float32]:
     """Return vectors as rows of length 1; one without direction stays zero."""
     import numpy as np  # noqa: PLC0415 - an extra
 

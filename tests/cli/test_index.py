@@ -10,7 +10,7 @@ import pytest
 
 from roamtui.document.document import hash_text
 from roamtui.locations import cache_path, config_path
-from roamtui.search.lance.database import Database, save_summaries
+from roamtui.search.lance import Database, save_summaries
 from tests.cli.conftest import RunCommand
 from tests.fakes.embedding_server import FakeEmbeddingServer
 from tests.fakes.http_server import FakeReply

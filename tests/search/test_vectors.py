@@ -113,11 +113,13 @@ def test_a_section_of_many_chunks_is_found_once_by_its_best(store: VectorStore) 
 
 
 def test_another_model_embeds_again_and_says_so(store: VectorStore) -> None:
-    assert VectorIndex(HANDBOOK, HashedEmbedder("old"), store, CHUNKING).replaced_model is None
+    VectorIndex(HANDBOOK, HashedEmbedder("old"), store, CHUNKING)
+    assert store.notes == []
     embedder = HashedEmbedder("new")
-    assert VectorIndex(HANDBOOK, embedder, store, CHUNKING).replaced_model == "old"
+    for again in (embedder, HashedEmbedder("old")):
+        VectorIndex(HANDBOOK, again, store, CHUNKING)
     assert len(embedder.documents) == 4
-    assert VectorIndex(HANDBOOK, HashedEmbedder("old"), store, CHUNKING).replaced_model is None
+    assert store.notes == ["Embedded again by new: the vectors that were kept are of old."]
 
 
 def test_what_was_broken_off_is_taken_up_again(store: VectorStore) -> None:
@@ -148,14 +150,14 @@ def test_what_is_kept_is_found_by_the_next_run(tmp_path: Path) -> None:
     store = VectorStore(tmp_path / "cache")
     assert store.load([ONE, TWO], "m") == {ONE: b"vector of " + ONE}
     assert store.load([ONE], "other") == {}
-    assert store.problem == ""
+    assert store.notes == []
     store.close()
 
 
 def test_a_damaged_file_is_made_anew_and_told(tmp_path: Path) -> None:
     (tmp_path / "vectors.sqlite3").write_bytes(b"no database at all " * 100)
     store = VectorStore(tmp_path)
-    assert "damaged" in store.problem
+    assert "damaged" in store.notes[0]
     store.save({ONE: b"x"}, "m")
     store.close()
     assert VectorStore(tmp_path).load([ONE], "m") == {ONE: b"x"}
@@ -174,7 +176,7 @@ def test_a_file_with_another_table_is_made_anew(tmp_path: Path) -> None:
 def test_where_nothing_can_be_kept_it_is_told_and_vectors_live_on(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", "utf-8")
     store = VectorStore(tmp_path / "file")
-    assert "cannot be kept" in store.problem
+    assert "cannot be kept" in store.notes[0]
     store.save({ONE: b"x"}, "m")
     assert store.load([ONE], "m") == {ONE: b"x"}
     store.close()

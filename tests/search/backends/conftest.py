@@ -13,7 +13,7 @@ from roamtui.search.base import Indexing, Searcher, SearchParts
 from roamtui.search.choosing import make_searcher
 from roamtui.search.index import IndexPlace
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.lance.searcher import LanceSearcher
+from roamtui.search.lance import LanceSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
 from tests.fakes.hashed_embedder import HashedEmbedder
 

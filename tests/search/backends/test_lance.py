@@ -1,22 +1,27 @@
-"""What is LanceDB's own: other documents are not replaced, vectors move, failures are told in a sentence."""
+"""What is LanceDB's own, in a folder, in its cloud as its client shows it, and in object storage."""
 
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+pytest.importorskip("lancedb", reason="LanceDB is not installed")
+
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.search.base import SearchParts
-from roamtui.search.lance.database import Database, check_extra
-from roamtui.search.lance.searcher import LanceSearcher, drop_tables
+from roamtui.search.lance import Database, LanceSearcher, drop_tables, load_summaries, save_summaries
 from roamtui.search.options import RetrievalOptions, SearchMode
+from tests.fakes.lance_cloud import FakeLanceCloud
+from tests.fakes.object_store import FakeObjectStore
 from tests.search.backends.conftest import Backend
-from tests.search.libraries import make_folder
+from tests.search.libraries import id_of, make_folder
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
 LIBRARY = make_folder({"a.md": "# Apples\n\nRed and round.\n", "b.md": "# Cherries\n\nRed and small.\n"})
+BUCKET = "s3://shelves/docs/first"
 
 
 @pytest.fixture
@@ -77,11 +82,11 @@ def test_a_database_that_cannot_be_used_is_told_in_a_sentence(uri: str, monkeypa
 def test_without_lancedb_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r'pip install "roamtui\[lancedb\]"'):
-        check_extra()
+        Database("memory://")
 
 
 def test_an_index_far_behind_is_tidied(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.search.lance.database._UNINDEXED_MIN", 0)
+    monkeypatch.setattr("roamtui.search.lance._UNINDEXED_MIN", 0)
     lance.count_written(LIBRARY)
     lance.count_written(make_folder({"a.md": "# Apples\n\nRed.\n", "c.md": "# Dates\n\nBrown.\n"}))
     table = Database(str(lance.options.index)).find_table("passages")
@@ -90,7 +95,7 @@ def test_an_index_far_behind_is_tidied(lance: Backend, monkeypatch: pytest.Monke
 
 
 def test_many_passages_get_an_index_that_finds_them(lance: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.search.lance.searcher._INDEXED_MIN", 300)
+    monkeypatch.setattr("roamtui.search.lance._INDEXED_MIN", 300)
     text = "".join(f"# Title {number}\n\n{chr(97 + number % 26) * 9} stands at {number}.\n\n" for number in range(400))
     library = make_folder({"a.md": text})
     searcher = lance.open(library, SearchMode.VECTOR)
@@ -100,9 +105,109 @@ def test_many_passages_get_an_index_that_finds_them(lance: Backend, monkeypatch:
     assert [index.columns for index in database.find_table(name).list_indices()] == [["text"], ["vector"]]  # type: ignore[union-attr]
 
 
-def test_passages_of_a_text_that_is_gone_are_taken_out(lance: Backend) -> None:
-    lance.open(LIBRARY, SearchMode.VECTOR).search("red")
-    lance.open(make_folder({"a.md": "# Apples\n\nRed and round.\n"}), SearchMode.VECTOR).search("red")
-    database = Database(str(lance.options.index))
-    name = next(name for name in database.list_tables() if name.startswith("passages_"))
-    assert database.find_table(name).count_rows() == 1  # type: ignore[union-attr]
+@pytest.fixture
+def cloud(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLanceCloud]:
+    with FakeLanceCloud() as cloud:
+        for name, value in cloud.variables.items():
+            monkeypatch.setenv(name, value)
+        yield cloud
+
+
+@pytest.fixture
+def in_cloud(cloud: FakeLanceCloud, tmp_path: Path) -> Backend:
+    backend = Backend("sqlite", tmp_path)
+    backend.options = replace(backend.options, index=cloud.uri)
+    return backend
+
+
+def test_an_index_is_written_searched_changed_and_deleted(in_cloud: Backend, cloud: FakeLanceCloud) -> None:
+    assert in_cloud.count_written(LIBRARY) == 2
+    assert in_cloud.count_written(LIBRARY) == 0
+    hits = in_cloud.open(LIBRARY).search("red and small cherries")
+    assert LIBRARY.title_of(hits[0].section_id) == "Cherries"
+    hits = in_cloud.open(LIBRARY, SearchMode.HYBRID).search("roundness of apples")
+    assert LIBRARY.title_of(hits[0].section_id) == "Apples"
+    assert hits[0].why == "hybrid rank 1"
+    changed = make_folder({"a.md": "# Apples\n\nGreen.\n", "b.md": "# Cherries\n\nRed and small.\n"})
+    assert in_cloud.count_written(changed) == 1
+    assert len(in_cloud.open(changed).search("round")) == 0
+    inside = id_of(LIBRARY, "a.md")
+    assert [LIBRARY.title_of(hit.section_id) for hit in in_cloud.open(LIBRARY).search("red", within=inside)] == [
+        "Apples"
+    ]
+    database = Database(cloud.uri)
+    save_summaries(database, {"digest": "About apples."})
+    assert load_summaries(Database(cloud.uri)) == {"digest": "About apples."}
+    assert drop_tables(database) == 3
+    assert not cloud.database.list_tables().tables
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("LANCEDB_API_KEY", "another", "access was refused. Look at LANCEDB_API_KEY."),
+        ("LANCEDB_API_KEY", None, "no key was found. Set LANCEDB_API_KEY."),
+        (
+            "LANCEDB_HOST_OVERRIDE",
+            "http://127.0.0.1:9",
+            "its host cannot be reached. Look at LANCEDB_HOST_OVERRIDE, LANCEDB_REGION and at the network.",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_cloud_is_told_in_a_sentence(
+    in_cloud: Backend, monkeypatch: pytest.MonkeyPatch, name: str, value: str | None, reason: str
+) -> None:
+    if value is None:
+        monkeypatch.delenv(name)
+    else:
+        monkeypatch.setenv(name, value)
+    with pytest.raises(RoamtuiError) as caught:
+        in_cloud.count_written(LIBRARY)
+    assert str(caught.value) == f"The index db://shelf cannot be used: {reason}"
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeObjectStore]:
+    with FakeObjectStore("shelves") as store:
+        for name, value in store.variables.items():
+            monkeypatch.setenv(name, value)
+        yield store
+
+
+@pytest.fixture
+def in_bucket(store: FakeObjectStore, tmp_path: Path) -> Backend:  # noqa: ARG001 - it stands while the test runs
+    backend = Backend("sqlite", tmp_path)
+    backend.options = replace(backend.options, index=BUCKET)
+    return backend
+
+
+def _find(backend: Backend, query: str, mode: SearchMode = SearchMode.KEYWORD) -> list[str]:
+    return [LIBRARY.title_of(hit.section_id) for hit in backend.open(LIBRARY, mode).search(query)]
+
+
+def test_an_index_is_written_to_a_bucket_and_searched_there(store: FakeObjectStore, in_bucket: Backend) -> None:
+    assert in_bucket.count_written(LIBRARY) == 2
+    assert store.objects
+    assert all(key.startswith("shelves/docs/first/") for key in store.objects)
+    assert store.keys_seen == {"key-of-tests"}
+    assert in_bucket.count_written(LIBRARY) == 0
+    assert _find(in_bucket, "round") == ["Apples"]
+    assert _find(in_bucket, "smallish", SearchMode.HYBRID)[0] == "Cherries"
+
+
+@pytest.mark.parametrize(
+    ("uri", "variables", "reason"),
+    [
+        ("s3://nosuchbucket/docs", {}, "there is no such bucket"),
+        (BUCKET, {"AWS_ALLOW_HTTP": "false"}, "an AWS_ENDPOINT that begins with http:// needs AWS_ALLOW_HTTP=true"),
+    ],
+)
+def test_what_is_wrong_with_a_bucket_is_told_in_a_sentence(
+    in_bucket: Backend, monkeypatch: pytest.MonkeyPatch, uri: str, variables: dict[str, str], reason: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    in_bucket.options = replace(in_bucket.options, index=uri)
+    with pytest.raises(RoamtuiError) as caught:
+        in_bucket.count_written(LIBRARY)
+    assert str(caught.value) == f"The index {uri} cannot be used: {reason}."

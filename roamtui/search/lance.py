@@ -1,24 +1,33 @@
-"""`LanceSearcher`: finds sections of one library in a LanceDB database, ranked by LanceDB."""
+"""`LanceSearcher`: finds sections of one library in a LanceDB database, by its URI, as LanceDB ranks them."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import random
+import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from hashlib import blake2b
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from roamtui.document.layout import Layout
 from roamtui.document.library import Library
+from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import RoamtuiError, UnknownSectionError, UsageError
-from roamtui.search.base import Embedder, EmbedKind, Hit, IndexLostError, Progress, SearchParts
+from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, SearchParts
 from roamtui.search.excerpts import make_snippet
-from roamtui.search.lance.database import TABLE as SUMMARIES
-from roamtui.search.lance.database import Database, delete_rows, load_summaries, quote, retry_conflicts, tidy_table
 from roamtui.search.options import RetrievalOptions, SearchMode
-from roamtui.search.parts import Part, find_parts
+from roamtui.search.parts import Part, divide_parts, find_parts
 from roamtui.search.terms import normalise, query_terms, space_out
-from roamtui.search.vectors import STORED, Chunk, VectorStore, digest_text, embed_missing, make_chunks, normalise_rows
+from roamtui.search.vectors import Chunk, VectorStore, embed_query, embed_texts, make_chunks
 
 if TYPE_CHECKING:  # numpy is an extra
     import numpy as np
@@ -27,6 +36,7 @@ if TYPE_CHECKING:  # numpy is an extra
 _QUERY_LENGTH_MAX = 2_000
 _LIST_NAMES = {SearchMode.KEYWORD: "text", SearchMode.VECTOR: "vector", SearchMode.HYBRID: "hybrid"}
 NAME = "passages"
+SUMMARIES = "summaries"
 _FORMAT = "1"
 """Rises when the same text gives other rows."""
 _BATCH_SECTIONS = 5_000
@@ -84,7 +94,7 @@ class LanceSearcher:
         terms = query_terms(query)
         if limit < 1 or not terms:
             return ()
-        vector = self._embed(query) if passages.has_vectors else None
+        vector = self._embed(query) if passages.vectors is not None else None
         mode = self._options.mode if vector is not None else SearchMode.KEYWORD
         found = passages.find(
             "" if mode is SearchMode.VECTOR else " ".join(terms),
@@ -121,8 +131,8 @@ class LanceSearcher:
                 parts.do_without_vectors(error, options.mode)
             finally:
                 store.close()
-                if store.problem:
-                    parts.say(store.problem)
+                for note in store.notes:
+                    parts.say(note)
         return Passages(database, self._library, chunking, tell=tell)
 
     def _embed(self, query: str) -> NDArray[np.float32] | None:
@@ -130,12 +140,10 @@ class LanceSearcher:
         embedder = self._parts.embedder
         assert embedder is not None
         try:
-            made = embedder.embed([query], kind=EmbedKind.QUERY)
+            return embed_query(query, embedder)
         except RoamtuiError as error:
             self._parts.do_without_vectors(error, self._options.mode)
             return None
-        row: NDArray[np.float32] = normalise_rows(made)[0]
-        return row
 
 
 def _find_rival(found: Sequence[Found], section: Found) -> float:
@@ -188,7 +196,7 @@ class Passages:
         self._database = database
         self._described = replace(library, summaries={**load_summaries(database), **library.summaries})
         self._chunking = chunking
-        self._vectors = vectors
+        self.vectors = vectors
         self._name = NAME if vectors is None else f"{NAME}_{_digest(vectors[0].name)}"
         parts = self._list_parts()
         with database.failing():
@@ -197,11 +205,6 @@ class Passages:
 
     def __len__(self) -> int:
         return len(self.library)
-
-    @property
-    def has_vectors(self) -> bool:
-        """Whether sections can be found by a vector."""
-        return self._vectors is not None
 
     def find(
         self, text: str, vector: NDArray[np.float32] | None, *, limit: int, within: str | None = None
@@ -244,100 +247,87 @@ class Passages:
         found = zip(rows["id"].to_pylist(), scores, text_scores, strict=True)
         return [Found(section_id, score, text_score or 0.0) for section_id, score, text_score in found]
 
-    def _list_parts(self) -> dict[str, Part]:
-        """Return the parts of the library by a digest of all that decides what their rows are."""
+    def _list_parts(self) -> list[Part]:
+        """Return the parts of the library, each with a digest of all that decides what its rows are."""
         library = self._described
-        by_document = find_parts(Layout(library), library.documents, {}, library.summaries)
-        parts = {}
-        for part in (part for parts in by_document.values() for part in parts):
+        parts = []
+        for part in chain.from_iterable(find_parts(Layout(library), library.documents, {}, library.summaries).values()):
             first = part.document.ids[part.first]
-            parts[_digest(_FORMAT, *map(str, self._chunking), part.digest, first, *library.ancestors(first))] = part
+            above = (part.digest, first, *library.ancestors(first))
+            parts.append(replace(part, digest=_digest(_FORMAT, *map(str, self._chunking), *above)))
         return parts
 
-    def _synchronise(self, parts: Mapping[str, Part], tell: Progress | None, progress: Progress | None) -> None:
+    def _synchronise(self, parts: Sequence[Part], tell: Progress | None, progress: Progress | None) -> None:
         """Take out the parts that are not among these, and write those that are missing."""
         missing = self._drop_others(parts)
-        total = sum(len(part) for part in missing.values())
-        chunk_count = sum(len(self._make_chunks(part)) for part in missing.values()) if self._vectors else 0
+        total = sum(map(len, missing))
+        chunk_count = sum(len(self._make_chunks(part)) for part in missing) if self.vectors else 0
         done = embedded = 0
-        for batch in _divide(missing):
+        for batch in divide_parts(missing, _BATCH_SECTIONS):
             if tell is not None:
                 tell(done, total)
-            chunks = {digest: self._make_chunks(part) for digest, part in batch.items()}
-            told = _shift(progress, embedded, chunk_count) if progress is not None else None
-            self._add(batch, chunks, told)
-            done += sum(len(part) for part in batch.values())
-            embedded += sum(map(len, chunks.values()))
+            chunks = [(part, chunk) for part in batch for chunk in self._make_chunks(part)]
+            told = (lambda count, _, before=embedded: progress(before + count, chunk_count)) if progress else None
+            self._add(chunks, told)
+            done += sum(map(len, batch))
+            embedded += len(chunks)
         if tell is not None and total:
             tell(total, total)
         if self._table is not None:
             tidy_table(self._table, self._list_indexes(self._table.count_rows()))
 
-    def _drop_others(self, parts: Mapping[str, Part]) -> dict[str, Part]:
+    def _drop_others(self, parts: Sequence[Part]) -> Sequence[Part]:
         """Take out what is not among these parts, and return those that are missing."""
         if self._table is None:
-            return dict(parts)
+            return parts
         self._table.checkout_latest()
         rows = self._table.search().select(["part", "doc"]).to_arrow()
         others = set(rows["doc"].unique().to_pylist())
-        keys = {part.document.key for part in parts.values()}
+        keys = {part.document.key for part in parts}
         if others and keys and others.isdisjoint(keys):
             example = min(others) or "a single document"
             uri = self._database.uri
             raise UsageError(f"{uri} holds the index of other documents, such as {example}. Name another place.")
         known = set(rows["part"].unique().to_pylist())
-        delete_rows(self._table, "part", known - parts.keys())
-        return {digest: part for digest, part in parts.items() if digest not in known}
+        delete_rows(self._table, "part", known - {part.digest for part in parts})
+        return [part for part in parts if part.digest not in known]
 
     def _make_chunks(self, part: Part) -> list[Chunk]:
         size, overlap = self._chunking
         ids = part.document.ids[part.first : part.end]
         return list(make_chunks(self._described, ids, size=size, overlap=overlap))
 
-    def _add(self, parts: Mapping[str, Part], chunks: Mapping[str, Sequence[Chunk]], tell: Progress | None) -> None:
+    def _add(self, chunks: Sequence[tuple[Part, Chunk]], tell: Progress | None) -> None:
+        if not chunks:
+            return
         arrow = self._database.arrow
         text = arrow.string()
         fields = [("id", text), ("doc", text), ("part", text), ("above", arrow.list_(text)), ("text", text)]
         rows = [
             {
                 "id": chunk.section_id,
-                "doc": parts[digest].document.key,
-                "part": digest,
+                "doc": part.document.key,
+                "part": part.digest,
                 "above": [chunk.section_id, *self.library.ancestors(chunk.section_id)],
                 "text": space_out(normalise(chunk.text)),
             }
-            for digest, some in chunks.items()
-            for chunk in some
+            for part, chunk in chunks
         ]
-        if not rows:
-            return
         added = arrow.Table.from_pylist(rows, schema=arrow.schema(fields))
-        if self._vectors is not None:
-            column = self._embed([chunk.text for some in chunks.values() for chunk in some], self._vectors, tell)
+        if self.vectors is not None:
+            matrix = embed_texts([chunk.text for _, chunk in chunks], *self.vectors, tell)
+            values = arrow.array(matrix.ravel(), type=arrow.float16())
+            column = arrow.FixedSizeListArray.from_arrays(values, matrix.shape[1])
             added = added.append_column("vector", column)
             fields.append(("vector", column.type))
         if self._table is None:
             self._table = self._database.open_table(self._name, fields)
         self._table.add(added)
 
-    def _embed(self, texts: Sequence[str], vectors: tuple[Embedder, VectorStore], tell: Progress | None) -> Any:  # noqa: ANN401 - pyarrow's own
-        """Return the vectors of texts as a column; those that this machine knows are not made again."""
-        import numpy as np  # noqa: PLC0415 - an extra
-
-        embedder, store = vectors
-        digests = [digest_text(text) for text in texts]
-        known = store.load(digests, embedder.name)
-        missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
-        known |= embed_missing(missing, embedder, store, tell)
-        matrix = np.frombuffer(b"".join(known[digest] for digest in digests), dtype=STORED)
-        arrow = self._database.arrow
-        values = arrow.array(matrix, type=arrow.float16())
-        return arrow.FixedSizeListArray.from_arrays(values, len(matrix) // len(texts))
-
     def _list_indexes(self, count: int) -> list[tuple[str, Any]]:
         kinds = self._database.indexes
         words = kinds.FTS(language="English", with_position=False, max_token_length=_TOKEN_LENGTH_MAX)
-        if self._vectors is None or count < _INDEXED_MIN:
+        if self.vectors is None or count < _INDEXED_MIN:
             return [("text", words)]
         partitions = max(1, count // _PARTITION_ROWS)
         vectors = kinds.IvfSq(distance_type="dot", num_partitions=partitions, max_iterations=_ITERATIONS)
@@ -356,18 +346,214 @@ def _digest(*texts: str) -> str:
     return blake2b("\x1f".join(texts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def _shift(tell: Progress, before: int, total: int) -> Callable[[int, int], None]:
-    """Return what tells of one batch as a share of all."""
-    return lambda done, _: tell(before + done, total)
+_SEEN_AFTER = timedelta(seconds=2)
+"""How long what another program wrote may stay unseen."""
+_KEPT_VERSIONS = timedelta(hours=1)
+"""How long an older version of a table is kept, which another program may still be reading."""
+_ASKED_AT_ONCE = 500
+_ATTEMPTS = 8
+"""How often something is tried that another program may have come before."""
+_PAUSE_SECONDS = 0.1
+_UNINDEXED_MIN = 1_000
+_UNINDEXED_SHARE = 0.05
+"""Rows that are not in an index are searched one by one; more than this of them are worth tidying."""
+_REASON_LENGTH = 200
+_KNOWN = (
+    (r"NoSuchBucket", "there is no such bucket"),
+    (r"api_key is required|Failed to get AWS credentials", "no key was found. Set {keys}"),
+    (r"AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|\b40[13]\b", "access was refused. Look at {keys}"),
+    (r"BadScheme", "an AWS_ENDPOINT that begins with http:// needs AWS_ALLOW_HTTP=true"),
+    (r"kind: Connect\b|connect_failures=3", "its host cannot be reached. Look at {places} and at the network"),
+    (r"request_failures=3", "its host answers with errors. Try again later"),
+)
+"""Patterns of an error's text, the first that is found, and what it means."""
+_VARIABLES = {
+    "s3": ("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT, AWS_REGION"),
+    "db": ("LANCEDB_API_KEY", "LANCEDB_HOST_OVERRIDE, LANCEDB_REGION"),
+}
+"""By scheme, where keys and addresses come from."""
+_OTHERS = ("the keys in the environment", "the address")
 
 
-def _divide(parts: Mapping[str, Part]) -> Iterator[dict[str, Part]]:
-    """Yield the parts in batches of about as many sections."""
-    batch: dict[str, Part] = {}
-    for digest, part in parts.items():
-        batch[digest] = part
-        if sum(map(len, batch.values())) >= _BATCH_SECTIONS:
-            yield batch
-            batch = {}
-    if batch:
-        yield batch
+class Database:
+    """Tables by name. May be used from any thread.
+
+    Args:
+        uri: A folder, ``s3://…``, ``gs://…``, ``az://…`` or ``db://…``; credentials come from the environment.
+
+    Raises:
+        UsageError: LanceDB is not installed.
+        IndexLostError: It cannot be opened.
+    """
+
+    def __init__(self, uri: str) -> None:
+        if importlib.util.find_spec("lancedb") is None:
+            raise UsageError('an index by URI needs LanceDB. Install it with: pip install "roamtui[lancedb]"')
+        os.environ.setdefault("LANCEDB_LOG", "error")  # else it writes warnings to the terminal by itself
+        os.environ.setdefault("LANCE_LOG", "error")
+        self.uri = uri if "://" in uri else str(Path(uri).expanduser())
+        import lancedb  # noqa: PLC0415 - an extra
+        import lancedb.index  # noqa: PLC0415 - likewise
+        import lancedb.query  # noqa: PLC0415 - likewise
+        import lancedb.rerankers  # noqa: PLC0415 - likewise
+        import pyarrow as pa  # noqa: PLC0415 - likewise
+
+        self.arrow: Any = pa
+        """pyarrow, in which rows are given and taken."""
+        self.queries: Any = lancedb.query
+        """Classes of queries."""
+        self.indexes: Any = lancedb.index
+        """Classes of indexes."""
+        self.rerankers: Any = lancedb.rerankers
+        """Classes of what fuses the two lists of a hybrid query."""
+        said = (("region", "LANCEDB_REGION"), ("host_override", "LANCEDB_HOST_OVERRIDE"))
+        cloud = {name: os.environ[variable] for name, variable in said if os.environ.get(variable)}
+        with self.failing():
+            self._connection = lancedb.connect(
+                self.uri, read_consistency_interval=_SEEN_AFTER, **(cloud if uri.startswith("db://") else {})
+            )
+
+    def open_table(self, name: str, fields: Iterable[tuple[str, Any]]) -> Any:  # noqa: ANN401 - LanceDB's own
+        """Return a table, made with these columns where it is missing."""
+        schema = self.arrow.schema(list(fields))
+        with self.failing():
+            for attempt in range(_ATTEMPTS):
+                try:
+                    if name in self.list_tables():
+                        return self._connection.open_table(name)
+                    return self._connection.create_table(name, schema=schema, mode="create")
+                except (ValueError, RuntimeError):  # another program may just be making it
+                    if attempt == _ATTEMPTS - 1:
+                        raise
+                    _pause(attempt)
+        raise AssertionError
+
+    def find_table(self, name: str) -> Any | None:  # noqa: ANN401 - LanceDB's own
+        """Return a table, None where there is none, or where another program is just making it."""
+        with self.failing():
+            try:
+                return self._connection.open_table(name) if name in self.list_tables() else None
+            except ValueError as error:
+                if "was not found" not in str(error):
+                    raise
+                return None
+
+    def list_tables(self) -> list[str]:
+        """Return the names of all tables."""
+        with self.failing():
+            names: list[str] = []
+            token = None
+            while True:
+                page = self._connection.list_tables(page_token=token)
+                names += page.tables
+                token = page.page_token
+                if not token:
+                    return names
+
+    def drop_table(self, name: str) -> None:
+        """Delete a table that is there."""
+        with self.failing():
+            self._connection.drop_table(name)
+
+    def measure(self) -> int | None:
+        """Return the bytes that the database takes on disk, None where it is no folder."""
+        folder = Path(self.uri)
+        if "://" in self.uri or not folder.is_dir():
+            return None
+        return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+    @contextmanager
+    def failing(self) -> Iterator[None]:
+        """Turn LanceDB's errors into one of ours that names the database."""
+        try:
+            yield
+        except (RuntimeError, OSError, ValueError, KeyError, TypeError) as error:
+            reason = explain_failure(error, self.uri)
+            shown = shorten(plain_line(self.uri), 80)
+            raise IndexLostError(f"The index {shown} cannot be used: {reason}.", is_damaged=False) from error
+
+
+def explain_failure(error: Exception, uri: str) -> str:
+    """Return why something of LanceDB's failed, without a full stop."""
+    text = str(error)
+    keys, places = _VARIABLES.get(uri.partition("://")[0], _OTHERS)
+    for pattern, meaning in _KNOWN if "://" in uri else ():
+        if re.search(pattern, text):
+            return meaning.format(keys=keys, places=places)
+    return shorten(plain_line(text.partition(", /")[0]), _REASON_LENGTH) or type(error).__name__
+
+
+def retry_conflicts(write: Callable[[], None]) -> None:
+    """Write something that may be written again, and do so while other programs are writing at the same time."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            return write()
+        except RuntimeError as error:
+            if "conflict" not in str(error) or attempt == _ATTEMPTS - 1:
+                raise
+            _pause(attempt)
+    return None
+
+
+def _pause(attempt: int) -> None:
+    """Wait a little, the longer the more often; never as long as another program that began at the same time."""
+    time.sleep(_PAUSE_SECONDS * (attempt + 1) * (0.5 + random.random()))  # noqa: S311 - no secret
+
+
+def delete_rows(table: Any, column: str, values: Iterable[str]) -> None:  # noqa: ANN401 - LanceDB's own
+    """Delete the rows that have one of these values, which are digests or ids, in a column."""
+    some = list(values)
+    for start in range(0, len(some), _ASKED_AT_ONCE):
+        table.delete(f"{column} IN ({quote(some[start : start + _ASKED_AT_ONCE])})")
+
+
+def quote(values: Iterable[str]) -> str:
+    """Return texts as SQL has them, joined by commas."""
+    return ", ".join("'" + value.replace("'", "''") + "'" for value in values)
+
+
+def tidy_table(table: Any, indexes: Iterable[tuple[str, Any]]) -> None:  # noqa: ANN401 - LanceDB's own
+    """Make the indexes that are missing, and bring them up to date where much is not in them."""
+    count = table.count_rows()
+    if not count:
+        return
+    made = {index.columns[0]: index.name for index in table.list_indices()}
+    is_behind = False
+    for column, config in indexes:
+        if column not in made:
+            table.create_index(column, config=config)
+        else:
+            stats = table.index_stats(made[column])
+            is_behind |= stats is not None and stats.num_unindexed_rows > max(_UNINDEXED_MIN, _UNINDEXED_SHARE * count)
+    if is_behind:
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # the cloud tidies by itself, and says so
+            table.optimize(cleanup_older_than=_KEPT_VERSIONS)
+
+
+def load_summaries(database: Database) -> dict[str, str]:
+    """Return all summaries by the digest of what they are of."""
+    with database.failing():
+        table = database.find_table(SUMMARIES)
+        if table is None:
+            return {}
+        rows = table.search().select(["digest", "text"]).to_arrow()
+        return dict(zip(rows["digest"].to_pylist(), rows["text"].to_pylist(), strict=True))
+
+
+def save_summaries(database: Database, summaries: Mapping[str, str]) -> None:
+    """Add summaries by the digest of what they are of; those that are there already are not written again."""
+    kept = load_summaries(database)
+    new = {digest: text for digest, text in summaries.items() if kept.get(digest) != text}
+    if not new:
+        return
+    arrow = database.arrow
+    fields = [("digest", arrow.string()), ("text", arrow.string())]
+    table = database.open_table(SUMMARIES, fields)
+    rows = [{"digest": digest, "text": text} for digest, text in new.items()]
+
+    def replace_rows() -> None:
+        delete_rows(table, "digest", new)
+        table.add(arrow.Table.from_pylist(rows, schema=arrow.schema(fields)))
+
+    with database.failing():
+        retry_conflicts(replace_rows)

@@ -1,1 +1,0 @@
-"""LanceDB as a place for indexes: a folder, object storage or its cloud. Nothing else imports LanceDB."""
