@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from roamtui.models.base import Model
     from roamtui.sources.convert.conversion import PageReport
     from roamtui.tui.context import AppContext, FirstContext, TuiOptions  # Textual is imported for the app alone
-    from roamtui.tui.start.offers import StartOffer
+    from roamtui.tui.screens.open_document import StartOffer
 
 _OFFLINE = "offline"
 _QUICK_BYTES = 1_000_000
@@ -184,7 +184,7 @@ def _takes_long(sources: tuple[str, ...]) -> bool:
 def _list_offers() -> tuple[tuple[StartOffer, ...], str]:
     from roamtui.app import open_store
     from roamtui.errors import StoreError
-    from roamtui.tui.start.offers import list_offers
+    from roamtui.tui.screens.open_document import list_offers
 
     problems: list[str] = []
     store = open_store(problems.append)

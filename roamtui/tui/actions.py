@@ -1,13 +1,20 @@
 """The one table of what a person can do by key.
 
 Key bindings, the command palette, the help screen, the hints at the bottom and the key list of the README are all
-made from it. An action `tree.read` is the method `action_read` of the widget that owns the scope `tree`.
+made from it. An action `tree.read` is the method `action_read` of the widget that owns the scope `tree`, unless its row
+names another one. `Keys` are the actions with what a person rebound.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from textual.binding import Binding, BindingType
+from textual.keys import KEY_NAME_REPLACEMENTS, key_to_character
+from textual.keys import Keys as TerminalKeys
 
 
 class Scope(StrEnum):
@@ -42,6 +49,10 @@ SCREEN_SCOPES = frozenset({Scope.FIND, Scope.NOTES, Scope.START})
 """Screens of their own, where the keys of other places do not work, so that theirs may be the same."""
 
 
+SHARED = ("global.help", "global.choose_theme", "global.palette")
+"""What of everywhere works where a document is opened too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
     """Something that a person can do."""
@@ -54,6 +65,8 @@ class Action:
     """One or two words, for hints and the command palette; none for what is not hinted at on a screen of its own."""
     help: str
     """One sentence."""
+    does: str
+    """What Textual runs for it: a method of the widget that owns its scope, or of `screen` or `app`."""
     is_hinted: bool = False
     """Whether the line at the bottom shows it."""
     in_palette: bool = True
@@ -66,138 +79,151 @@ class Action:
         """Where its keys work."""
         return Scope(self.id.partition(".")[0])
 
-    @property
-    def method(self) -> str:
-        """Name of the method that does it, without `action_`."""
-        return self.id.partition(".")[2]
+
+def _act(action_id: str, keys: str, label: str, sentence: str, does: str = "", **flags: bool) -> Action:
+    """Return an action that is done by the method of its own name unless said otherwise."""
+    return Action(action_id, tuple(keys.split()), label, sentence, does or action_id.partition(".")[2], **flags)
 
 
-def _move(action_id: str, keys: str, label: str, sentence: str) -> Action:
-    return Action(action_id, tuple(keys.split()), label, sentence, in_palette=False)
+def _hint(action_id: str, keys: str, label: str, sentence: str, does: str = "") -> Action:
+    return _act(action_id, keys, label, sentence, does, is_hinted=True)
 
 
-def _step(action_id: str, key: str, label: str, sentence: str) -> Action:
+def _move(action_id: str, keys: str, label: str, sentence: str, does: str = "") -> Action:
+    return _act(action_id, keys, label, sentence, does, in_palette=False)
+
+
+def _step(action_id: str, keys: str, label: str, sentence: str, does: str = "") -> Action:
     """Return an action that changes the focus: it goes first, so that keys typed quickly after it find the new one."""
-    return Action(action_id, (key,), label, sentence, in_palette=False, is_priority=True)
+    return _act(action_id, keys, label, sentence, does, in_palette=False, is_priority=True)
 
 
 ACTIONS: tuple[Action, ...] = (
-    _step("global.next_pane", "tab", "Next pane", "Go to the next pane."),
-    _step("global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane."),
-    Action("global.go_tree", ("1",), "Outline", "Go to the outline; in the question box, while it is empty."),
-    Action("global.go_chat", ("2",), "Question", "Go to the question box."),
-    Action("global.go_reader", ("3",), "Reader", "Go to the reader; in the question box, while it is empty."),
+    _step("global.next_pane", "tab", "Next pane", "Go to the next pane.", "step_pane(1)"),
+    _step("global.previous_pane", "shift+tab", "Previous pane", "Go to the previous pane.", "step_pane(-1)"),
+    _act("global.go_tree", "1", "Outline", "Go to the outline; in the question box, while it is empty."),
+    _act("global.go_chat", "2", "Question", "Go to the question box."),
+    _act("global.go_reader", "3", "Reader", "Go to the reader; in the question box, while it is empty."),
     _step("global.step_out", "escape", "Step out", "Go one step back: close a field, a list or a pane."),
-    Action(
+    _act(
         "global.copy_or_cancel",
-        ("ctrl+c",),
+        "ctrl+c",
         "Copy or stop",
         "Copy the selected text; without one, stop the answer that is under way.",
         is_priority=True,
     ),
-    Action(
-        "global.palette", ("ctrl+p",), "Commands", "Find a command by its name or by what it does.", in_palette=False
+    _move(
+        "global.palette", "ctrl+p", "Commands", "Find a command by its name or by what it does.", "app.command_palette"
     ),
-    Action("global.choose_theme", ("f3",), "Theme", "Choose the colours; they change as you look."),
-    Action("global.choose_model", ("f2",), "Model", "Choose the model that answers."),
-    Action("global.conversations", ("f4",), "Conversations", "List, resume, rename, delete or export conversations."),
-    Action("global.notes", ("B",), "Notes", "List what you keep of this document: go there, change, delete, export."),
-    Action("global.new_conversation", ("ctrl+n",), "New conversation", "Begin a new conversation; this one is kept."),
-    Action("global.open_document", ("ctrl+o",), "Open", "Open another document beside this one, or turn to one."),
-    Action("global.next_document", ("ctrl+t",), "Next document", "Turn to the next of the documents that are open."),
-    Action("global.close_document", ("f12",), "Close document", "Close this document; its conversation is kept."),
-    Action(
+    _act("global.choose_theme", "f3", "Theme", "Choose the colours; they change as you look.", "app.choose_theme"),
+    _act("global.choose_model", "f2", "Model", "Choose the model that answers."),
+    _act("global.conversations", "f4", "Conversations", "List, resume, rename, delete or export conversations."),
+    _act("global.notes", "B", "Notes", "List what you keep of this document: go there, change, delete, export."),
+    _act("global.new_conversation", "ctrl+n", "New conversation", "Begin a new conversation; this one is kept."),
+    _act(
+        "global.open_document",
+        "ctrl+o",
+        "Open",
+        "Open another document beside this one, or turn to one.",
+        "app.open_document",
+    ),
+    _act(
+        "global.next_document",
+        "ctrl+t",
+        "Next document",
+        "Turn to the next of the documents that are open.",
+        "app.turn_to(0)",
+    ),
+    _act(
+        "global.close_document",
+        "f12",
+        "Close document",
+        "Close this document; its conversation is kept.",
+        "app.close_document",
+    ),
+    _act(
         "global.find",
-        ("ctrl+f",),
+        "ctrl+f",
         "Find",
         "Find titles, words in the text and, where search has vectors, meaning: the best of each first.",
+        "find('All')",
         is_priority=True,
     ),
-    Action("global.go_page", ("ctrl+g",), "Go to page", "Go to a page of a document that has pages, such as a PDF."),
-    Action("global.follow", ("f8",), "Follow", "Have the reader follow the cursor, and what the model opens."),
-    Action("global.reload", ("f5",), "Reload", "Read the document again as it is on disk; what is open stays open."),
-    Action("global.propose", ("f9",), "Questions", "Have the model propose questions to ask; it costs one request."),
-    Action("global.suspend", ("ctrl+z",), "Background", "Put roamtui into the background; `fg` brings it back."),
-    Action("global.marks", ("m",), "Marks", "Show what the signs of outline and answers mean."),
-    Action("global.help", ("f1", "?"), "Help", "Show all keys; `/` there finds one.", is_hinted=True),
-    Action("global.quit", ("ctrl+q",), "Quit", "Leave roamtui.", is_hinted=True, is_priority=True),
-    Action(
-        "input.send",
-        ("enter",),
-        "send",
-        "Ask the question.",
-        is_hinted=True,
-        in_palette=False,
-        is_priority=True,
-    ),
-    Action(
+    _act("global.go_page", "ctrl+g", "Go to page", "Go to a page of a document that has pages, such as a PDF."),
+    _act("global.follow", "f8", "Follow", "Have the reader follow the cursor, and what the model opens."),
+    _act("global.reload", "f5", "Reload", "Read the document again as it is on disk; what is open stays open."),
+    _act("global.propose", "f9", "Questions", "Have the model propose questions to ask; it costs one request."),
+    _act("global.suspend", "ctrl+z", "Background", "Put roamtui into the background; `fg` brings it back."),
+    _act("global.marks", "m", "Marks", "Show what the signs of outline and answers mean.", "app.marks"),
+    _hint("global.help", "f1 ?", "Help", "Show all keys; `/` there finds one.", "app.help"),
+    _act("global.quit", "ctrl+q", "Quit", "Leave roamtui.", "app.quit", is_hinted=True, is_priority=True),
+    _act("input.send", "enter", "send", "Ask the question.", is_hinted=True, in_palette=False, is_priority=True),
+    _act(
         "input.insert_line",
-        ("shift+enter", "ctrl+j"),
+        "shift+enter ctrl+j",
         "new line",
         "Begin a new line.",
         is_hinted=True,
         in_palette=False,
         is_priority=True,
     ),
-    Action(
-        "input.history_previous",
-        ("up",),
-        "earlier question",
-        "In the first line: bring back an earlier question.",
-        in_palette=False,
-        is_priority=True,
-    ),
-    Action(
-        "input.history_next",
-        ("down",),
-        "later question",
-        "In the last line: go forward to a later question.",
-        in_palette=False,
-        is_priority=True,
-    ),
-    _step("input.page_up", "pageup", "page up", "Scroll what stands above the box up by a page."),
-    _step("input.page_down", "pagedown", "page down", "Scroll what stands above the box down by a page."),
-    _move("tree.cursor_down", "j down", "down", "Move to the next line."),
-    _move("tree.cursor_up", "k up", "up", "Move to the previous line."),
-    _move("tree.page_down", "pagedown ctrl+d", "page down", "Move down by a page."),
-    _move("tree.page_up", "pageup ctrl+u", "page up", "Move up by a page."),
+    _step("input.history_previous", "up", "earlier question", "In the first line: bring back an earlier question."),
+    _step("input.history_next", "down", "later question", "In the last line: go forward to a later question."),
+    _step("input.page_up", "pageup", "page up", "Scroll what stands above the box up by a page.", "page(-1)"),
+    _step("input.page_down", "pagedown", "page down", "Scroll what stands above the box down by a page.", "page(1)"),
+    _move("tree.cursor_down", "j down", "down", "Move to the next line.", "move(1)"),
+    _move("tree.cursor_up", "k up", "up", "Move to the previous line.", "move(-1)"),
+    _move("tree.page_down", "pagedown ctrl+d", "page down", "Move down by a page.", "page(1)"),
+    _move("tree.page_up", "pageup ctrl+u", "page up", "Move up by a page.", "page(-1)"),
     _move("tree.first", "g home", "first", "Move to the first line."),
     _move("tree.last", "G end", "last", "Move to the last line."),
     _move("tree.out", "h left", "out", "Fold the section; if it is folded, move to the one above it."),
     _move("tree.into", "l right", "into", "Unfold the section; if it is unfolded, move to its first child."),
-    Action("tree.fold", ("space",), "fold", "Show or hide what is below the section.", is_hinted=True),
-    Action("tree.read", ("enter",), "read", "Read the section; the cursor stays. It costs nothing.", is_hinted=True),
-    Action(
+    _hint("tree.fold", "space", "fold", "Show or hide what is below the section."),
+    _hint("tree.read", "enter", "read", "Read the section; the cursor stays. It costs nothing."),
+    _hint(
         "tree.open",
-        ("a",),
+        "a",
         "open",
         "Open the section for the conversation: the model gets its text with your next question.",
-        is_hinted=True,
+        "screen.send('open')",
     ),
-    Action("tree.close", ("x",), "close", "Close the section: the model forgets its text.", is_hinted=True),
-    Action("tree.pin", ("p",), "pin", "Keep the section open whatever happens, or let go of it.", is_hinted=True),
-    Action("tree.ask", ("i",), "ask about", "Ask about this section alone."),
-    Action("tree.keep", ("b",), "keep", "Keep this section among your notes, with words of your own."),
-    Action("tree.unfold_all", ("E",), "unfold all", "Unfold everything below the section."),
-    Action("tree.fold_all", ("C",), "fold all", "Fold everything below the section."),
-    Action("tree.close_agent", ("z",), "tidy up", "Close and fold all that the model opened and you did not pin."),
-    Action("tree.undo", ("u",), "undo", "Take back what was last opened, closed or pinned, by whomever."),
-    Action("tree.redo", ("U",), "redo", "Do again what was taken back last."),
-    Action("tree.last_opened", (".",), "cited", "Go to what the last answer cites, else to what was opened last."),
-    Action("tree.next_open", ("}",), "next open", "Go to the next open section."),
-    Action("tree.previous_open", ("{",), "previous open", "Go to the previous open section."),
-    Action("tree.wider", (">",), "wider outline", "Make the outline wider; its edge can be dragged too."),
-    Action("tree.narrower", ("<",), "narrower outline", "Make the outline narrower."),
-    Action("tree.filter", ("s",), "titles", "Find titles by a few letters.", is_hinted=True),
-    Action("tree.search", ("/",), "search", "Find words in the text of all that is open here.", is_hinted=True),
-    Action("tree.find", ("f",), "find", "Find titles, text and meaning at once."),
-    Action("tree.next_hit", ("n",), "next match", "Go to the next match of what was searched for."),
-    Action("tree.previous_hit", ("N",), "previous match", "Go to the previous match of it."),
+    _hint("tree.close", "x", "close", "Close the section: the model forgets its text.", "screen.send('close')"),
+    _hint("tree.pin", "p", "pin", "Keep the section open whatever happens, or let go of it.", "screen.send('pin')"),
+    _act("tree.ask", "i", "ask about", "Ask about this section alone.", "screen.ask_about"),
+    _act("tree.keep", "b", "keep", "Keep this section among your notes, with words of your own.", "screen.keep"),
+    _act("tree.unfold_all", "E", "unfold all", "Unfold everything below the section.", "screen.send('unfold_all')"),
+    _act("tree.fold_all", "C", "fold all", "Fold everything below the section.", "screen.send('fold_all')"),
+    _act(
+        "tree.close_agent",
+        "z",
+        "tidy up",
+        "Close and fold all that the model opened and you did not pin.",
+        "screen.send('close_agent')",
+    ),
+    _act(
+        "tree.undo",
+        "u",
+        "undo",
+        "Take back what was last opened, closed or pinned, by whomever.",
+        "screen.send('undo')",
+    ),
+    _act("tree.redo", "U", "redo", "Do again what was taken back last.", "screen.send('redo')"),
+    _act("tree.last_opened", ".", "cited", "Go to what the last answer cites, else to what was opened last."),
+    _act("tree.next_open", "}", "next open", "Go to the next open section.", "go_open(1)"),
+    _act("tree.previous_open", "{", "previous open", "Go to the previous open section.", "go_open(-1)"),
+    _act("tree.wider", ">", "wider outline", "Make the outline wider; its edge can be dragged too.", "widen(4)"),
+    _act("tree.narrower", "<", "narrower outline", "Make the outline narrower.", "widen(-4)"),
+    _hint("tree.filter", "s", "titles", "Find titles by a few letters.", "screen.find('Titles')"),
+    _hint("tree.search", "/", "search", "Find words in the text of all that is open here.", "screen.find('Text')"),
+    _act("tree.find", "f", "find", "Find titles, text and meaning at once.", "screen.find('All')"),
+    _act("tree.next_hit", "n", "next match", "Go to the next match of what was searched for.", "screen.step_match(1)"),
+    _act("tree.previous_hit", "N", "previous match", "Go to the previous match of it.", "screen.step_match(-1)"),
     _move("chat.next_target", "j down", "next", "Select the next section that the conversation names."),
     _move("chat.previous_target", "k up", "previous", "Select the previous one."),
-    Action(
+    _act(
         "chat.show_target",
-        ("enter",),
+        "enter",
         "show",
         "Show the selected section in outline and reader, its quote marked.",
         is_hinted=True,
@@ -207,57 +233,61 @@ ACTIONS: tuple[Action, ...] = (
     _move("chat.page_up", "pageup ctrl+u", "page up", "Scroll up by a page."),
     _move("chat.first", "g home", "top", "Go to the beginning of the conversation."),
     _move("chat.last", "G end", "end", "Go to its end."),
-    Action("chat.retry", ("r",), "ask again", "Go back to before the last question and ask it again.", is_hinted=True),
-    Action("chat.open_unread", ("o",), "open and ask", "Open what search found and nobody opened, and ask again."),
-    Action(
-        "chat.edit",
-        ("e",),
-        "edit question",
-        "Change the last question; sending it takes the old one's place.",
-        is_hinted=True,
-    ),
-    Action(
+    _hint("chat.retry", "r", "ask again", "Go back to before the last question and ask it again."),
+    _act("chat.open_unread", "o", "open and ask", "Open what search found and nobody opened, and ask again."),
+    _hint("chat.edit", "e", "edit question", "Change the last question; sending it takes the old one's place."),
+    _act(
         "chat.fork",
-        ("f",),
+        "f",
         "branch off",
         "Begin a new conversation from before the selected or last question; this one is kept.",
     ),
-    Action("chat.keep", ("b",), "keep", "Keep the selected quote among your notes."),
-    Action("chat.copy", ("y",), "copy answer", "Copy the last answer with its sources.", is_hinted=True),
-    _move("reader.scroll_down", "j down", "down", "Scroll down."),
-    _move("reader.scroll_up", "k up", "up", "Scroll up."),
-    _move("reader.page_down", "pagedown space ctrl+d", "page down", "Scroll down by a page."),
-    _move("reader.page_up", "pageup ctrl+u", "page up", "Scroll up by a page."),
-    Action("reader.next_section", ("]",), "next section", "Read the next section.", is_hinted=True, in_palette=False),
-    Action("reader.previous_section", ("[",), "before", "Read the section before.", is_hinted=True, in_palette=False),
+    _act("chat.keep", "b", "keep", "Keep the selected quote among your notes."),
+    _hint("chat.copy", "y", "copy answer", "Copy the last answer with its sources."),
+    _move("reader.scroll_down", "j down", "down", "Scroll down.", "scroll(1)"),
+    _move("reader.scroll_up", "k up", "up", "Scroll up.", "scroll(-1)"),
+    _move("reader.page_down", "pagedown space ctrl+d", "page down", "Scroll down by a page.", "page(1)"),
+    _move("reader.page_up", "pageup ctrl+u", "page up", "Scroll up by a page.", "page(-1)"),
+    _act(
+        "reader.next_section",
+        "]",
+        "next section",
+        "Read the next section.",
+        "screen.step_section(1)",
+        is_hinted=True,
+        in_palette=False,
+    ),
+    _act(
+        "reader.previous_section",
+        "[",
+        "before",
+        "Read the section before.",
+        "screen.step_section(-1)",
+        is_hinted=True,
+        in_palette=False,
+    ),
     _move("reader.top", "g home", "top", "Go to the beginning of the document."),
     _move("reader.bottom", "G end", "end", "Go to its end."),
-    _move("reader.scroll_right", "right >", "right", "Scroll to the right, in wide tables and code."),
-    _move("reader.scroll_left", "left <", "left", "Scroll to the left."),
-    Action("reader.search", ("/",), "search", "Find words in the text, from here on.", is_hinted=True),
-    Action("reader.next_match", ("n",), "next match", "Go to the next match."),
-    Action("reader.previous_match", ("N",), "previous match", "Go to the previous match."),
-    Action("reader.next_link", ("l",), "next link", "Select the next link."),
-    Action("reader.previous_link", ("h",), "previous link", "Select the previous link."),
-    Action(
-        "reader.follow",
-        ("o", "enter"),
-        "follow link",
-        "Follow the selected link; fold at a summary.",
-        is_hinted=True,
+    _move(
+        "reader.scroll_right", "right >", "right", "Scroll to the right, in wide tables and code.", "scroll_sideways(8)"
     ),
-    Action("reader.back", ("backspace",), "back", "Go back to what you read before.", is_hinted=True),
-    Action("reader.open", ("a",), "open", "Open the section for the conversation.", is_hinted=True),
-    Action("reader.close", ("x",), "close", "Close the section."),
-    Action("reader.pin", ("p",), "pin", "Pin the section, or let go of it."),
-    Action("reader.ask", ("i",), "ask about", "Ask about the selected words, or this section alone."),
-    Action("reader.keep", ("b",), "keep", "Keep the selected or marked words, or the section.", is_hinted=True),
-    Action("reader.copy", ("y",), "copy", "Copy the selection, or the whole section.", is_hinted=True),
-    Action(
-        "reader.raw", ("r",), "raw", "Show the text exactly as it stands in the file, or formatted.", is_hinted=True
-    ),
-    Action("reader.wrap", ("w",), "wrap", "Wrap long lines, or let them run.", is_hinted=True),
-    Action("reader.edit", ("e",), "edit", "Open the file in $EDITOR at this section.", is_hinted=True),
+    _move("reader.scroll_left", "left <", "left", "Scroll to the left.", "scroll_sideways(-8)"),
+    _hint("reader.search", "/", "search", "Find words in the text, from here on.", "screen.find('Text')"),
+    _act("reader.next_match", "n", "next match", "Go to the next match.", "screen.step_match(1)"),
+    _act("reader.previous_match", "N", "previous match", "Go to the previous match.", "screen.step_match(-1)"),
+    _act("reader.next_link", "l", "next link", "Select the next link.", "step_link(1)"),
+    _act("reader.previous_link", "h", "previous link", "Select the previous link.", "step_link(-1)"),
+    _hint("reader.follow", "o enter", "follow link", "Follow the selected link; fold at a summary."),
+    _hint("reader.back", "backspace", "back", "Go back to what you read before.", "screen.back"),
+    _hint("reader.open", "a", "open", "Open the section for the conversation.", "screen.send('open')"),
+    _act("reader.close", "x", "close", "Close the section.", "screen.send('close')"),
+    _act("reader.pin", "p", "pin", "Pin the section, or let go of it.", "screen.send('pin')"),
+    _act("reader.ask", "i", "ask about", "Ask about the selected words, or this section alone.", "screen.ask_about"),
+    _hint("reader.keep", "b", "keep", "Keep the selected or marked words, or the section.", "screen.keep"),
+    _hint("reader.copy", "y", "copy", "Copy the selection, or the whole section."),
+    _hint("reader.raw", "r", "raw", "Show the text exactly as it stands in the file, or formatted."),
+    _hint("reader.wrap", "w", "wrap", "Wrap long lines, or let them run."),
+    _hint("reader.edit", "e", "edit", "Open the file in $EDITOR at this section.", "screen.edit"),
     _move("conversations.resume", "enter", "resume", "Go on with the conversation."),
     _move("conversations.create", "n", "new", "Begin a new conversation."),
     _move("conversations.search", "/", "search", "Search titles, questions and answers."),
@@ -270,18 +300,18 @@ ACTIONS: tuple[Action, ...] = (
     _step("find.next_hit", "down", "list", "Select the next section; from the field, go to the list."),
     _move("find.open", "a", "open there", "Open the section for the conversation, from the list."),
     _step("find.previous_hit", "up", "", "Select the previous section; from the first, go to the field."),
-    _step("find.next_kind", "tab", "narrow", "List only titles, text or meaning, then all again."),
-    _step("find.previous_kind", "shift+tab", "", "The same the other way round."),
-    _step("find.page_down", "pagedown", "scroll", "Scroll the section that is shown down."),
-    _step("find.page_up", "pageup", "", "Scroll it up."),
+    _step("find.next_kind", "tab", "narrow", "List only titles, text or meaning, then all again.", "step_kind(1)"),
+    _step("find.previous_kind", "shift+tab", "", "The same the other way round.", "step_kind(-1)"),
+    _step("find.page_down", "pagedown", "scroll", "Scroll the section that is shown down.", "page(1)"),
+    _step("find.page_up", "pageup", "", "Scroll it up.", "page(-1)"),
     _move("notes.go", "enter", "go there", "Read the place, the words that you kept marked."),
     _move("notes.edit", "e", "your words", "Change your own words."),
     _move("notes.delete", "x delete", "delete", "Delete the note when the list is left."),
     _move("notes.undo", "u", "undo", "Bring back what was deleted last."),
     _move("notes.export", "w", "export", "Write all notes into a Markdown file."),
     _move("start.open", "enter", "open", "Open what is typed or chosen."),
-    _move("start.next", "down", "next", "Select the next one."),
-    _move("start.previous", "up", "previous", "Select the previous one."),
+    _move("start.next", "down", "next", "Select the next one.", "step(1)"),
+    _move("start.previous", "up", "previous", "Select the previous one.", "step(-1)"),
     _step("start.complete", "tab", "complete", "Complete the path, or take the chosen one into the box."),
     _move("start.leave", "escape", "close", "Stop opening, empty the box, or close."),
 )
@@ -312,3 +342,119 @@ _KEY_NAMES = {
 def show_key(key: str) -> str:
     """Return a key as it is written on the screen."""
     return _KEY_NAMES.get(key, key)
+
+
+_NO_KEY = "unbound"
+"""No terminal sends such a key; an action without any key is bound to it."""
+_TELLING_TERMINALS = (
+    frozenset({"ghostty", "iterm.app", "kitty", "rio"}),
+    frozenset({"xterm-kitty", "xterm-ghostty", "foot", "foot-extra", "alacritty", "rio"}),
+)
+"""By their names in TERM_PROGRAM and TERM: those that speak kitty's protocol for keys unasked or when asked."""
+_RENAMED = {"find.change_side": "find.next_kind"}
+"""Actions by the names that they had, which stand in some people's settings."""
+_MODIFIERS = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
+_NAMED_KEYS = frozenset(key.value.rpartition("+")[2] for key in TerminalKeys) | set(KEY_NAME_REPLACEMENTS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The actions with the keys that they have now."""
+
+    actions: tuple[Action, ...]
+    problems: tuple[str, ...] = ()
+    """What could not be rebound, or lost its key, one sentence each."""
+
+    def within(self, scope: Scope) -> Iterator[Action]:
+        """Yield the actions of a scope."""
+        return (action for action in self.actions if action.scope is scope)
+
+    @property
+    def keymap(self) -> dict[str, str]:
+        """The keys of actions that do not have their own, as Textual takes them."""
+        defaults = {action.id: set(action.keys) for action in ACTIONS}
+        changed = (action for action in self.actions if set(action.keys) != defaults[action.id])
+        return {action.id: ",".join(action.keys) or _NO_KEY for action in changed}
+
+    def show_first(self, action_id: str) -> str:
+        """Return the first key of an action as it is written on the screen, a dash where it has none."""
+        action = next(action for action in self.actions if action.id == action_id)
+        return show_key(action.keys[0]) if action.keys else "–"
+
+
+def can_send_shift_enter(environ: Mapping[str, str]) -> bool:
+    """Return whether the terminal is known to tell `shift+enter` from `enter`."""
+    if "web_driver" in environ.get("TEXTUAL_DRIVER", "") or environ.get("TMUX") or environ.get("STY"):
+        return False
+    named = (environ.get("TERM_PROGRAM", ""), environ.get("TERM", ""))
+    return any(name.casefold() in known for name, known in zip(named, _TELLING_TERMINALS, strict=True))
+
+
+def bind(scope: Scope, *, only: Container[str] | None = None) -> list[BindingType]:
+    """Return the bindings of the widget that owns a scope, with the keys of the table; the app's keymap changes them.
+
+    Args:
+        scope: Where they work.
+        only: The ids of the actions to bind, None for all of the scope.
+    """
+    return [
+        Binding(
+            ",".join(action.keys),
+            action.does,
+            action.label,
+            show=False,
+            priority=action.is_priority,
+            tooltip=action.help,
+            id=action.id,
+        )
+        for action in ACTIONS
+        if action.scope is scope and (only is None or action.id in only)
+    ]
+
+
+def build_keys(overrides: Mapping[str, tuple[str, ...]] | None = None) -> Keys:
+    """Return the table of actions with a person's own keys.
+
+    Args:
+        overrides: Keys by action id. A key that another action of the same scope had goes to the new one, and that
+            is told.
+    """
+    actions = {action.id: action for action in ACTIONS}
+    problems = []
+    if not can_send_shift_enter(os.environ):
+        new_line = actions["input.insert_line"]
+        actions[new_line.id] = replace(new_line, keys=new_line.keys[::-1])  # the one that works is the one to show
+    for named, keys in (overrides or {}).items():
+        action_id = _RENAMED.get(named, named)
+        action = actions.get(action_id)
+        if action is None:
+            problems.append(f'There is no action "{action_id}" to bind a key to. Help (f1) lists the ids.')
+            continue
+        if unfit := [key for key in keys if not _is_key(key)]:
+            problems.append(f'"{action_id}" stays as it was: there is no key {_join(set(unfit))}.')
+            continue
+        if action.scope is Scope.INPUT and (typed := [key for key in keys if len(key) == 1]):
+            problems.append(f'"{action_id}" stays as it was: {_join(set(typed))} is typed into the question box.')
+            continue
+        for other in tuple(actions.values()):
+            lost = set(other.keys) & set(keys)
+            if other.id != action_id and lost and _can_clash(other.scope, action.scope):
+                actions[other.id] = replace(other, keys=tuple(k for k in other.keys if k not in lost))
+                problems.append(f'"{action_id}" takes {_join(lost)} away from "{other.id}".')
+        actions[action_id] = replace(action, keys=keys)
+    return Keys(tuple(actions.values()), tuple(problems))
+
+
+def _is_key(key: str) -> bool:
+    """Return whether a terminal can send such a key: one character, or a name, with modifiers before it."""
+    *modifiers, name = key.split("+") if len(key) > 1 else [key]
+    is_name = len(name) == 1 or name in _NAMED_KEYS or key_to_character(name) is not None
+    return is_name and set(modifiers) <= _MODIFIERS
+
+
+def _can_clash(one: Scope, other: Scope) -> bool:
+    return one is other or (Scope.GLOBAL in (one, other) and not SCREEN_SCOPES & {one, other})
+
+
+def _join(keys: set[str]) -> str:
+    return ", ".join(f'"{key}"' for key in sorted(keys))

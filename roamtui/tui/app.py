@@ -22,18 +22,16 @@ from typing_extensions import override
 from roamtui.document.plain import plain_line, plain_text, strip_anchor
 from roamtui.errors import RoamtuiError
 from roamtui.locations import find_resource_dir
-from roamtui.tui.actions import SCOPE_TITLES, Action, Scope, show_key
-from roamtui.tui.commands import DocumentDone, DocumentTurnWanted, DocumentWanted, ModelDone
+from roamtui.tui.actions import SCOPE_TITLES, SHARED, Action, Scope, bind, build_keys, show_key
+from roamtui.tui.commands import DocumentWanted, ModelDone
 from roamtui.tui.context import AppContext, FirstContext, Opening, TuiOptions
 from roamtui.tui.key_order import KeyOrder
-from roamtui.tui.keys import bind, build_keys
 from roamtui.tui.themes import DEFAULT_THEME, derive_defaults, load_themes
 
 if TYPE_CHECKING:
     from roamtui.models.base import Model
     from roamtui.tui.screens.main import MainScreen
-    from roamtui.tui.start.offers import StartOffer
-    from roamtui.tui.start.open_screen import Chosen
+    from roamtui.tui.screens.open_document import Chosen, StartOffer
 
 _USED_MOST = (
     "global.new_conversation",
@@ -130,14 +128,8 @@ class RoamApp(App[None], inherit_bindings=False):
         self._typed_at = 0.0
         self._make_screen(first)
 
-    def _make_mode(self, first: FirstContext | None) -> str:
-        """Return another mode, for a document or for none."""
-        mode = self._make_screen(first)
-        self.add_mode(mode, lambda: self.documents.get(mode) or Screen())
-        return mode
-
     def _make_screen(self, first: FirstContext | None) -> str:
-        """Return the name of a mode, once the screen of its document is made."""
+        """Return the name of a mode, once the screen of its document is made; without one it shows nothing."""
         self._modes_made += 1
         mode = f"document-{self._modes_made}"
         if first is not None:
@@ -145,6 +137,11 @@ class RoamApp(App[None], inherit_bindings=False):
 
             self.documents[mode] = MainScreen(first, self._keys, self._problems)
             self._problems = ()
+        return mode
+
+    def _make_mode(self, first: FirstContext | None) -> str:
+        mode = self._make_screen(first)
+        self.add_mode(mode, lambda: self.documents.get(mode) or Screen())
         return mode
 
     @override
@@ -179,7 +176,7 @@ class RoamApp(App[None], inherit_bindings=False):
         if self._opening is None:
             self.notify("No other document can be opened from here.", severity="warning")
             return
-        from roamtui.tui.start.open_screen import OpenScreen  # noqa: PLC0415 - only where another is opened
+        from roamtui.tui.screens.open_document import OpenScreen  # noqa: PLC0415 - only where another is opened
 
         shown = [self.main] if self.documents else []
         others = [screen for screen in self.documents.values() if screen not in shown]
@@ -212,20 +209,25 @@ class RoamApp(App[None], inherit_bindings=False):
             self.remove_mode(before)
         titles = [_describe(screen).name for screen in self.documents.values()]
         for number, screen in enumerate(self.documents.values()):
-            screen.show_documents(titles, number)
+            screen.header.show_documents(titles, number)
 
-    @on(DocumentTurnWanted)
-    def _turn(self, event: DocumentTurnWanted) -> None:
+    def action_open_document(self) -> None:
+        """Open another document."""
+        self._choose(DocumentWanted())
+
+    def action_turn_to(self, number: int) -> None:
+        """Turn to an open document by its number, from 1; 0 for the next one."""
         modes = list(self.documents)
-        place = event.number - 1 if event.number else modes.index(self.current_mode) + 1
+        place = number - 1 if number else modes.index(self.current_mode) + 1
         if len(modes) > 1:
             self._turn_to(modes[place % len(modes)])
         else:
             self._choose(DocumentWanted())
 
-    @on(DocumentDone)
-    async def _close_shown(self) -> None:
+    async def action_close_document(self) -> None:
         """Close the document that is shown; after the last one a person chooses another, or leaves."""
+        if self.main.is_busy():
+            return
         place = list(self.documents).index(self.current_mode)
         done = self.documents.pop(self.current_mode)
         modes = list(self.documents) or [self._make_mode(None)]
@@ -234,16 +236,13 @@ class RoamApp(App[None], inherit_bindings=False):
             self._choose(DocumentWanted())
         if failure := done.first.save():
             self.notify(failure, severity="warning", markup=False)
-        await self._close_model(done.app_context.agent.model)
+        await self._let_go(ModelDone(done.app_context.agent.model))
 
     @on(ModelDone)
     async def _let_go(self, event: ModelDone) -> None:
-        await self._close_model(event.model)
-
-    async def _close_model(self, model: Model) -> None:
         """Let go of what a model holds, unless it still answers for a document."""
-        if model not in self._models:
-            await model.close()
+        if event.model not in self._models:
+            await event.model.close()
 
     @property
     def _models(self) -> set[Model]:
@@ -290,7 +289,7 @@ class RoamApp(App[None], inherit_bindings=False):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         is_main = bool(self.documents) and screen is self.main
         for action in sorted(self._keys.actions, key=lambda action: -self._used.get(action.id, 0)):
-            is_here = is_main or (action.scope is Scope.GLOBAL and hasattr(screen, f"action_{action.method}"))
+            is_here = is_main or action.id in SHARED
             if action.in_palette and is_here:
                 keys = " ".join(show_key(key) for key in action.keys)
                 help_text = f"{action.help}  ({keys})" if keys else action.help
@@ -301,7 +300,27 @@ class RoamApp(App[None], inherit_bindings=False):
         if self.documents and screen is self.main:
             await self.main.run_chosen(action)
         else:
-            await self.run_action(action.method, screen)
+            await self.run_action(action.does, screen)
+
+    def action_help(self) -> None:
+        """Show all keys."""
+        from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - only for those who ask
+
+        is_main = bool(self.documents) and self.screen is self.main
+        self.push_screen(HelpScreen(self._keys, self.main.scope if is_main else Scope.START))
+
+    def action_marks(self) -> None:
+        """Show what the signs of the outline mean."""
+        from roamtui.tui.screens.help import MarksScreen  # noqa: PLC0415 - only for those who ask
+
+        self.push_screen(MarksScreen())
+
+    def action_choose_theme(self) -> None:
+        """Choose the colours."""
+        from roamtui.tui.screens.choosing import choose_theme  # noqa: PLC0415 - only for those who ask
+
+        keeping = self.app_context.options if self.documents else self._opening
+        choose_theme(self, keeping.save_setting if keeping is not None else None)
 
     def on_app_focus(self) -> None:
         """Look at the document on disk, which may have been edited meanwhile."""
@@ -313,11 +332,6 @@ class RoamApp(App[None], inherit_bindings=False):
         for model in self._models:
             await model.close()
 
-    @override
-    async def action_quit(self) -> None:
-        """Leave the program."""
-        self.exit()
-
 
 def _name_command(action: Action) -> str:
     if action.scope is Scope.GLOBAL:
@@ -327,7 +341,7 @@ def _name_command(action: Action) -> str:
 
 def _describe(screen: MainScreen) -> StartOffer:
     """Return an open document as something to turn to: its title, and the conversation about it."""
-    from roamtui.tui.start.offers import OfferGroup, StartOffer  # noqa: PLC0415 - not for the first screen
+    from roamtui.tui.screens.open_document import OfferGroup, StartOffer  # noqa: PLC0415 - not for the first screen
 
     state = screen.first.state
     exchanges = state.transcript.exchanges

@@ -1,8 +1,8 @@
-"""What a person's keys mean as commands of the core: each function returns the command, or None for nothing to do."""
+"""What a person wants, as commands of the core and as messages to the screen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -22,32 +22,13 @@ from roamtui.conversation.commands import (
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.loader import can_load
-from roamtui.document.node import Span
 
 if TYPE_CHECKING:
     from roamtui.models.base import Model
 
-Otherwise = str | Callable[[ConversationState], str]
-"""What is told where there is nothing to do."""
-MakeCommand = Callable[[ConversationState], Command | None]
-"""Makes a command from the newest state, at the moment of its dispatch, so that quick keys do not cross."""
-
-
-NOT_OPEN = "this section is not open"
-PINNED = "this section is pinned: unpin it first"
-NOTHING_OPEN = "nothing is open yet"
-NO_SEARCH = "nothing is searched for"
-"""What is told where a key has nothing to do."""
-
-
-class CommandWanted(Message):
-    """A person wants something done to sections."""
-
-    def __init__(self, make: MakeCommand, *, otherwise: Otherwise = "") -> None:
-        """Make the message; `otherwise` is told where there is nothing to do."""
-        super().__init__()
-        self.make = make
-        self.otherwise = otherwise
+MakeCommand = Callable[[ConversationState], Command | str]
+"""Makes a command from the newest state, at the moment of its dispatch, so that quick keys do not cross; or says in a
+few words why there is nothing to do, in none where that needs no word."""
 
 
 class NothingDone(Message):
@@ -58,24 +39,23 @@ class NothingDone(Message):
         self.reason = reason
 
 
-class AskAboutWanted(Message):
-    """A person wants to ask about one section, or words of it."""
-
-    def __init__(self, section_id: str, words: str = "") -> None:
-        super().__init__()
-        self.section_id = section_id
-        self.words = words
-
-
 class KeepWanted(Message):
-    """A person wants to keep a section, or words of it, among their notes."""
+    """A person wants to keep a section, or words of it that an answer cites, among their notes."""
 
-    def __init__(self, section_id: str, span: Span | None = None, citation: Citation | None = None) -> None:
-        """Make the message; of words either where they stand is known, or that an answer cites them."""
+    def __init__(self, section_id: str, citation: Citation | None = None) -> None:
         super().__init__()
         self.section_id = section_id
-        self.span = span
         self.citation = citation
+
+
+class CopyWanted(Message):
+    """A person wants text in the clipboard."""
+
+    def __init__(self, text: str, what: str) -> None:
+        super().__init__()
+        self.text = text
+        self.what = what
+        """In our own words, such as `the answer`."""
 
 
 class DocumentWanted(Message):
@@ -85,19 +65,6 @@ class DocumentWanted(Message):
         super().__init__()
         self.source = source
         self.conversation_id = conversation_id
-
-
-class DocumentTurnWanted(Message):
-    """A person wants to see another of the documents that are open."""
-
-    def __init__(self, number: int) -> None:
-        """Make the message; `number` is 1-based, 0 for the next one."""
-        super().__init__()
-        self.number = number
-
-
-class DocumentDone(Message):
-    """A person wants to close the document that is shown."""
 
 
 class ModelDone(Message):
@@ -117,126 +84,62 @@ class Kind(StrEnum):
     MEANING = "Meaning"
 
 
-class FindWanted(Message):
-    """A person wants to find sections."""
-
-    def __init__(self, kind: Kind, *, is_onward: bool = False) -> None:
-        """Make the message; `is_onward` says that the text comes in its order, from where the person reads."""
-        super().__init__()
-        self.kind = kind
-        self.is_onward = is_onward
-
-
-class MatchWanted(Message):
-    """A person wants to go to the next match of what they searched for (1), or the one before (-1)."""
-
-    def __init__(self, direction: int) -> None:
-        super().__init__()
-        self.direction = direction
-
-
-class CopyWanted(Message):
-    """A person wants text in the clipboard."""
-
-    def __init__(self, text: str, what: str) -> None:
-        super().__init__()
-        self.text = text
-        self.what = what
-        """In our own words, such as `the answer`."""
-
-
-def open_section(section_id: str) -> MakeCommand:
+def open_section(_state: ConversationState, section_id: str) -> Command:
     """Open a section for the conversation."""
-    return lambda _state: ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
+    return ExpandSections(section_ids=(section_id,), origin=Origin.PERSON)
 
 
-def close_section(section_id: str) -> MakeCommand:
+def close_section(state: ConversationState, section_id: str) -> Command | str:
     """Close a section, if it is open and not pinned."""
-
-    def make(state: ConversationState) -> Command | None:
-        section = state.find_open(section_id)
-        if section is None or section.is_pinned:
-            return None
-        return CollapseSections(section_ids=(section_id,), origin=Origin.PERSON)
-
-    return make
+    section = state.find_open(section_id)
+    if section is None:
+        return "this section is not open"
+    if section.is_pinned:
+        return "this section is pinned: unpin it first"
+    return CollapseSections(section_ids=(section_id,), origin=Origin.PERSON)
 
 
-def explain_not_closed(section_id: str) -> Otherwise:
-    """Tell why a section is not closed."""
-    return lambda state: NOT_OPEN if state.find_open(section_id) is None else PINNED
-
-
-def toggle_pin(section_id: str) -> MakeCommand:
+def toggle_pin(state: ConversationState, section_id: str) -> Command:
     """Pin a section, or let go of it."""
-
-    def make(state: ConversationState) -> Command:
-        section = state.find_open(section_id)
-        return PinSections(section_ids=(section_id,), is_pinned=section is None or not section.is_pinned)
-
-    return make
+    section = state.find_open(section_id)
+    return PinSections(section_ids=(section_id,), is_pinned=section is None or not section.is_pinned)
 
 
-def toggle_fold(section_id: str) -> MakeCommand:
+def toggle_fold(state: ConversationState, section_id: str) -> Command:
     """Show or hide what is below a node."""
-
-    def make(state: ConversationState) -> Command | None:
-        if section_id in state.unfolded:
-            return FoldNodes(section_ids=(section_id,))
-        return unfold(section_id)(state)
-
-    return make
+    return (FoldNodes if section_id in state.unfolded else UnfoldNodes)(section_ids=(section_id,))
 
 
-def unfold(*section_ids: str) -> MakeCommand:
+def unfold(state: ConversationState, *section_ids: str) -> Command | str:
     """Show what is below nodes that are folded."""
-
-    def make(state: ConversationState) -> Command | None:
-        folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
-        return UnfoldNodes(section_ids=folded) if folded else None
-
-    return make
+    folded = tuple(section_id for section_id in section_ids if section_id not in state.unfolded)
+    return UnfoldNodes(section_ids=folded) if folded else ""
 
 
-def unfold_subtree(section_id: str) -> MakeCommand:
+def unfold_subtree(state: ConversationState, section_id: str) -> Command | str:
     """Show everything below a node."""
-    return lambda state: unfold(*_walk_parents(state, section_id))(state)
+    return unfold(state, *_walk_parents(state, section_id))
 
 
-def fold_subtree(section_id: str) -> MakeCommand:
+def fold_subtree(state: ConversationState, section_id: str) -> Command | str:
     """Hide everything below a node."""
-
-    def make(state: ConversationState) -> Command | None:
-        unfolded = tuple(node_id for node_id in _walk_parents(state, section_id) if node_id in state.unfolded)
-        return FoldNodes(section_ids=unfolded) if unfolded else None
-
-    return make
+    unfolded = tuple(node_id for node_id in _walk_parents(state, section_id) if node_id in state.unfolded)
+    return FoldNodes(section_ids=unfolded) if unfolded else ""
 
 
-def unfold_ancestors(section_id: str) -> MakeCommand:
-    """Make a node visible."""
-
-    def make(state: ConversationState) -> Command | None:
-        if section_id not in state.library:
-            return None
-        return unfold(*state.library.ancestors(section_id))(state)
-
-    return make
-
-
-def undo_deed(state: ConversationState) -> Command | None:
-    """Take back the last deed, if there is one."""
-    return UndoDeed() if state.deeds else None
-
-
-def redo_deed(state: ConversationState) -> Command | None:
-    """Do again what was taken back last, if nothing was done since."""
-    return UndoDeed(is_redo=True) if state.undone else None
-
-
-def close_agent_sections(_state: ConversationState) -> Command:
-    """Close and fold what the agent opened and the person did not pin."""
-    return CloseAgentSections()
+DEEDS: Mapping[str, Callable[[ConversationState, str], Command | str]] = {
+    "open": open_section,
+    "close": close_section,
+    "pin": toggle_pin,
+    "unfold_all": unfold_subtree,
+    "fold_all": fold_subtree,
+    "close_agent": lambda _state, _section_id: CloseAgentSections(),
+    "undo": lambda state, _section_id: UndoDeed() if state.deeds else "there is nothing to take back",
+    "redo": lambda state, _section_id: (
+        UndoDeed(is_redo=True) if state.undone else "nothing was taken back that could be done again"
+    ),
+}
+"""What the table of actions can do by a command, to the section that a person points at."""
 
 
 def _walk_parents(state: ConversationState, section_id: str) -> tuple[str, ...]:

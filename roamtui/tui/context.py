@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from roamtui.models.base import Model
     from roamtui.models.choose import ModelOffer
     from roamtui.sources.convert.conversion import PageReport
-    from roamtui.tui.start.offers import StartOffer
+    from roamtui.tui.screens.open_document import StartOffer
 
 
 MakeModel = Callable[[str, "str | None", bool], "Model"]

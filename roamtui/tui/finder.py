@@ -15,7 +15,7 @@ from roamtui.outline.labels import name_path
 from roamtui.search.base import Hit
 from roamtui.search.terms import fold, query_terms
 from roamtui.tui.commands import Kind
-from roamtui.tui.conversing import Conversing
+from roamtui.tui.dispatch import Conversing
 from roamtui.tui.node_names import STEP, name_above, name_node
 from roamtui.tui.text_search import Steps, TextMatches, TextPlace, find_marks, find_text, run_between_keys
 

@@ -13,10 +13,9 @@ from textual.widgets import TextArea
 from typing_extensions import override
 
 from roamtui.document.plain import plain_text
-from roamtui.tui.actions import Scope
-from roamtui.tui.keys import bind
+from roamtui.tui.actions import Scope, bind
 
-PASTE_LENGTH_MAX = 50_000
+_PASTE_LENGTH_MAX = 50_000
 """Characters; what is longer is no question, and would be laid out again at each key."""
 _PANE_KEYS = ("1", "3", "question_mark")
 
@@ -46,13 +45,6 @@ class QuestionBox(TextArea):
         def __init__(self, question: str) -> None:
             super().__init__()
             self.question = question
-
-    class PasteRefused(Message):
-        """A paste was too long to be a question."""
-
-        def __init__(self, length: int) -> None:
-            super().__init__()
-            self.length = length
 
     class PageWanted(Message):
         """A person wants to scroll what stands above the box."""
@@ -132,20 +124,11 @@ class QuestionBox(TextArea):
         self._place += 1
         self.fill(self._draft if self._place == len(self._history) else self._history[self._place])
 
-    @override
-    def action_page_up(self) -> None:
-        """Scroll what stands above up by a page."""
-        self._want_page(-1)
-
-    @override
-    def action_page_down(self) -> None:
-        """Scroll what stands above down by a page."""
-        self._want_page(1)
-
-    def _want_page(self, direction: int) -> None:
+    def action_page(self, pages: int) -> None:
+        """Scroll what stands above down by pages."""
         if self.max_scroll_y > 0:
             raise SkipAction  # a question longer than the box is scrolled itself
-        self.post_message(self.PageWanted(direction))
+        self.post_message(self.PageWanted(pages))
 
     @override
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
@@ -163,8 +146,12 @@ class QuestionBox(TextArea):
         """Take a paste that can be a question."""
         event.prevent_default()
         event.stop()
-        if len(event.text) > PASTE_LENGTH_MAX:
-            self.post_message(self.PasteRefused(len(event.text)))
+        if len(event.text) > _PASTE_LENGTH_MAX:
+            told = (
+                f"That paste has {len(event.text):,} characters; a question may have {_PASTE_LENGTH_MAX:,}. Nothing was"
+                " pasted. Save it as a file and open that instead."
+            )
+            self.notify(told, severity="warning", markup=False)
             return
         self.replace(event.text, *self.selection)
         self.scroll_cursor_visible()

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 
 from textual import events, on
 from textual.content import Content
-from textual.message import Message
 from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
@@ -20,10 +19,8 @@ from roamtui.conversation.transcript import Usage
 from roamtui.document.plain import plain_line, strip_anchor
 from roamtui.document.tokens import format_tokens
 from roamtui.locations import shorten_path
-from roamtui.tui.actions import Action, Scope, show_key
+from roamtui.tui.actions import Action, Keys, Scope, show_key
 from roamtui.tui.chat.content_view import ContentView
-from roamtui.tui.commands import DocumentTurnWanted
-from roamtui.tui.keys import Keys
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAME_SECONDS = 0.12
@@ -67,24 +64,14 @@ class Status:
 class ActionLine(Widget):
     """A line of which some parts do, by a click, what an action does by its key."""
 
-    class Clicked(Message):
-        """A person clicked on such a part."""
-
-        def __init__(self, action: Action) -> None:
-            super().__init__()
-            self.action = action
-
     def __init__(self, keys: Keys, *, id: str) -> None:  # noqa: A002 (Textual's own name)
         super().__init__(id=id)
         self._keys = keys
 
     @on(events.Click)
-    def _choose_clicked(self, event: events.Click) -> None:
-        event.stop()
-        chosen = event.style.meta.get(_META_KEY)
-        action = next((action for action in self._keys.actions if action.id == chosen), None)
-        if action is not None:
-            self.post_message(self.Clicked(action))
+    async def _run_clicked(self, event: events.Click) -> None:
+        if chosen := event.style.meta.get(_META_KEY):
+            await self.run_action(f"screen.run({chosen!r})")
 
 
 def _make_clickable(part: Content, action_id: str) -> Content:
@@ -259,11 +246,10 @@ class HeaderLine(Widget):
         self.refresh()
 
     @on(events.Click)
-    def _turn_to_tab(self, event: events.Click) -> None:
-        event.stop()
+    async def _turn_to_tab(self, event: events.Click) -> None:
         number = event.style.meta.get(_META_TAB)
         if number is not None:
-            self.post_message(DocumentTurnWanted(number))
+            await self.run_action(f"app.turn_to({number})")
 
     def show(self, title: str, source: str) -> None:
         """Show another title and source."""

@@ -15,6 +15,7 @@ import runpy
 import selectors
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import cycle, islice
 from statistics import median, quantiles
 from time import thread_time
@@ -201,7 +202,7 @@ class TreeBench(KeyBench):
     async def unfold_everything(self) -> None:
         """Show all sections at once."""
         for top in self._library.children(self._library.root_id):
-            self._screen.send(unfold_subtree(top))
+            self._screen.send(partial(unfold_subtree, section_id=top))
             await self.rest()
 
     async def find_as_typed(self) -> list[float]:

@@ -10,7 +10,6 @@ import asyncio
 import gc
 import math
 import random
-import re
 import sys
 import threading
 from collections import Counter, deque
@@ -38,7 +37,7 @@ from roamtui.tui.app import RoamApp
 from roamtui.tui.commands import DocumentWanted
 from roamtui.tui.context import Opening
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.start.offers import StartOffer
+from roamtui.tui.screens.open_document import StartOffer
 from tests.anomalies.faulty_disk import FaultyDisk
 from tests.conversation.conversations import check_messages
 from tests.fakes.site import FakeSite, SitePage
@@ -55,7 +54,7 @@ _CHANGES = (("24 hours", "25 hours"), ("## Borrowing", "## Lending"), ("\n## ", 
 _OPEN_INSIDE = re.compile(r" \((\d+) open")
 _TREE_WIDTH = 2_000
 """Cells in which no title of these documents is cut."""
-_FAILING = ("main", "find", "conversations")
+_FAILING = ("main", "find", "overlays", "open_document")
 """Screens that tell a person what failed."""
 _LOG_MAX = 2_000
 """Events of a log that is folded after each step; a longer one now and then."""
@@ -175,7 +174,6 @@ class Life:
         with pytest.MonkeyPatch.context() as patch:
             for name in _FAILING:
                 patch.setattr(f"roamtui.tui.screens.{name}.describe_failure", self._note_failure)
-            patch.setattr("roamtui.tui.start.open_screen.describe_failure", self._note_failure)
             patch.setattr("roamtui.tui.screens.main.is_job_of_shell", lambda: False)
             patch.setattr(roamtui.app, "make_named_model", self._make_model)
             patch.setattr(roamtui.app, "find_local_models", lambda _settings: ((), "none"))

@@ -6,21 +6,21 @@ from collections.abc import AsyncIterator
 from itertools import combinations
 from pathlib import Path
 
+from textual.actions import parse
 from textual.widget import Widget
 
 from roamtui.conversation.notes import Notes
 from roamtui.conversation.store import Store
-from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Scope
+from roamtui.tui.actions import ACTIONS, SCREEN_SCOPES, Scope, build_keys
 from roamtui.tui.app import RoamApp
 from roamtui.tui.finder import Found
-from roamtui.tui.keys import build_keys
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.find import FindScreen
 from roamtui.tui.screens.help import KeyList
 from roamtui.tui.screens.notes import NotesScreen
-from roamtui.tui.start.open_screen import OpenScreen
+from roamtui.tui.screens.open_document import OpenScreen
 from tests.tui.driving import make_app, make_context
-from tests.tui.start.opening import Opener
+from tests.tui.opening import Opener
 
 
 def find_owner(app: RoamApp, scope: Scope) -> Widget:
@@ -55,8 +55,9 @@ async def test_every_action_is_carried_out_by_the_widget_of_its_scope(tmp_path: 
     async with app.run_test() as pilot:
         await pilot.press("f4")
         for action in ACTIONS:
-            owner = find_owner(app, action.scope)
-            assert callable(getattr(owner, f"action_{action.method}", None)), action.id
+            target, method, _ = parse(action.does)
+            owner = {"": find_owner(app, action.scope), "screen": app.main, "app": app}[target]
+            assert callable(getattr(owner, f"action_{method}", None)), action.id
 
 
 async def test_every_action_is_bound_where_its_scope_is(tmp_path: Path) -> None:

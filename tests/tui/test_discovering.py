@@ -7,11 +7,11 @@ from textual.command import CommandPalette
 from textual.widgets import Input
 
 from roamtui.models.offline import OfflineModel
+from roamtui.tui.actions import build_keys
 from roamtui.tui.app import RoamApp
-from roamtui.tui.keys import build_keys
 from roamtui.tui.screens.help import HelpScreen, MarksScreen
 from tests.tui.driving import make_app, make_context, screen_text, wait_until
-from tests.tui.start.opening import Opener
+from tests.tui.opening import Opener
 
 
 async def test_the_palette_finds_a_command_by_what_it_does_and_begins_with_what_was_used() -> None:

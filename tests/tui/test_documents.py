@@ -11,10 +11,10 @@ from textual.widgets import OptionList
 from roamtui.conversation.store import Store
 from roamtui.tui.screens.conversations import ConversationsScreen
 from roamtui.tui.screens.help import HelpScreen
-from roamtui.tui.start.open_screen import OpenScreen
+from roamtui.tui.screens.open_document import OpenScreen
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, screen_text, wait_until
-from tests.tui.start.opening import Opener
+from tests.tui.opening import Opener
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

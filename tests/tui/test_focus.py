@@ -145,7 +145,7 @@ async def test_the_reader_is_a_third_column_where_there_is_room() -> None:
         await pilot.pause()
         assert place(app) == "reader"
         assert screen.switch.shown == frozenset(Pane)
-        assert screen.reader_pane.region.x > screen.chat_pane.region.x > screen.tree_pane.region.x
+        assert screen.reader_pane.region.x > screen.chat_log.region.x > screen.tree_pane.region.x
 
 
 async def test_ctrl_c_without_anything_to_stop_does_not_quit() -> None:

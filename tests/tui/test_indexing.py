@@ -30,7 +30,7 @@ class _SlowSearcher(KeywordSearcher):
 
 
 async def test_a_large_source_is_indexed_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.tui.conversing._INDEXED_AHEAD_MIN", 3)
+    monkeypatch.setattr("roamtui.tui.dispatch._INDEXED_AHEAD_MIN", 3)
     app = make_app(text=_TEXT)
     searcher = _SlowSearcher(app.app_context.agent.session.state.library)
     app.app_context.agent.searcher = searcher

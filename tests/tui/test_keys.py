@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from roamtui.tui.actions import build_keys
 from roamtui.tui.context import TuiOptions
-from roamtui.tui.keys import build_keys
 from tests.tui.driving import make_app
 
 

@@ -25,7 +25,7 @@ from roamtui.conversation.transcript import Stopped, Usage
 from roamtui.document.build import build_library
 from roamtui.models.base import Model, ModelEvent, Request, TextDelta
 from roamtui.sources.read import RawText
-from roamtui.tui import conversing
+from roamtui.tui import dispatch
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.exchange_view import ExchangeView
 from roamtui.tui.context import AppContext
@@ -40,7 +40,7 @@ async def test_a_model_is_started_before_it_is_asked_and_closed_at_the_end(monke
     async def start_model(model: Model) -> None:
         started.append(model)
 
-    monkeypatch.setattr(conversing, "start_model", start_model)
+    monkeypatch.setattr(dispatch, "start_model", start_model)
     app = make_app()
     model = app.app_context.agent.model
     assert isinstance(model, ScriptedModel)

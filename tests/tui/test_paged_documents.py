@@ -66,7 +66,7 @@ async def test_what_is_scrolled_to_on_a_page_is_the_section_that_keys_mean() -> 
         await wait_until(pilot, lambda: "Second." in screen_text(app))
         text = screen_text(app)
         assert text.index("─ p. 2") < text.index("its end") < text.index("Second.")
-        app.main.switch.go_reader(came_from=None)
+        app.main.switch.go_reader()
         await pilot.press("pagedown")
         await wait_until(pilot, lambda: app.main.reader_pane.section_id == find_id(app, "Two"))
         await pilot.press("a")

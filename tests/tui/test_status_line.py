@@ -56,7 +56,7 @@ async def test_model_and_open_sections_are_reached_from_the_status_line() -> Non
     async with make_app().run_test(size=(120, 30)) as pilot:
         app = app_of(pilot)
         stone = find_id(app, "Stone oven")
-        app.main.send(open_section(stone))
+        app.main.send(lambda state: open_section(state, stone))
         await wait_until(pilot, lambda: "◆ 1 open" in screen_text(app))
         await pilot.pause()
         assert await pilot.click(offset=find_cell(screen_text(app), "◆ 1 open"))

@@ -15,12 +15,11 @@ from typing_extensions import override
 
 from roamtui.conversation.narration import Weight
 from roamtui.conversation.transcript import Citation
-from roamtui.tui.actions import Scope
+from roamtui.tui.actions import Scope, bind
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, TargetChosen
 from roamtui.tui.chat.messages import Messages
 from roamtui.tui.commands import CopyWanted, KeepWanted, NothingDone
 from roamtui.tui.context import FirstContext
-from roamtui.tui.keys import bind
 
 if TYPE_CHECKING:
     from roamtui.tui.chat.exchange_view import ExchangeView

@@ -6,8 +6,8 @@ from textual.content import Content
 from typing_extensions import override
 
 from roamtui.document.plain import plain_line, strip_anchor
+from roamtui.tui.actions import Keys
 from roamtui.tui.chat.content_view import ContentView, ExampleTarget, Target, link_target, wrap
-from roamtui.tui.keys import Keys
 from roamtui.tui.status_line import ModelLabel
 
 _WHAT = (

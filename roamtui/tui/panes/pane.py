@@ -1,4 +1,4 @@
-"""`Pane`: a part of the main screen, which of them fit into a width, and the line at the top of each."""
+"""`Pane`: a part of the main screen, and the line at the top of each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from textual import events, on
 from textual.content import Content
-from textual.message import Message
 from textual.style import Style
 from textual.widget import Widget
 from typing_extensions import override
@@ -14,12 +13,8 @@ from typing_extensions import override
 from roamtui.tui.node_names import STEP
 from roamtui.tui.tree.line_drawing import SIZE_WIDTH_MIN
 
-TWO_PANES_COLUMNS = 64
-THREE_PANES_COLUMNS = 150
 _EDGES_WIDTH = 2
 """Cells of the outline's pane that its lines do not have."""
-HEADER_ROWS = 22
-"""Rows from which the header and the line of hints are worth theirs."""
 
 
 class Pane(StrEnum):
@@ -32,21 +27,6 @@ class Pane(StrEnum):
 
 PANE_TITLES = {Pane.TREE: (1, "Outline"), Pane.CHAT: (2, "Conversation"), Pane.READER: (3, "Reader")}
 """The key that goes to each pane by default, and its name."""
-
-
-def choose_panes(columns: int, *, active: Pane, main: Pane) -> frozenset[Pane]:
-    """Return the panes to show.
-
-    Args:
-        columns: Width of the terminal.
-        active: Where the person is.
-        main: What stands beside the outline where there is room for one: chat or reader.
-    """
-    if columns >= THREE_PANES_COLUMNS:
-        return frozenset(Pane)
-    if columns >= TWO_PANES_COLUMNS:
-        return frozenset({Pane.TREE, main})
-    return frozenset({Pane.TREE if active is Pane.TREE else main})
 
 
 _META_KEY = "roamtui_pane"
@@ -65,13 +45,6 @@ class PaneTitle(Widget):
         color: $muted;
     }
     """
-
-    class PaneChosen(Message):
-        """A person clicked on the name of a pane."""
-
-        def __init__(self, pane: Pane) -> None:
-            super().__init__()
-            self.pane = pane
 
     def __init__(self, pane: Pane, unit: str = "") -> None:
         """Show the name of `pane`, and what the numbers at its right edge are, where it is wide enough for them."""
@@ -121,7 +94,7 @@ class PaneTitle(Widget):
 
     def _draw_tab(self, pane: Pane) -> Content:
         number, name = PANE_TITLES[pane]
-        is_active = pane is self._pane and self._is_active()
+        is_active = pane is self._pane and self.parent is not None and "focus-within" in self.parent.pseudo_classes
         tab = Content(f"{'▌' if is_active else ' '}{number} {name}")
         tab = tab.stylize(Style.from_meta({_META_KEY: pane.value}))
         if is_active:
@@ -131,14 +104,10 @@ class PaneTitle(Widget):
         start = len(f" {number} ")
         return tab.stylize("$foreground").stylize("underline", start) if self._hidden else tab.stylize("$foreground")
 
-    def _is_active(self) -> bool:
-        return self.parent is not None and "focus-within" in self.parent.pseudo_classes
-
     @on(events.Click)
-    def _choose_clicked(self, event: events.Click) -> None:
-        chosen = event.style.meta.get(_META_KEY, self._pane.value)
+    async def _go_to_clicked(self, event: events.Click) -> None:
         event.stop()
-        self.post_message(self.PaneChosen(Pane(chosen)))
+        await self.run_action(f"screen.go_{event.style.meta.get(_META_KEY, self._pane.value)}")
 
 
 def _cut_start(text: str, width: int) -> Content:

@@ -8,28 +8,13 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.message import Message
 from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.tui.actions import Scope
-from roamtui.tui.commands import (
-    AskAboutWanted,
-    CommandWanted,
-    CopyWanted,
-    FindWanted,
-    KeepWanted,
-    Kind,
-    MatchWanted,
-    NothingDone,
-    close_section,
-    explain_not_closed,
-    open_section,
-    toggle_pin,
-)
-from roamtui.tui.keys import Keys, bind
+from roamtui.tui.actions import Keys, Scope, bind
+from roamtui.tui.commands import CopyWanted, NothingDone
 from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.reader.messages import PlaceChanged, ReadingPlace
 from roamtui.tui.status_line import draw_hint
@@ -37,7 +22,6 @@ from roamtui.tui.status_line import draw_hint
 if TYPE_CHECKING:
     from roamtui.tui.reader.reader import Reader
 
-_COLUMNS_STEP = 8
 _BACK_MAX = 100
 """Sections to go back over."""
 
@@ -53,23 +37,6 @@ class ReaderPane(Vertical):
         & #reader-empty { height: 1fr; padding: 1 2 0 2; color: $muted; }
     }
     """
-
-    class WentBack(Message):
-        """A person has gone back to what they read before."""
-
-    class StepWanted(Message):
-        """A person wants to read the next section (1) or the one before (-1)."""
-
-        def __init__(self, direction: int) -> None:
-            super().__init__()
-            self.direction = direction
-
-    class EditWanted(Message):
-        """A person wants to edit the file at a section."""
-
-        def __init__(self, section_id: str) -> None:
-            super().__init__()
-            self.section_id = section_id
 
     def __init__(self, keys: Keys) -> None:
         super().__init__(id="reader-pane")
@@ -165,112 +132,39 @@ class ReaderPane(Vertical):
     def _follow_scroll(self) -> None:
         self._show_place()
 
-    def action_search(self) -> None:
-        """Find words in the text, from here on."""
-        self.post_message(FindWanted(Kind.TEXT, is_onward=True))
-
-    def action_next_match(self) -> None:
-        """Go to the next match."""
-        self.post_message(MatchWanted(1))
-
-    def action_previous_match(self) -> None:
-        """Go to the previous match."""
-        self.post_message(MatchWanted(-1))
-
-    def action_back(self) -> None:
-        """Go back to what was read before."""
+    def go_back(self) -> bool:
+        """Show what was read before; return whether anything was."""
         while self._back and self._library is not None:
             section_id, into, _ = self._back.pop()
             if section_id in self._library:
                 self.show_section(self._library, section_id, into=into, with_way_back=False)
-                self.post_message(self.WentBack())
-                return
-        self.post_message(NothingDone("nothing was read before this"))
+                return True
+        return False
 
     def action_copy(self) -> None:
         """Copy the selection, or the whole section."""
         if self.section_id is not None:
             self.post_message(CopyWanted(self.reader.selected_or_section_text(), "the text"))
 
-    def action_edit(self) -> None:
-        """Open the file at this section."""
-        if self.section_id is not None:
-            self.post_message(self.EditWanted(self.section_id))
-
-    def action_ask(self) -> None:
-        """Ask about the selected words, or the section alone."""
-        section_id, span = self._find_passage()
-        if section_id is not None:
-            words = self._library.text_at(span) if self._library and span and self.reader.text_selection else ""
-            self.post_message(AskAboutWanted(section_id, words))
-
-    def action_keep(self) -> None:
-        """Keep the selected or marked words, or the section."""
-        section_id, span = self._find_passage()
-        if section_id is not None:
-            self.post_message(KeepWanted(section_id, span))
-
-    def _find_passage(self) -> tuple[str | None, Span | None]:
-        """Return the section of what is selected or marked, and where that stands; else what is read."""
+    @property
+    def passage(self) -> tuple[str | None, Span | None]:
+        """The section of what is selected or marked, and where that stands; else what is read."""
         span = self.reader.find_passage()
         if span is None or self._library is None:
             return self.section_id, None
         return self._library.section_at(span.doc, span.start) or self.section_id, span
 
-    def action_open(self) -> None:
-        """Open the section for the conversation."""
-        if self.section_id is not None:
-            self.post_message(CommandWanted(open_section(self.section_id)))
+    def action_scroll(self, lines: int) -> None:
+        """Scroll down by lines."""
+        self.reader.scroll_lines(lines)
 
-    def action_close(self) -> None:
-        """Close the section."""
-        if self.section_id is not None:
-            self.post_message(
-                CommandWanted(close_section(self.section_id), otherwise=explain_not_closed(self.section_id))
-            )
+    def action_scroll_sideways(self, columns: int) -> None:
+        """Scroll to the right by columns."""
+        self.reader.scroll_columns(columns)
 
-    def action_pin(self) -> None:
-        """Pin the section, or let go of it."""
-        if self.section_id is not None:
-            self.post_message(CommandWanted(toggle_pin(self.section_id)))
-
-    @override
-    def action_scroll_down(self) -> None:
-        """Scroll down."""
-        self.reader.scroll_lines(1)
-
-    @override
-    def action_scroll_up(self) -> None:
-        """Scroll up."""
-        self.reader.scroll_lines(-1)
-
-    @override
-    def action_scroll_right(self) -> None:
-        """Scroll to the right."""
-        self.reader.scroll_columns(_COLUMNS_STEP)
-
-    @override
-    def action_scroll_left(self) -> None:
-        """Scroll to the left."""
-        self.reader.scroll_columns(-_COLUMNS_STEP)
-
-    @override
-    def action_page_down(self) -> None:
-        """Scroll down by a page."""
-        self.reader.page(1)
-
-    @override
-    def action_page_up(self) -> None:
-        """Scroll up by a page."""
-        self.reader.page(-1)
-
-    def action_next_section(self) -> None:
-        """Read the next section."""
-        self.post_message(self.StepWanted(1))
-
-    def action_previous_section(self) -> None:
-        """Read the section before."""
-        self.post_message(self.StepWanted(-1))
+    def action_page(self, pages: int) -> None:
+        """Scroll down by pages."""
+        self.reader.page(pages)
 
     def action_top(self) -> None:
         """Go to the beginning."""
@@ -280,26 +174,18 @@ class ReaderPane(Vertical):
         """Go to the end."""
         self.reader.go_bottom()
 
-    def action_next_link(self) -> None:
-        """Select the next link."""
-        self._step_link(1)
-
-    def action_previous_link(self) -> None:
-        """Select the previous link."""
-        self._step_link(-1)
-
-    def _step_link(self, direction: int) -> None:
+    def action_step_link(self, direction: int) -> None:
+        """Select the next (1) or previous (-1) link."""
         if not self.reader.next_link(direction):
             self.post_message(NothingDone("no further link here"))
 
     def action_follow(self) -> None:
         """Follow the selected link; select the first one in view where none is."""
         href = self.reader.current_link()
-        if href is None:
-            if not self.reader.next_link(1, only_in_view=True):
-                self.post_message(NothingDone("no link in view"))
-        else:
+        if href is not None:
             self.reader.follow(href)
+        elif not self.reader.next_link(1, only_in_view=True):
+            self.post_message(NothingDone("no link in view"))
 
     def action_raw(self) -> None:
         """Show the text as it stands, or formatted."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual import on
@@ -13,7 +13,6 @@ from textual.app import App, ComposeResult
 from textual.color import Color
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme
 from textual.widgets import Input, Static
 from typing_extensions import override
@@ -25,12 +24,11 @@ from roamtui.models.base import Model, Request, TextDelta
 from roamtui.models.choose import ModelOffer
 from roamtui.models.inspecting import inspect_providers
 from roamtui.models.secrets import name_key
-from roamtui.tui.chat.welcome import Welcome
 from roamtui.tui.commands import ModelDone
-from roamtui.tui.context import AppContext, MakeModel
-from roamtui.tui.screens.asking import Asking
-from roamtui.tui.screens.overlays import Choice, ConfirmScreen, Overlay, PickerScreen
-from roamtui.tui.status_line import StatusLine, label_model
+from roamtui.tui.context import MakeModel
+from roamtui.tui.screens.main import MainScreen
+from roamtui.tui.screens.overlays import ConfirmScreen, Overlay, PickerScreen
+from roamtui.tui.status_line import label_model
 from roamtui.tui.themes import contrast
 
 _HINT = "enter chooses, esc closes"
@@ -39,20 +37,21 @@ _CONTRAST_HIGH = 10.0
 _OTHER = "another model…"
 
 
-def choose_theme(app: App[None], keep: Callable[[str], None]) -> None:
-    """Let a person choose a theme; each shows itself as they go over it, and `keep` is called with their choice."""
-    before = app.theme
+def choose_theme(app: App[None], save: Callable[[str, str], None] | None) -> None:
+    """Let a person choose a theme; each shows itself as they go over it, and `save` keeps their choice."""
+    before, screen = app.theme, app.screen
     themes = [theme for theme in app.available_themes.values() if not theme.primary.startswith("ansi")]
     themes.sort(key=lambda theme: (theme.name in BUILTIN_THEMES, theme.name))
-    choices = [Choice(theme.name, _describe_theme(theme)) for theme in themes]
+    choices = {theme.name: _describe_theme(theme) for theme in themes}
 
     def preview(name: str) -> None:
         app.theme = name
 
     def finish(name: str | None) -> None:
         app.theme = name or before
-        if name is not None and name != before:
-            keep(name)
+        if name is not None and name != before and save is not None:
+            keeping = asyncio.to_thread(save, "theme", name)
+            screen.run_worker(keeping, group="keeping", exit_on_error=False)
 
     app.push_screen(PickerScreen("Theme", choices, before, preview=preview), finish)
 
@@ -65,117 +64,98 @@ def _describe_theme(theme: Theme) -> str:
     return f"{kind}, high contrast" if is_high else kind
 
 
-class Choosing:
-    """Lets a person choose colours, and the model that answers about a document."""
+async def choose_question(screen: MainScreen) -> None:
+    """Have the model propose questions, and let a person choose one."""
+    screen.status_line.change(message="looking for questions to ask")
+    try:
+        questions = await screen.conversing.propose()
+    finally:
+        screen.status_line.change(message="")
+    if questions:
+        picker = PickerScreen("Questions to ask", dict.fromkeys(questions, ""), questions[0])
+        screen.app.push_screen(picker, screen.take_question)
+    else:
+        screen.notify("No question is proposed here.", severity="warning")
 
-    def __init__(
-        self, screen: Screen[None], context: AppContext, asking: Asking, welcome: Welcome, status: StatusLine
-    ) -> None:
-        """Change the model of `context`, and what `welcome` and `status` say of it, by workers of `screen`."""
-        self._screen = screen
-        self._context = context
-        self._asking = asking
-        self._welcome = welcome
-        self._status = status
 
-    def choose_theme(self) -> None:
-        """Let a person choose the colours."""
-        choose_theme(self._screen.app, lambda name: self._keep({"theme": name}))
+def choose_model(screen: MainScreen) -> None:
+    """Let a person choose a model, and ask once more before text goes to a provider not yet agreed to."""
+    options, current = screen.app_context.options, screen.app_context.agent.model.name
+    by_name = {offer.name: offer for offer in options.model_offers}
+    choices = {offer.name: offer.note for offer in options.model_offers}
+    choices = {current: "in use"} | {name: note for name, note in choices.items() if name != current}
+    if options.make_model is not None:
+        reports = [report for report in inspect_providers(os.environ) if report.name not in choices]
+        choices[_OTHER] = "by name, at an address, with a key"  # in view also in a small window
+        choices |= {report.name: report.reason for report in reports if not report.is_usable}
+    picker = PickerScreen("Model", choices, current, foot=_HINT)
 
-    async def choose_question(self, take: Callable[[str | None], None]) -> None:
-        """Have the model propose questions, and let a person choose one."""
-        self._status.change(message="looking for questions to ask")
-        try:
-            questions = await self._asking.conversing.propose()
-        finally:
-            self._status.change(message="")
-        if questions:
-            choices = [Choice(question) for question in questions]
-            self._screen.app.push_screen(PickerScreen("Questions to ask", choices, questions[0]), take)
-        else:
-            self._screen.notify("No question is proposed here.", severity="warning")
+    async def add_found() -> None:
+        assert options.look_for_models is not None
+        picker.show_foot(f"{_HINT}\nlooking for an Ollama on this machine…")
+        found, words = await asyncio.to_thread(options.look_for_models)
+        by_name.update((offer.name, offer) for offer in found)
+        if picker.is_attached:
+            picker.add_choices({offer.name: offer.note for offer in found})
+            picker.show_foot(f"{_HINT}\n{plain_line(words)}")
 
-    def choose_model(self) -> None:
-        """Let a person choose a model, and ask once more before text goes to a provider not yet agreed to."""
-        options, current = self._context.options, self._context.agent.model.name
-        by_name = {offer.name: offer for offer in options.model_offers}
-        choices = [Choice(current, "in use")]
-        choices += [Choice(offer.name, offer.note) for offer in options.model_offers if offer.name != current]
-        known = {choice.name for choice in choices}
-        if options.make_model is not None:
-            reports = [report for report in inspect_providers(os.environ) if report.name not in known]
-            choices.append(Choice(_OTHER, "by name, at an address, with a key"))  # in view also in a small window
-            choices += [Choice(report.name, report.reason) for report in reports if not report.is_usable]
-        screen = PickerScreen("Model", choices, current, foot=_HINT)
+    def take(name: str | None) -> None:
+        if name in by_name and name != current:
+            _agree(screen, by_name[name])
+        elif name not in (None, current) and options.make_model is not None:
+            form = ModelForm(options.make_model, "" if name == _OTHER else name or "")
+            screen.app.push_screen(form, take_made)
 
-        async def add_found() -> None:
-            assert options.look_for_models is not None
-            screen.show_foot(f"{_HINT}\nlooking for an Ollama on this machine…")
-            found, words = await asyncio.to_thread(options.look_for_models)
-            by_name.update((offer.name, offer) for offer in found)
-            if screen.is_attached:
-                screen.add_choices([Choice(offer.name, offer.note) for offer in found])
-                screen.show_foot(f"{_HINT}\n{plain_line(words)}")
-
-        def take(name: str | None) -> None:
-            if name in by_name and name != current:
-                self._agree(by_name[name])
-            elif name not in (None, current) and options.make_model is not None:
-                form = ModelForm(options.make_model, "" if name == _OTHER else name or "")
-                self._screen.app.push_screen(form, self._take_made)
-
-        self._screen.app.push_screen(screen, take)
-        if options.look_for_models is not None:
-            screen.call_after_refresh(screen.run_worker, add_found, exit_on_error=False)
-
-    def _agree(self, offer: ModelOffer) -> None:
-        """Use a model once the person has agreed to where their text goes."""
-
-        def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if answer:
-                try:
-                    self._use(offer.choose(), may_keep=self._context.options.may_save_model)
-                except RoamtuiError as error:
-                    self._asking.conversing.note(str(error))
-
-        if not offer.provider:
-            take(True)  # noqa: FBT003 - as if a person had said it
-            return
-        question = f"Use {offer.name}? Your questions and the sections that are opened go to {offer.provider}."
-        self._screen.app.push_screen(ConfirmScreen(question, offer.note, yes="Use it"), take)
-
-    def _take_made(self, made: MadeModel | None) -> None:
-        """Use a model that was named and tried; its address belongs to it wherever it is kept."""
+    def take_made(made: MadeModel | None) -> None:
         if made is not None:
-            self._use(made.model, address=made.address, may_keep=True)
+            _use(screen, made.model, made.address, may_keep=True)
 
-    def _use(self, model: Model, *, address: str | None = None, may_keep: bool) -> None:
-        before, self._context.agent.model = self._context.agent.model, model
-        label = label_model(model.name)
-        self._status.change(model=label.name, model_note=label.short_note)
-        self._welcome.show_model(label)
-        self._screen.post_message(ModelDone(before))
-        self._screen.run_worker(self._asking.conversing.warm_up(), group="warming", exit_on_error=False)
-        if self._context.options.save_setting is None or not may_keep:
-            return
+    screen.app.push_screen(picker, take)
+    if options.look_for_models is not None:
+        picker.call_after_refresh(picker.run_worker, add_found, exit_on_error=False)
 
-        def keep(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
-            if answer:
-                self._keep({"model": model.name} | ({} if address is None else {"api_base": address}))
 
-        question = "Use this model at the next start too? Then config.toml names it; a key is never written."
-        self._screen.app.push_screen(ConfirmScreen(question, model.name, yes="From now on", no="This time"), keep)
+def _agree(screen: MainScreen, offer: ModelOffer) -> None:
+    """Use a model once the person has agreed to where their text goes."""
 
-    def _keep(self, chosen: Mapping[str, str]) -> None:
-        """Write choices down for the next start, by the names of their settings."""
-        save = self._context.options.save_setting
+    def take(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+        if answer:
+            try:
+                _use(screen, offer.choose(), may_keep=screen.app_context.options.may_save_model)
+            except RoamtuiError as error:
+                screen.chat_log.add_notice(str(error))
 
-        def save_all() -> None:
-            for setting, value in chosen.items():
-                if save is not None:
-                    save(setting, value)
+    if not offer.provider:
+        take(True)  # noqa: FBT003 - as if a person had said it
+        return
+    question = f"Use {offer.name}? Your questions and the sections that are opened go to {offer.provider}."
+    screen.app.push_screen(ConfirmScreen(question, offer.note, yes="Use it"), take)
 
-        self._screen.run_worker(asyncio.to_thread(save_all), group="keeping", exit_on_error=False)
+
+def _use(screen: MainScreen, model: Model, address: str | None = None, *, may_keep: bool) -> None:
+    """Let a model answer from now on; its address, where one was typed, belongs to it wherever it is kept."""
+    context = screen.app_context
+    before, context.agent.model = context.agent.model, model
+    label = label_model(model.name)
+    screen.status_line.change(model=label.name, model_note=label.short_note)
+    screen.welcome.show_model(label)
+    screen.post_message(ModelDone(before))
+    screen.work(screen.conversing.warm_up(), "warming")
+    save = context.options.save_setting
+    if save is None or not may_keep:
+        return
+
+    def save_all() -> None:
+        save("model", model.name)
+        if address is not None:
+            save("api_base", address)
+
+    def keep(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
+        if answer:
+            screen.work(asyncio.to_thread(save_all), "keeping")
+
+    question = "Use this model at the next start too? Then config.toml names it; a key is never written."
+    screen.app.push_screen(ConfirmScreen(question, model.name, yes="From now on", no="This time"), keep)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

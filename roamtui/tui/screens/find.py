@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from textual import events, on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.timer import Timer
@@ -13,17 +13,15 @@ from textual.widgets import Input, OptionList, Static
 from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
-from roamtui.tui.actions import Scope
+from roamtui.document.library import Library
+from roamtui.tui.actions import Keys, Scope, bind
 from roamtui.tui.app import describe_failure
-from roamtui.tui.commands import NO_SEARCH, Kind, open_section
+from roamtui.tui.commands import Kind, open_section
 from roamtui.tui.finder import LIMIT, Finder, Found, FoundSection, Group, find_matched_places, list_kinds
-from roamtui.tui.keys import Keys, bind
-from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
 from roamtui.tui.reader.reader import Reader
-from roamtui.tui.screens.asking import Asking
-from roamtui.tui.screens.overlays import ListOverlay
-from roamtui.tui.screens.pane_switch import Panes
-from roamtui.tui.screens.reading import Reading, Send, find_sentence
+from roamtui.tui.screens.main import MainScreen
+from roamtui.tui.screens.overlays import SIGN_WIDTH, ListOverlay, MarkedList
+from roamtui.tui.screens.reading import find_sentence
 from roamtui.tui.status_line import ScreenHints
 from roamtui.tui.text_search import TextMatches, TextPlace, find_marks
 
@@ -35,8 +33,6 @@ _AHEAD = 12
 """Cells that are to be left of a line behind the first word that was found."""
 _MARK = "bold underline $secondary"
 _Chosen = tuple[Group, FoundSection]
-Find = Callable[[str], AsyncIterator[Found]]
-"""Searches for some words, and yields what is found so far."""
 
 
 class FindScreen(ListOverlay["_Chosen | None"]):
@@ -62,12 +58,17 @@ class FindScreen(ListOverlay["_Chosen | None"]):
     """
 
     def __init__(
-        self, find: Find, open_hit: Callable[[str], None], keys: Keys, before: Found, kind: Kind = Kind.ALL
+        self,
+        find: Callable[[str], AsyncIterator[Found]],
+        open_hit: Callable[[str], None],
+        keys: Keys,
+        before: Found,
+        kind: Kind = Kind.ALL,
     ) -> None:
         """Show what was found before, to go on from.
 
         Args:
-            find: Searches.
+            find: Searches for some words, and yields what is found so far.
             open_hit: Opens a section for the conversation.
             keys: Keys in force.
             before: Of the last time.
@@ -110,7 +111,6 @@ class FindScreen(ListOverlay["_Chosen | None"]):
 
     @on(Input.Changed)
     def _search(self, event: Input.Changed) -> None:
-        event.stop()
         if event.value.strip() != self.found.query.strip() or not self.found.is_whole:
             self._search_for(event.value)
 
@@ -213,20 +213,13 @@ class FindScreen(ListOverlay["_Chosen | None"]):
             self._preview.show_section(library, found.section_id, highlight=quote)
             self._preview.mark_words(group.words, found.match)
 
-    @on(OptionList.OptionSelected)
-    @on(Input.Submitted)
-    def _read_chosen(self, event: OptionList.OptionSelected | Input.Submitted) -> None:
-        event.stop()
-        self.action_read()
-
     @on(Worker.StateChanged)
     def _tell_failure(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self._show_kinds(describe_failure(event.worker.error))
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Lay the list out for another width."""
-        del event
+    @on(events.Resize)
+    def _lay_out_again(self) -> None:
         self.call_after_refresh(self._draw_again)
 
     def _draw_again(self) -> None:
@@ -246,6 +239,8 @@ class FindScreen(ListOverlay["_Chosen | None"]):
             elif event.character is not None:
                 field.insert_text_at_cursor(event.character)
 
+    @on(OptionList.OptionSelected)
+    @on(Input.Submitted)
     def action_read(self) -> None:
         """Read the section; where it is still looked for, once it is found."""
         selected = self._selected
@@ -275,29 +270,16 @@ class FindScreen(ListOverlay["_Chosen | None"]):
         else:
             self.action_move(-1)
 
-    def action_next_kind(self) -> None:
-        """List only the next kind."""
-        self._step_kind(1)
-
-    def action_previous_kind(self) -> None:
-        """List only the kind before."""
-        self._step_kind(-1)
-
-    def _step_kind(self, direction: int) -> None:
+    def action_step_kind(self, direction: int) -> None:
+        """List only the next kind (1) or the one before (-1)."""
         kinds = list_kinds(self.found.groups)
         here = kinds.index(self._kind) if self._kind in kinds else 0
         self._kind = kinds[(here + direction) % len(kinds)]
         self._show()
 
-    @override
-    def action_page_down(self) -> None:
-        """Scroll the section down."""
-        self._preview.page(1)
-
-    @override
-    def action_page_up(self) -> None:
-        """Scroll the section up."""
-        self._preview.page(-1)
+    def action_page(self, pages: int) -> None:
+        """Scroll the section down by pages."""
+        self._preview.page(pages)
 
 
 def _mark(content: Content, ranges: Sequence[tuple[int, int]]) -> Content:
@@ -313,39 +295,34 @@ def _is_same(line: _Chosen | None, chosen: _Chosen) -> bool:
 class Finding:
     """Lets a person find sections, brings what they choose into the reader, and goes on from match to match."""
 
-    def __init__(self, asking: Asking, reading: Reading, panes: Panes, send: Send) -> None:
-        """Find in the conversation's document.
-
-        Args:
-            asking: Searches.
-            reading: Shows what was chosen.
-            panes: Where a person reads, and what shows what was found.
-            send: Dispatches a command.
-        """
-        self._asking = asking
-        self._reading = reading
-        self._panes = panes
-        self._send = send
-        self._finder = Finder(asking.conversing)
+    def __init__(self, screen: MainScreen) -> None:
+        """Find in the document of `screen`."""
+        self._screen = screen
+        self._tree = screen.tree_pane.outline
+        self._reader = screen.reader_pane
+        self._finder = Finder(screen.conversing)
         self._found = Found()
         self._matches = TextMatches()
         self._place: TextPlace | None = None
         self._onward: TextPlace | None = None
 
-    def show(self, app: App[None], keys: Keys, kind: Kind, *, is_onward: bool) -> None:
+    @property
+    def _library(self) -> Library:
+        return self._screen.session.state.library
+
+    def show(self, kind: Kind, *, is_onward: bool) -> None:
         """Show what was found last, to go on from.
 
         Args:
-            app: Gets the screen.
-            keys: Keys in force.
             kind: What to list.
             is_onward: Whether text is wanted in its order, from where the person reads.
         """
         onward = self._find_view() if is_onward else None
-        if self._found.library is not self._asking.session.state.library or onward != self._onward:
+        if self._found.library is not self._library or onward != self._onward:
             self._found = Found(query=self._found.query, is_whole=not self._found.query)
         self._onward = onward
-        app.push_screen(FindScreen(self._find, self._open, keys, self._found, kind), self._read)
+        finding = FindScreen(self._find, self._open, self._screen.keys, self._found, kind)
+        self._screen.app.push_screen(finding, self._read)
 
     async def _find(self, query: str) -> AsyncIterator[Found]:
         async for found in self._finder.find(query, self._onward):
@@ -353,21 +330,20 @@ class Finding:
             yield found
 
     def _open(self, section_id: str) -> None:
-        self._send(open_section(section_id))
+        self._screen.send(lambda state: open_section(state, section_id))
 
     def _read(self, chosen: _Chosen | None) -> None:
         found = self._found
         if found.query.strip():
             texts = (group.sections for group in found.groups if group.kind is not Kind.TITLES)
-            self._panes.tree.show_found(tuple(one.section_id for sections in texts for one in sections))
-        library = self._asking.session.state.library
-        if chosen is None or chosen[1].section_id not in library:
+            self._tree.mark(found=(one.section_id for sections in texts for one in sections))
+        if chosen is None or chosen[1].section_id not in self._library:
             return
         group, section = chosen
-        quote = find_sentence(library, section.section_id, section.sentence)
-        self._reading.show_found(section.section_id, quote, came_from=self._panes.tree.outline)
+        quote = find_sentence(self._library, section.section_id, section.sentence)
+        self._screen.reading.show(section.section_id, quote, came_from=self._tree)
         self._matches, self._place = found.matches, None
-        doc = library.own_span(section.section_id).doc
+        doc = self._library.own_span(section.section_id).doc
         self._mark(group.words, None if section.match is None else TextPlace(doc, section.match))
 
     def _mark(self, words: tuple[str, ...], place: TextPlace | None) -> None:
@@ -375,23 +351,23 @@ class Finding:
         told = f"“{' '.join(words)}”"
         if place is not None:
             told += f" {self._matches.number_of(place):,}/{self._matches.count:,}"
-        self._panes.reader.mark(words, None if place is None else place.offset, told)
+        self._reader.mark(words, None if place is None else place.offset, told)
 
-    async def step(self, direction: int) -> str | None:
-        """Go to the next match (1) or the one before (-1), round the end; return why not, where there is none."""
+    async def step(self, direction: int) -> None:
+        """Go to the next match (1) or the one before (-1), round the end; say where there is none."""
         self._matches = await self._finder.find_again(self._matches)
         place = self._matches.step(self._find_start(direction), direction)
         if place is None:
-            return "no match" if self._matches.words else NO_SEARCH
-        self._reading.show_match(place)
-        self._mark(self._matches.words, place)
-        return None
+            told = "no match" if self._matches.words else "nothing is searched for"
+            self._screen.status_line.change(message=told)
+        else:
+            self._screen.reading.show_match(place)
+            self._mark(self._matches.words, place)
 
     def _find_start(self, direction: int) -> TextPlace:
         """Return where to go on from: the last match, or where the person has gone since."""
-        library = self._asking.session.state.library
-        tree = self._panes.tree.outline
-        here = tree.cursor_id if tree.has_focus else self._panes.reader.section_id or tree.cursor_id
+        library, tree = self._library, self._tree
+        here = tree.cursor_id if tree.has_focus else self._reader.section_id or tree.cursor_id
         if here is None or here not in library:
             return self._place or TextPlace("", -1)
         span = library.shown_span(here)
@@ -402,10 +378,8 @@ class Finding:
 
     def _find_view(self) -> TextPlace | None:
         """Return what stands at the top of the reader."""
-        library, place = self._asking.session.state.library, None
-        if self._panes.reader.section_id is not None:
-            place = self._panes.reader.reader.place
-        if place is None or place.section_id not in library:
+        place = self._reader.reader.place if self._reader.section_id is not None else None
+        if place is None or place.section_id not in self._library:
             return None
-        span = library.shown_span(place.section_id)
+        span = self._library.shown_span(place.section_id)
         return TextPlace(span.doc, span.start + place.into)

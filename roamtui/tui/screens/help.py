@@ -12,9 +12,8 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from typing_extensions import override
 
-from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Scope, show_key
+from roamtui.tui.actions import ACTIONS, SCOPE_TITLES, Action, Keys, Scope, show_key
 from roamtui.tui.chat.content_view import ContentView, wrap
-from roamtui.tui.keys import Keys
 from roamtui.tui.screens.overlays import Overlay
 
 _MARKS = (

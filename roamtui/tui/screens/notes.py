@@ -8,82 +8,61 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from textual import on
+from textual import events, on
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import OptionList, Static
-from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.agent.placed_notes import PlacedNote, cite_place, describe_place, name_path, place_notes, render_notes
 from roamtui.conversation.loading import identify_source
 from roamtui.conversation.notes import Notes, make_note
+from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
+from roamtui.document.node import Span
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import StoreError
-from roamtui.tui.actions import Scope
-from roamtui.tui.app import describe_failure
+from roamtui.tui.actions import Keys, Scope, bind
 from roamtui.tui.chat.content_view import SectionTarget, wrap
 from roamtui.tui.chat.sources_view import show_words
-from roamtui.tui.commands import KeepWanted
-from roamtui.tui.keys import Keys, bind
-from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
 from roamtui.tui.node_names import STEP, name_whole
-from roamtui.tui.screens.asking import Asking
-from roamtui.tui.screens.overlays import ListOverlay, PromptScreen
-from roamtui.tui.screens.pane_switch import Panes
-from roamtui.tui.screens.reading import Reading, find_span
-from roamtui.tui.screens.writing import ask_and_write
+from roamtui.tui.screens.main import MainScreen
+from roamtui.tui.screens.overlays import SIGN_WIDTH, KeptScreen, MarkedList, PromptScreen
+from roamtui.tui.screens.reading import find_span
 from roamtui.tui.status_line import ScreenHints
 
 _QUOTE_LINES = 3
 _QUOTE_LENGTH_MAX = 600
-_NOT_KEPT = "nothing is saved here, so nothing can be kept"
 
 
-class NotesScreen(ListOverlay[PlacedNote | None]):
-    """Lists notes; what is deleted here can be brought back until it is left. The result is a place to go to."""
+class NotesScreen(KeptScreen[PlacedNote | None]):
+    """Lists notes. The result is a place to go to."""
 
     AUTO_FOCUS = "MarkedList"
     BINDINGS = bind(Scope.NOTES)
     DEFAULT_CSS = """
-    NotesScreen {
-        & > Vertical { width: 100; max-width: 96%; height: 90%; max-height: 90%; padding: 0 1; }
-        & OptionList { height: 1fr; }
-        & .said { height: auto; color: $accent; }
-    }
+    NotesScreen > Vertical { width: 100; }
     """
 
     def __init__(self, notes: Notes, placed: tuple[PlacedNote, ...], library: Library, keys: Keys) -> None:
-        super().__init__()
+        super().__init__(keys, Scope.NOTES)
         self._notes = notes
         self._placed = placed
         self._library = library
-        self._keys = keys
-        self._deleted_ids: list[str] = []
 
     @override
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(id="notes-title")
+            yield Static(classes="head")
             yield MarkedList()
             yield Static(self._notes.damage, classes="said", markup=False)
             yield ScreenHints(self._keys, Scope.NOTES)
 
-    def on_mount(self) -> None:
-        """Show what is kept."""
-        self._show(0)
-
-    def on_resize(self) -> None:
-        """Lay the notes out for another width."""
-        self._show(self.query_one(MarkedList).highlighted)
-
-    def on_unmount(self) -> None:
-        """Delete what is left to delete, where the program ends from here."""
-        with suppress(StoreError):
-            self._notes.delete(self._deleted_ids)
+    @on(events.Mount)
+    @on(events.Resize)
+    def _lay_out(self) -> None:
+        self._show()
 
     @property
     def _visible(self) -> list[PlacedNote]:
@@ -94,14 +73,21 @@ class NotesScreen(ListOverlay[PlacedNote | None]):
         line = self.query_one(MarkedList).highlighted
         return None if line is None else self._visible[line]
 
-    def _show(self, chosen: int | None) -> None:
-        visible = self._visible
-        last = len(visible) - 1
-        lines = [self._draw(one) for one in visible]
-        self.query_one(MarkedList).show_lines(lines, chosen=min(chosen or 0, last) if visible else None)
-        count = f"{len(visible):,}" if visible else "none"
-        title = Content.assemble(("Notes", "bold $primary"), (f" · this document · {count}", "$muted"))
-        self.query_one("#notes-title", Static).update(title)
+    @override
+    def _show(self, chosen_id: str | None = None) -> None:
+        visible, listed = self._visible, self.query_one(MarkedList)
+        ids = [one.note.id for one in visible]
+        place = ids.index(chosen_id) if chosen_id in ids else min(listed.highlighted or 0, len(ids) - 1)
+        listed.show_lines(list(map(self._draw, visible)), chosen=place if visible else None)
+        self._show_title("Notes", f"this document · {len(ids):,}" if ids else "this document · none")
+
+    @override
+    def _delete(self, deleted_ids: list[str]) -> list[str]:
+        try:
+            self._notes.delete(deleted_ids)
+        except StoreError as error:
+            return [str(error)]
+        return []
 
     def _draw(self, placed: PlacedNote) -> Content:
         """Return a note in lines: where it stands, the words that were kept, the person's own, and what changed."""
@@ -123,19 +109,7 @@ class NotesScreen(ListOverlay[PlacedNote | None]):
             lines += wrap(Content.styled(placed.news, "$warning"), width, lead=lead, follow="    ")
         return Content("\n").join(lines)
 
-    def _say(self, words: str) -> None:
-        self.query_one(".said", Static).update(Content(words))
-
-    @on(Worker.StateChanged)
-    def _tell_failure(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            self._say(describe_failure(event.worker.error))
-
     @on(OptionList.OptionSelected)
-    def _go_to_chosen(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
-        self.action_go()
-
     def action_go(self) -> None:
         """Read the place."""
         placed = self._selected
@@ -149,14 +123,6 @@ class NotesScreen(ListOverlay[PlacedNote | None]):
         """Leave the list."""
         self._close(None)
 
-    def _close(self, chosen: PlacedNote | None) -> None:
-        deleted_ids, self._deleted_ids = self._deleted_ids, []
-        try:
-            self._notes.delete(deleted_ids)
-        except StoreError as error:
-            self.app.notify(str(error), severity="warning", markup=False)
-        self.dismiss(chosen)
-
     def action_edit(self) -> None:
         """Change the person's own words."""
         if self._selected is not None:
@@ -167,23 +133,13 @@ class NotesScreen(ListOverlay[PlacedNote | None]):
         if words is not None:
             note = replace(placed.note, words=words)
             self._placed = tuple(replace(one, note=note) if one is placed else one for one in self._placed)
-            self._show(self.query_one(MarkedList).highlighted)
+            self._show()
             await asyncio.to_thread(self._notes.keep, note)
 
     def action_delete(self) -> None:
         """Delete the note when the list is left."""
-        placed, line = self._selected, self.query_one(MarkedList).highlighted
-        if placed is not None:
-            self._deleted_ids.append(placed.note.id)
-            self._show(line)
-            self._say(f"Deleted. {self._keys.show_first('notes.undo')} brings it back until you leave this list.")
-
-    def action_undo(self) -> None:
-        """Bring back what was deleted last."""
-        if self._deleted_ids:
-            brought_id = self._deleted_ids.pop()
-            self._show([one.note.id for one in self._visible].index(brought_id))
-            self._say("It is back.")
+        if self._selected is not None:
+            self._hide(self._selected.note.id, "")
 
     def action_export(self) -> None:
         """Write all notes into a file."""
@@ -195,7 +151,7 @@ class NotesScreen(ListOverlay[PlacedNote | None]):
         text = render_notes(self._visible, source, self._library.title)
         name = "notes" if "://" in source or source.startswith("-") else f"{Path(source).stem}-notes"
         prompt = PromptScreen("Write the notes to this file, as Markdown", str(Path.cwd() / f"{name}.md"))
-        self._say(await ask_and_write(self.app, prompt, lambda _path: text))
+        await self._export_to(prompt, lambda _path: text)
 
 
 def find_target(placed: PlacedNote, library: Library) -> SectionTarget | None:
@@ -219,40 +175,42 @@ async def ask_for_words(app: App[None], words: str, quote: str, where: str = "")
 class Noting:
     """Keeps what a person points at, and shows what they keep."""
 
-    def __init__(self, screen: Screen[None], asking: Asking, reading: Reading, panes: Panes, keys: Keys) -> None:
-        """Keep places of the document that `asking` asks about; `reading` goes to them."""
+    def __init__(self, screen: MainScreen) -> None:
+        """Keep places of the document that `screen` shows."""
         self._screen = screen
-        self._asking = asking
-        self._reading = reading
-        self._panes = panes
-        self._keys = keys
 
     @cached_property
     def _notes(self) -> Notes | None:
-        session = self._asking.session
+        session = self._screen.session
         if session.store is None:
             return None
         return Notes(session.store.notes_folder, identify_source(session.state.library))
 
-    async def keep(self, wanted: KeepWanted) -> None:
-        """Keep a section or words, with the person's own; what is kept already gets other words."""
-        state = self._asking.session.state
-        library, span = state.library, wanted.span or find_span(wanted.citation, state)
-        if self._notes is None or wanted.section_id not in library:
-            self._panes.status.change(message=_NOT_KEPT if self._notes is None else "there is no such section")
+    async def keep(self, section_id: str, span: Span | None, citation: Citation | None = None) -> None:
+        """Keep a section or words of it, with the person's own; what is kept already gets other words.
+
+        Args:
+            section_id: The section.
+            span: Where the words stand.
+            citation: Of the words, where they are what an answer cites.
+        """
+        state, status = self._screen.session.state, self._screen.status_line
+        if self._notes is None or section_id not in state.library:
+            not_kept = "nothing is saved here, so nothing can be kept"
+            status.change(message=not_kept if self._notes is None else "there is no such section")
             return
-        citation = cite_place(wanted.section_id, span, library)
-        place = (citation.section_id, citation.quote)
+        cited = cite_place(section_id, span or find_span(citation, state), state.library)
+        place = (cited.section_id, cited.quote)
         kept = await asyncio.to_thread(self._notes.read)
         before = next((one for one in kept if (one.citation.section_id, one.citation.quote) == place), None)
-        where = name_whole(library, citation.section_id)
-        words = await ask_for_words(self._screen.app, before.words if before else "", citation.quote or "", where)
+        where = name_whole(state.library, cited.section_id)
+        words = await ask_for_words(self._screen.app, before.words if before else "", cited.quote or "", where)
         if words is None:
             return
-        note = replace(before, words=words) if before else make_note(library, citation, words)
+        note = replace(before, words=words) if before else make_note(state.library, cited, words)
         try:
             await asyncio.to_thread(self._notes.keep, note)
-            self._panes.status.change(message=f"kept: {self._keys.show_first('global.notes')} lists your notes")
+            status.change(message=f"kept: {self._screen.keys.show_first('global.notes')} lists your notes")
         finally:
             self._screen.clear_selection()
             await self.mark()
@@ -260,22 +218,22 @@ class Noting:
     async def mark(self) -> None:
         """Mark the sections of notes in the outline."""
         notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
-        self._panes.tree.outline.mark(noted=(note.citation.section_id for note in notes))
+        self._screen.tree_pane.outline.mark(noted=(note.citation.section_id for note in notes))
 
     async def show(self) -> None:
         """List what is kept, and go to what the person chooses."""
-        library = await self._asking.conversing.load_all()
+        library, keys = await self._screen.conversing.load_all(), self._screen.keys
         notes = await asyncio.to_thread(self._notes.read) if self._notes else ()
         if self._notes is None or not notes:
-            keep_key = self._keys.show_first("reader.keep")
-            self._panes.status.change(message=f"nothing is kept yet: {keep_key} keeps a section or selected words")
+            told = f"nothing is kept yet: {keys.show_first('reader.keep')} keeps a section or selected words"
+            self._screen.status_line.change(message=told)
             return
         placed = await asyncio.to_thread(place_notes, notes, library)
-        chosen = await self._screen.app.push_screen_wait(NotesScreen(self._notes, placed, library, self._keys))
+        chosen = await self._screen.app.push_screen_wait(NotesScreen(self._notes, placed, library, keys))
         await self.mark()
         target = find_target(chosen, library) if chosen is not None else None
         if target is not None:
-            self._reading.jump(target, came_from=self._panes.tree.outline)
+            self._screen.reading.jump(target, came_from=self._screen.tree_pane.outline)
 
     def save_left(self) -> None:
         """Write what could not be written before, where the program ends."""

@@ -1,10 +1,12 @@
-"""The small boxes above the main screen: how all look and are closed, and those that ask for one answer."""
+"""The boxes above the main screen: how all look and are closed, their lists, and those that ask for one answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from textual import events, on
@@ -15,9 +17,13 @@ from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
+from textual.worker import Worker, WorkerState
 from typing_extensions import override
 
 from roamtui.document.plain import plain_line, plain_text
+from roamtui.errors import RoamtuiError
+from roamtui.tui.actions import Keys, Scope
+from roamtui.tui.app import describe_failure
 
 
 class Overlay(ModalScreen[ScreenResultType]):
@@ -72,6 +78,70 @@ class Overlay(ModalScreen[ScreenResultType]):
     def action_leave(self) -> None:
         """Leave without a result."""
         self.dismiss(None)
+
+
+_SIGN = Content.styled("› ", "bold $secondary")
+_GAP = Content("  ")
+SIGN_WIDTH = 2
+"""Cells that the sign takes from each line."""
+
+
+class MarkedList(OptionList):
+    """Lists content; what cannot be chosen is a heading."""
+
+    DEFAULT_CSS = """
+    MarkedList {
+        & > .option-list--option-highlighted, &:focus > .option-list--option-highlighted {
+            background: $foreground 12%;
+            color: $foreground;
+            text-style: none;
+        }
+        & > .option-list--option-disabled { color: $muted; text-style: bold; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._contents: list[Content] = []
+        self._signed: int | None = None
+
+    def show_lines(self, lines: Sequence[Content], *, headings: Sequence[int] = (), chosen: int | None) -> None:
+        """List `lines` in place of what there was, one of them chosen.
+
+        Args:
+            lines: Each may have several lines of its own.
+            headings: Places of those that cannot be chosen.
+            chosen: Place of the one that is, None for none.
+        """
+        self._contents = list(lines)
+        self._signed = chosen  # at once: a line that changes has all of them measured again
+        self.clear_options()
+        skipped = frozenset(headings)
+        signs = [_SIGN if place == chosen else _GAP for place in range(len(lines))]
+        drawn = [line if place in skipped else _lead(line, signs[place]) for place, line in enumerate(lines)]
+        self.add_options([Option(line, disabled=place in skipped) for place, line in enumerate(drawn)])
+        self.highlighted = chosen
+
+    def change_line(self, place: int, line: Content) -> None:
+        """Show another content on a line."""
+        self._contents[place] = line
+        self.replace_option_prompt_at_index(place, _lead(line, _SIGN if place == self._signed else _GAP))
+
+    @on(OptionList.OptionHighlighted)
+    def _follow(self, event: OptionList.OptionHighlighted) -> None:
+        if self.highlighted == event.option_index:
+            self._sign(event.option_index)
+
+    def _sign(self, place: int | None) -> None:
+        before, self._signed = self._signed, place
+        for changed in {before, place} - {None}:
+            if changed is not None and changed < len(self._contents):
+                self.change_line(changed, self._contents[changed])
+
+
+def _lead(line: Content, sign: Content) -> Content:
+    first, *rest = line.split("\n", allow_blank=True) or [line]
+    return Content("\n").join([sign + first, *(_GAP + further for further in rest)])
 
 
 class ListOverlay(Overlay[ScreenResultType]):
@@ -202,14 +272,6 @@ class PromptScreen(Overlay[str | None]):
             self.dismiss(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One line of a picker."""
-
-    name: str
-    note: str = ""
-
-
 class PickerScreen(ListOverlay[str | None]):
     """Lets a person choose a name; the result is None where they did not."""
 
@@ -226,7 +288,7 @@ class PickerScreen(ListOverlay[str | None]):
     def __init__(
         self,
         title: str,
-        choices: Sequence[Choice],
+        choices: Mapping[str, str],
         current: str,
         *,
         foot: str = "enter chooses, esc closes",
@@ -236,7 +298,7 @@ class PickerScreen(ListOverlay[str | None]):
 
         Args:
             title: Our own words.
-            choices: Names are unique.
+            choices: Names, each with a note; it may be empty.
             current: Name of the choice that is in force.
             foot: Our own words below the list.
             preview: Called with each name that the person looks at.
@@ -244,7 +306,7 @@ class PickerScreen(ListOverlay[str | None]):
         super().__init__()
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (33, "-tall")]
         self._heading = title
-        self._choices = choices
+        self._choices = dict(choices)
         self._current = current
         self._foot = foot
         self._preview = preview
@@ -253,15 +315,14 @@ class PickerScreen(ListOverlay[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(Content.styled(self._heading, "bold $primary"))
-            yield OptionList(*(Option(self._draw(choice), id=None) for choice in self._choices))
+            yield OptionList(*map(self._draw, self._choices))
             yield Static(Content(self._foot), classes="foot")
 
-    def add_choices(self, choices: Sequence[Choice]) -> None:
+    def add_choices(self, choices: Mapping[str, str]) -> None:
         """Offer some more, below what is there; a name that is there already is not offered twice."""
-        names = {choice.name for choice in self._choices}
-        new = [choice for choice in choices if choice.name not in names]
-        self._choices = [*self._choices, *new]
-        self.query_one(OptionList).add_options([Option(self._draw(choice)) for choice in new])
+        new = [name for name in choices if name not in self._choices]
+        self._choices |= {name: choices[name] for name in new}
+        self.query_one(OptionList).add_options(map(self._draw, new))
 
     def show_foot(self, foot: str) -> None:
         """Say something else below the list; it must be safe for the screen."""
@@ -269,21 +330,117 @@ class PickerScreen(ListOverlay[str | None]):
 
     def on_mount(self) -> None:
         """Begin at what is in force."""
-        names = [choice.name for choice in self._choices]
         options = self.query_one(OptionList)
-        options.highlighted = names.index(self._current) if self._current in names else 0
+        options.highlighted = list(self._choices).index(self._current) if self._current in self._choices else 0
         options.focus()
 
-    def _draw(self, choice: Choice) -> Content:
-        sign = "● " if choice.name == self._current else "  "
-        note = f" · {choice.note}" if choice.note else ""
-        return Content(sign + plain_line(choice.name + note))
+    def _draw(self, name: str) -> Option:
+        sign, note = "● " if name == self._current else "  ", self._choices[name]
+        return Option(Content(sign + plain_line(f"{name} · {note}" if note else name)))
 
     @on(OptionList.OptionHighlighted)
     def _preview_choice(self, event: OptionList.OptionHighlighted) -> None:
         if self._preview is not None:
-            self._preview(self._choices[event.option_index].name)
+            self._preview(list(self._choices)[event.option_index])
 
     @on(OptionList.OptionSelected)
     def _choose(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._choices[event.option_index].name)
+        self.dismiss(list(self._choices)[event.option_index])
+
+
+class KeptScreen(ListOverlay[ScreenResultType]):
+    """A list of what is saved; what is deleted here can be brought back until it is left."""
+
+    DEFAULT_CSS = """
+    KeptScreen {
+        & > Vertical { max-width: 96%; height: 90%; max-height: 90%; padding: 0 1; }
+        & OptionList { height: 1fr; }
+        & .said { height: auto; color: $accent; }
+    }
+    """
+
+    def __init__(self, keys: Keys, scope: Scope) -> None:
+        super().__init__()
+        self._keys = keys
+        self._undo_key = keys.show_first(f"{scope}.undo")
+        self._deleted_ids: list[str] = []
+        """What is hidden now and deleted when the person leaves, the last one last."""
+
+    def _show(self, chosen_id: str | None = None) -> None:
+        """List what is not deleted, the cursor on `chosen_id`, or as near as can be to where it was."""
+        raise NotImplementedError
+
+    def _delete(self, deleted_ids: list[str]) -> list[str]:
+        """Delete for good; return sentences about what could not be deleted, or not everywhere."""
+        raise NotImplementedError
+
+    def _show_title(self, heading: str, about: str) -> None:
+        title = Content.assemble((heading, "bold $primary"), (f" · {about}", "$muted"))
+        self.query_one(".head", Static).update(title)
+
+    def _say(self, words: str) -> None:
+        self.query_one(".said", Static).update(Content(words))
+
+    @on(Worker.StateChanged)
+    def _tell_failure(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self._say(describe_failure(event.worker.error))
+
+    def _hide(self, deleted_id: str, what: str) -> None:
+        """Delete one when the list is left; `what` says what it is."""
+        self._deleted_ids.append(deleted_id)
+        self._show()
+        self._say(f"Deleted{what}. {self._undo_key} brings it back until you leave this list.")
+
+    def action_undo(self) -> None:
+        """Bring back what was deleted last."""
+        if self._deleted_ids:
+            self._show(self._deleted_ids.pop())
+            self._say("It is back.")
+
+    def _close(self, result: ScreenResultType) -> None:
+        """Delete what is left to delete, and leave."""
+        for problem in self._delete_hidden():
+            self.app.notify(problem, severity="warning", markup=False)
+        self.dismiss(result)
+
+    def on_unmount(self) -> None:
+        """Delete what is left to delete, where the program ends from here."""
+        self._delete_hidden()
+
+    def _delete_hidden(self) -> list[str]:
+        deleted_ids, self._deleted_ids = self._deleted_ids, []
+        return self._delete(deleted_ids)
+
+    async def _export_to(self, prompt: PromptScreen, render: Callable[[Path], str]) -> None:
+        """Ask for a path, and write there what is rendered for it; a file there is replaced only after a yes.
+
+        Raises:
+            RoamtuiError: It cannot be rendered or written.
+        """
+        name = await self.app.push_screen_wait(prompt)
+        if name is None:
+            self._say("")
+            return
+        path = Path(os.path.expanduser(name))  # noqa: ASYNC240, PTH111 - asks no disk; what is nobody's home stays
+        text = await asyncio.to_thread(render, path)
+        if not await asyncio.to_thread(_write, path, text):
+            question = ConfirmScreen("There is a file with this name. Replace it?", str(path), yes="Replace")
+            if not await self.app.push_screen_wait(question):
+                self._say("Nothing was written.")
+                return
+            await asyncio.to_thread(_write, path, text, "w")
+        self._say(f"Wrote {path}.")
+
+
+def _write(path: Path, text: str, mode: str = "x") -> bool:
+    """Write a file; return False where there is one already that may not be replaced."""
+    try:
+        with path.open(mode, encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RoamtuiError(f"{path} cannot be written: {reason}.") from None
+    return True

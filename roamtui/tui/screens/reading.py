@@ -6,19 +6,16 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from textual.app import App, SuspendNotSupported
+from textual.app import SuspendNotSupported
 from textual.timer import Timer
 from textual.widget import Widget
 
 from roamtui.agent.quotes import find_quote
 from roamtui.conversation.commands import Command, ReadSection
 from roamtui.conversation.loading import identify_source
-from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
@@ -27,67 +24,53 @@ from roamtui.document.link_targets import resolve_link as resolve_written
 from roamtui.document.node import NodeKind, Span
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
-from roamtui.tui.commands import MakeCommand
 from roamtui.tui.panes.pane import Pane
 from roamtui.tui.places import Places
 from roamtui.tui.reader.messages import ReadingPlace
+from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
-from roamtui.tui.screens.pane_switch import Panes, PaneSwitch
 from roamtui.tui.text_search import TextPlace
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from roamtui.document.document import Document
-    from roamtui.document.library import Library
-
-
-Send = Callable[[MakeCommand], None]
-"""Dispatches a command in its turn."""
 _READING_SECONDS = 0.5
 """What is scrolled past sooner is not said to be read."""
+_REST_SECONDS = 0.06
+"""A cursor that moves on sooner is on its way somewhere else."""
 
 
 class Reading:
-    """What a person reads, and how they get there."""
+    """What a person reads, and how they get there; while they want it, it follows the outline by itself."""
 
-    def __init__(self, session: Session, panes: Panes, switch: PaneSwitch, send: Send, places: Places) -> None:
-        """Read the library of `session`.
-
-        Args:
-            session: Told what is read.
-            panes: The reader shows the text, the cursor of the outline follows jumps.
-            switch: Brings the reader into view.
-            send: Dispatches a command.
-            places: Keeps where the person was.
-        """
-        self._session = session
-        self._places = places
-        self._timer: Timer | None = None
+    def __init__(self, screen: MainScreen) -> None:
+        """Read the library of the session of `screen`: in its reader, the cursor of its outline following jumps."""
+        self._screen = screen
+        self._tree = screen.tree_pane
+        self._reader = screen.reader_pane
+        self._switch = screen.switch
+        self._places = Places(screen.first.options.places_path)
         self._wanted: ReadingPlace | None = None
-        self._tree = panes.tree
-        self._reader = panes.reader
-        self._switch = switch
-        self._send = send
+        self._timer: Timer | None = None
+        self._is_following = False
+        self._following: Timer | None = None
+
+    @property
+    def _library(self) -> Library:
+        return self._screen.session.state.library
 
     def read(self, section_id: str, *, came_from: Widget | None, highlight: Span | None = None) -> None:
         """Show a section in the reader, and go there only where it hides what the person came from."""
-        library = self._session.state.library
-        if section_id not in library:
-            return
-        self._reader.show_section(library, section_id, highlight=highlight)
-        self._switch.show_reader(came_from=came_from)
-        self._note_reading(section_id)
+        if section_id in self._library:
+            self._reader.show_section(self._library, section_id, highlight=highlight)
+            self._switch.show_reader(came_from=came_from)
+            self._note_reading(section_id)
 
-    def show_found(self, section_id: str, quote: Span | None, *, came_from: Widget | None) -> None:
-        """Show a section that a search found, in outline and reader, the sentence that was found marked."""
-        if section_id in self._session.state.library:
-            self._tree.go_to(section_id)
-            self.read(section_id, came_from=came_from, highlight=quote)
+    def show(self, section_id: str, highlight: Span | None, *, came_from: Widget | None) -> None:
+        """Show a section in outline and reader."""
+        self._tree.go_to(section_id)
+        self.read(section_id, came_from=came_from, highlight=highlight)
 
     def show_match(self, place: TextPlace) -> None:
         """Bring a match that was gone to into outline and reader, the focus unchanged."""
-        library = self._session.state.library
+        library = self._library
         section_id = library.section_at(place.doc, place.offset)
         shown = self._reader.section_id
         if section_id is None:
@@ -105,7 +88,7 @@ class Reading:
             section_id: Nothing happens where it is shown already, or where there is no such section.
             is_noted: Whether it counts as what the person reads.
         """
-        library = self._session.state.library
+        library = self._library
         if section_id in library and section_id != self._reader.section_id:
             self._reader.show_section(library, section_id, with_way_back=False)
             if is_noted:
@@ -117,20 +100,18 @@ class Reading:
 
         A quote that stands in another section than the one named is shown where it stands.
         """
-        library = self._session.state.library
-        span = find_span(target.citation, self._session.state)
+        span = find_span(target.citation, self._screen.session.state)
         section_id = target.section_id
         if span is not None:
-            section_id = library.section_at(span.doc, span.start) or section_id
-        if section_id not in library:
+            section_id = self._library.section_at(span.doc, span.start) or section_id
+        if section_id not in self._library:
             return f"There is no section {section_id} in this document: the model made that id up."
-        self._tree.go_to(section_id)
-        self.read(section_id, came_from=came_from, highlight=span)
+        self.show(section_id, span, came_from=came_from)
         return None
 
-    def choose_page(self, app: App[None], *, came_from: Widget | None) -> str | None:
+    def choose_page(self) -> str | None:
         """Ask for a page and go there; return a sentence where there are none."""
-        library = self._session.state.library
+        library, came_from = self._library, self._screen.focused
         shown = self._reader.section_id or self._tree.outline.cursor_id
         document = library.root
         if shown is not None and shown in library:
@@ -142,31 +123,27 @@ class Reading:
         def take(answer: str | None) -> None:
             if answer is None:
                 return
-            if answer.isdecimal() and 1 <= int(answer) <= count:
-                self._go_to_page(document, int(answer), came_from=came_from)
-            else:
-                app.notify(f"There is no page {answer} here: pages go from 1 to {count:,}.", markup=False)
+            if not (answer.isdecimal() and 1 <= int(answer) <= count):
+                told = f"There is no page {answer} here: pages go from 1 to {count:,}."
+                self._screen.notify(told, markup=False)
+                return
+            start = document.page_starts[int(answer) - 1]
+            section_id = self._library.section_at(document.key, start)
+            if section_id is not None:  # the page from its beginning, in the section that stands there
+                self._tree.go_to(section_id)
+                into = start - self._library.shown_span(section_id).start
+                self._reader.show_section(self._library, section_id, into=into)
+                self._switch.show_reader(came_from=came_from)
+                self._note_reading(section_id)
 
         page = self._reader.reader.page_in_view() if self._reader.section_id else None
         now = f", now {page:,}" if page is not None else ""
-        app.push_screen(PromptScreen(f"Go to page (1 to {count:,}{now})", ""), take)
+        self._screen.app.push_screen(PromptScreen(f"Go to page (1 to {count:,}{now})", ""), take)
         return None
-
-    def _go_to_page(self, document: Document, number: int, *, came_from: Widget | None) -> None:
-        """Show a page from its beginning, in the section that stands there."""
-        library = self._session.state.library
-        start = document.page_starts[number - 1]
-        section_id = library.section_at(document.key, start)
-        if section_id is None:
-            return
-        self._tree.go_to(section_id)
-        self._reader.show_section(library, section_id, into=start - library.shown_span(section_id).start)
-        self._switch.show_reader(came_from=came_from)
-        self._note_reading(section_id)
 
     def resume(self) -> None:
         """Show what the conversation was reading last, else where the person was in the document; go not there."""
-        state = self._session.state
+        state = self._screen.session.state
         place = self._places.find(identify_source(state.library))
         if place is None or state.reading not in (None, place.section_id):
             place = ReadingPlace(state.reading or "", 0, "")
@@ -174,7 +151,7 @@ class Reading:
 
     def _take_up(self, place: ReadingPlace) -> None:
         """Show a place; where its file is not loaded yet, once it is."""
-        library = self._session.state.library
+        library = self._library
         if place.section_id in library:
             self._reader.show_section(library, place.section_id, into=place.into)
             self._tree.outline.move_to(place.section_id)
@@ -187,7 +164,7 @@ class Reading:
         """Keep where the person is for the next time that the document is opened."""
         place = self._reader.reader.place
         if place is not None:
-            self._places.keep(identify_source(self._session.state.library), place)
+            self._places.keep(identify_source(self._library), place)
 
     def note_place(self, section_id: str) -> None:
         """Have the outline's cursor follow what is scrolled to, and the conversation too once that rests."""
@@ -195,26 +172,37 @@ class Reading:
             self._tree.outline.move_to(section_id)
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self._reader.set_timer(_READING_SECONDS, self.refresh)
+        self._timer = self._reader.set_timer(_READING_SECONDS, self._note_shown)
 
-    def step(self, direction: int) -> bool:
-        """Show the section after (1) or before (-1) the one that is read; return whether there is one."""
+    def go_back(self) -> None:
+        """Show what was read before."""
+        if self._reader.go_back():
+            self._note_shown()
+        else:
+            self._screen.status_line.change(message="nothing was read before this")
+
+    def _note_shown(self) -> None:
+        self.keep_place()
+        self._note_reading(self._reader.section_id)
+
+    def step(self, direction: int) -> None:
+        """Show the section after (1) or before (-1) the one that is read."""
         section_id = self._reader.section_id
-        return section_id is not None and self._step_from(section_id, direction, with_way_back=True)
+        if section_id is None or not self._step_from(section_id, direction, with_way_back=True):
+            self._screen.status_line.change(message=f"this is the {'last' if direction > 0 else 'first'} section")
 
     def read_on(self, direction: int) -> None:
         """Show what comes after the end of the document that is read (1), or before its beginning (-1)."""
-        library = self._session.state.library
         section_id = self._reader.section_id
-        if section_id is not None and section_id in library:
-            document = library.file(section_id) or library.locate(section_id)[0]
+        if section_id is not None and section_id in self._library:
+            document = self._library.file(section_id) or self._library.locate(section_id)[0]
             ids = document.ids or (section_id,)  # a file may be empty
             edge_id = ids[-1 if direction > 0 else 0]
             if self._step_from(edge_id, direction) and direction < 0:
                 self._reader.reader.go_bottom()
 
     def _step_from(self, section_id: str, direction: int, *, with_way_back: bool = False) -> bool:
-        library = self._session.state.library
+        library = self._library
         found = find_neighbour(library, section_id, direction)
         if found is not None:
             self._tree.go_to(found)
@@ -230,75 +218,91 @@ class Reading:
             if wanted is not None and wanted.file_id == section_id:
                 self._take_up(wanted._replace(file_id=""))
             else:
-                self._reader.show_section(self._session.state.library, section_id)
+                self._reader.show_section(self._library, section_id)
 
-    def refresh(self) -> None:
-        """Say which section is read now, after going back or scrolling on."""
-        self.keep_place()
-        self._note_reading(self._reader.section_id)
-
-    def follow_answer(self, target: LinkTarget, app: App[None]) -> str | None:
+    def follow_answer(self, target: LinkTarget) -> str | None:
         """Follow a link that the model wrote; return a sentence where it leads nowhere."""
-        library = self._session.state.library
         named = target.href.lstrip("#")
-        if named in library:  # some models write a section's id as an address
+        if named in self._library:  # some models write a section's id as an address
             return self.jump(SectionTarget(named), came_from=None)
-        base = target.section_id if target.section_id in library else next(library.walk(), None)
-        return self._follow(target.href, base, app)
+        is_known = target.section_id in self._library
+        return self.follow(target.href, target.section_id if is_known else next(self._library.walk(), None))
 
-    def follow(self, href: str, app: App[None]) -> str | None:
-        """Follow a link of the section that is read; return a sentence where it leads nowhere."""
-        return self._follow(href, self._reader.section_id, app)
-
-    def _follow(self, href: str, section_id: str | None, app: App[None]) -> str | None:
+    def follow(self, href: str, section_id: str | None) -> str | None:
+        """Follow a link that a section has; return a sentence where it leads nowhere."""
         if section_id is None:
             return None
-        end = resolve_link(href, self._session.state.library, section_id)
-        match end:
+        match resolve_link(href, self._library, section_id):
             case SectionLink(target, span):
-                self._tree.go_to(target)
-                self.read(target, came_from=None, highlight=span)
+                self.show(target, span, came_from=None)
             case WebLink(url):
 
                 def open_page(answer: bool | None) -> None:  # noqa: FBT001 - the result of a screen
                     if answer:
-                        app.open_url(url)
+                        self._screen.app.open_url(url)
 
-                app.push_screen(ConfirmScreen("Open this page in your browser?", url, yes="Open"), open_page)
+                question = ConfirmScreen("Open this page in your browser?", url, yes="Open")
+                self._screen.app.push_screen(question, open_page)
             case DeadLink(reason):
                 return reason
         return None
 
-    def edit(self, section_id: str, app: App[None]) -> str | None:
-        """Open the document in the person's editor at a section; return a sentence where that cannot be."""
-        library = self._session.state.library
+    def edit(self, section_id: str) -> str | None:
+        """Open the document in the person's editor, at a section; return a sentence where that cannot be."""
+        library = self._library
         file = find_source_file(library, section_id)
         if file is None:
             return "Only a document that is a file on this machine can be edited."
-        if not is_editable(file):
+        if file.suffix.lower() in SLOW_SUFFIXES:  # what is shown was converted from it
             return f"{file.name} is no text. Change it in its own program, then read it again here."
-        editor = choose_editor(os.environ)
-        if editor is None:
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+        if not editor:
             return "No editor is set. Set the environment variable EDITOR to its command."
         command = build_editor_command(editor, file.absolute(), library.node(section_id).start_line)
         try:
-            with app.suspend():
+            with self._screen.app.suspend():
                 subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
         except SuspendNotSupported:
             return "The editor cannot be opened from this kind of terminal."
         except (OSError, ValueError) as error:
             return f"The editor {editor} could not be started: {error}."
-        app.refresh(layout=True)
+        self._screen.app.refresh(layout=True)
         return None
 
+    def toggle_following(self) -> None:
+        """Begin or end bringing into the reader by itself where the cursor rests, and what the model opens."""
+        self._is_following = not self._is_following
+        self._stop_following()
+        self._reader.show_following(is_following=self._is_following)
+        told = "the reader follows the outline" if self._is_following else "the reader stays"
+        self._screen.status_line.change(message=told)
+        if self._is_following and self._tree.outline.cursor_id is not None:
+            self.read_beside(self._tree.outline.cursor_id)
+
+    def follow_cursor(self, section_id: str) -> None:
+        """Show where the cursor comes to rest."""
+        if self._is_following:
+            self._stop_following()
+            self._following = self._screen.set_timer(_REST_SECONDS, partial(self.read_beside, section_id))
+
+    def follow_opened(self, section_id: str) -> None:
+        """Show what the model opened, where the reader takes nothing else's place."""
+        if self._is_following and Pane.READER in self._switch.shown:
+            self._stop_following()
+            self.read_beside(section_id, is_noted=False)
+
+    def _stop_following(self) -> None:
+        if self._following is not None:
+            self._following.stop()
+
     def _note_reading(self, section_id: str | None) -> None:
-        def make(state: ConversationState) -> Command | None:
+        def make(state: ConversationState) -> Command | str:
             is_new = state.reading != section_id
             known = section_id if section_id in state.library else None
             is_tried_again = known is not None and bool(state.library.problem_of(known))
-            return ReadSection(section_id=section_id) if is_new or is_tried_again else None
+            return ReadSection(section_id=section_id) if is_new or is_tried_again else ""
 
-        self._send(make)
+        self._screen.send(make)
 
 
 def find_neighbour(library: Library, section_id: str, direction: int) -> str | None:
@@ -363,53 +367,9 @@ def find_span(citation: Citation | None, state: ConversationState) -> Span | Non
     return Span(doc=section.doc, start=section.start + moved.start, end=section.start + moved.end)
 
 
-_REST_SECONDS = 0.06
-"""A cursor that moves on sooner is on its way somewhere else."""
-
-
-class Following:
-    """Brings sections into the reader by itself, while a person wants that."""
-
-    def __init__(self, owner: Widget, reading: Reading, switch: PaneSwitch) -> None:
-        """Show by `reading`, with timers of `owner`."""
-        self._owner = owner
-        self._reading = reading
-        self._switch = switch
-        self._is_on = False
-        self._timer: Timer | None = None
-
-    def toggle(self) -> bool:
-        """Begin or end following; return whether it goes on."""
-        self._is_on = not self._is_on
-        self._stop()
-        return self._is_on
-
-    def note_cursor(self, section_id: str, *, has_focus: bool) -> None:
-        """Show where the cursor comes to rest; a cursor that is moved from elsewhere is not followed."""
-        if self._is_on and has_focus:
-            self._stop()
-            self._timer = self._owner.set_timer(_REST_SECONDS, partial(self._reading.read_beside, section_id))
-
-    def note_opened(self, section_id: str) -> None:
-        """Show what the model opened, where the reader takes nothing else's place."""
-        if self._is_on and Pane.READER in self._switch.shown:
-            self._stop()
-            self._reading.read_beside(section_id, is_noted=False)
-
-    def _stop(self) -> None:
-        if self._timer is not None:
-            self._timer.stop()
-            self._timer = None
-
-
 _PLUS_LINE = frozenset({"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "ed"})
 _COLON_LINE = frozenset({"hx", "helix", "subl", "zed"})
 _GOTO = frozenset({"code", "codium", "cursor"})
-
-
-def choose_editor(environment: Mapping[str, str]) -> str | None:
-    """Return the command that the environment names as editor, None where it names none."""
-    return environment.get("VISUAL") or environment.get("EDITOR") or None
 
 
 def build_editor_command(editor: str, file: Path, line: int) -> list[str]:
@@ -423,11 +383,6 @@ def build_editor_command(editor: str, file: Path, line: int) -> list[str]:
     if name in _GOTO:
         return [*words, "--goto", f"{file}:{line}"]
     return [*words, str(file)]
-
-
-def is_editable(file: Path) -> bool:
-    """Return whether a file is the text that is shown, and not one that this was converted from."""
-    return file.suffix.lower() not in SLOW_SUFFIXES
 
 
 def find_source_file(library: Library, section_id: str) -> Path | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from roamtui.tui.panes.pane import Pane, choose_panes
+from roamtui.tui.panes.pane import Pane
+from roamtui.tui.panes.pane_switch import choose_panes
 
 TREE, CHAT, READER = Pane.TREE, Pane.CHAT, Pane.READER
 

@@ -18,10 +18,10 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.tui.app import RoamApp
 from roamtui.tui.commands import Kind
 from roamtui.tui.context import AppContext
-from roamtui.tui.marked_list import MarkedList
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.reader.strips import Overlay
 from roamtui.tui.screens.find import FindScreen
+from roamtui.tui.screens.overlays import MarkedList
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import TEXT, app_of, ask, find_id, make_context, screen_text, wait_until
 

@@ -15,9 +15,8 @@ from textual.widgets import Input
 from roamtui.conversation.notes import Note, Notes
 from roamtui.conversation.store import Store
 from roamtui.tui.app import RoamApp
-from roamtui.tui.marked_list import MarkedList
 from roamtui.tui.screens.notes import NotesScreen
-from roamtui.tui.screens.overlays import PromptScreen
+from roamtui.tui.screens.overlays import MarkedList, PromptScreen
 from tests.fakes.scripted_model import ScriptedModel
 from tests.tui.driving import TEXT, app_of, ask, find_id, make_context, screen_text, wait_until
 from tests.tui.picturing import show_answer

@@ -8,8 +8,8 @@ import pytest
 from textual.widgets import Input
 
 from tests.tui.driving import screen_text, wait_until
+from tests.tui.opening import Opener
 from tests.tui.picturing import LARGE, NARROW, Compare, name_size
-from tests.tui.start.opening import Opener
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from roamtui.errors import SourceError
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.context import AppContext, FirstContext, Opening, TuiOptions
-from roamtui.tui.start.offers import OfferGroup, StartOffer
+from roamtui.tui.screens.open_document import OfferGroup, StartOffer
 from tests.fakes.scripted_model import ScriptedModel
 
 if TYPE_CHECKING:

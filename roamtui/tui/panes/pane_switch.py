@@ -1,8 +1,6 @@
-"""Which panes show, and where the focus goes when a person changes between them."""
+"""`PaneSwitch`: which panes show, and where the focus goes when a person changes between them."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -13,28 +11,62 @@ from textual.widgets import Static
 from typing_extensions import override
 
 from roamtui.tui.chat.chat_log import ChatLog
-from roamtui.tui.panes.chat_pane import ChatPane
-from roamtui.tui.panes.pane import Pane, PaneTitle, choose_panes
+from roamtui.tui.panes.pane import Pane, PaneTitle
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_box import QuestionBox
-from roamtui.tui.status_line import StatusLine
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Panes:
-    """What of the main screen its parts work on."""
-
-    tree: TreePane
-    chat: ChatPane
-    reader: ReaderPane
-    box: QuestionBox
-    status: StatusLine
-
-
+_TWO_PANES_COLUMNS = 64
+_THREE_PANES_COLUMNS = 150
 _TREE_COLUMNS_MIN = 16
 _RIGHT_COLUMNS_MIN = 30
 """What stays of the screen for the panes beside the outline."""
+
+
+def choose_panes(columns: int, *, active: Pane, main: Pane) -> frozenset[Pane]:
+    """Return the panes to show.
+
+    Args:
+        columns: Width of the terminal.
+        active: Where the person is.
+        main: What stands beside the outline where there is room for one: chat or reader.
+    """
+    if columns >= _THREE_PANES_COLUMNS:
+        return frozenset(Pane)
+    if columns >= _TWO_PANES_COLUMNS:
+        return frozenset({Pane.TREE, main})
+    return frozenset({Pane.TREE if active is Pane.TREE else main})
+
+
+class ChatPane(Vertical):
+    """Shows the conversation below its title line, which says where it goes on below what is in view."""
+
+    DEFAULT_CSS = """
+    ChatPane { background: $background; }
+    """
+
+    def __init__(self, log: ChatLog) -> None:
+        super().__init__(id="chat-pane")
+        self.title_line = PaneTitle(Pane.CHAT)
+        """Its first line."""
+        self._log_view = log
+
+    @override
+    def compose(self) -> ComposeResult:
+        yield self.title_line
+        yield self._log_view
+
+    def on_mount(self) -> None:
+        """Follow what is in view."""
+        self.watch(self._log_view, "scroll_y", self._look_below, init=False)
+        self.watch(self._log_view, "virtual_size", self._look_below, init=False)
+
+    def _look_below(self) -> None:
+        self.call_next(self._show_below)
+
+    def _show_below(self) -> None:
+        is_more = self._log_view.has_messages and self._log_view.scroll_y < self._log_view.max_scroll_y
+        self.title_line.show_note("more below · pgdn" if is_more else "")
 
 
 class PaneSwitch(Horizontal):
@@ -62,12 +94,13 @@ class PaneSwitch(Horizontal):
     }
     """
 
-    def __init__(self, panes: Panes) -> None:
+    def __init__(self, tree: TreePane, log: ChatLog, reader: ReaderPane, box: QuestionBox) -> None:
         super().__init__(id="body")
-        self._tree = panes.tree
-        self._chat = panes.chat
-        self._reader = panes.reader
-        self._box = panes.box
+        self._tree = tree
+        self._log_view = log
+        self._chat = ChatPane(log)
+        self._reader = reader
+        self._box = box
         self._right = Vertical(id="right")
         self._columns = 0
         self._tree_columns: int | None = None
@@ -76,7 +109,7 @@ class PaneSwitch(Horizontal):
         """Where the person is."""
         self.main = Pane.CHAT
         """What stands beside the outline where there is room for one."""
-        self._before_reader: Widget = panes.tree.outline
+        self._before_reader: Widget = tree.outline
 
     @override
     def compose(self) -> ComposeResult:
@@ -102,101 +135,78 @@ class PaneSwitch(Horizontal):
     @on(events.DescendantFocus)
     def _follow_focus(self, event: events.DescendantFocus) -> None:
         """Follow the focus to the pane where it is now."""
-        focused = event.widget
-        pane = self._pane_of(focused)
-        if pane is not None:
-            self.active = pane
-            if pane is not Pane.TREE:
-                self.main = pane
-        elif focused is self._box:
-            self.active = Pane.CHAT
+        self._enter(event.widget)
         self._show()
         for one in (self._tree, self._chat, self._reader):
             one.title_line.refresh()
+
+    def _enter(self, widget: Widget) -> None:
+        """Take the pane of a widget for where the person is; above the question box stays what there is."""
+        pane = self._pane_of(widget)
+        self.active = pane or Pane.CHAT
+        if pane in (Pane.CHAT, Pane.READER):
+            self.main = pane
 
     def _pane_of(self, widget: Widget) -> Pane | None:
         """Return the pane that a widget is in, None for the question box, which is in none."""
         panes = {Pane.TREE: self._tree, Pane.READER: self._reader, Pane.CHAT: self._chat}
         return next((pane for pane, one in panes.items() if one in widget.ancestors_with_self), None)
 
-    @on(PaneTitle.PaneChosen)
-    def _go_to_pane(self, event: PaneTitle.PaneChosen) -> None:
-        event.stop()
-        match event.pane:
-            case Pane.TREE:
-                self.go_tree()
-            case Pane.CHAT:
-                self.go_chat()
-            case Pane.READER:
-                self.read_or_go(came_from=self.screen.focused)
-
     @on(TreePane.Widened)
     def _widen_tree(self, event: TreePane.Widened) -> None:
-        event.stop()
         self._tree_columns = self._tree.region.width + event.columns
         self._show()
 
     @on(QuestionBox.PageWanted)
     def _scroll_page(self, event: QuestionBox.PageWanted) -> None:
-        event.stop()
-        above = self._chat.log_view if Pane.CHAT in self.shown else self._reader
-        if event.direction > 0:
-            above.action_page_down()
+        if Pane.CHAT not in self.shown:
+            self._reader.action_page(event.direction)
+        elif event.direction > 0:
+            self._log_view.action_page_down()
         else:
-            above.action_page_up()
+            self._log_view.action_page_up()
 
     def go_tree(self) -> None:
         """Go to the outline."""
-        self._go(Pane.TREE, self._tree.outline)
+        self._go(self._tree.outline)
 
     def go_box(self) -> None:
         """Go to the question box; what stands above it stays."""
-        self._go(Pane.CHAT, self._box)
-
-    def go_chat(self) -> None:
-        """Go to the question box, the conversation above it."""
-        self.show_chat()
-        self.go_box()
+        self._go(self._box)
 
     def go_log(self) -> None:
         """Go to the conversation itself."""
-        self.main = Pane.CHAT
-        self._go(Pane.CHAT, self._chat.log_view)
+        self._go(self._log_view)
+
+    def go_reader(self) -> None:
+        """Go to the reader and remember the way back; where it is empty, read the section under the cursor."""
+        if self._reader.section_id is None:
+            self._tree.action_read()
+        self._note_way_back(self.screen.focused)
+        self._go(self._reader.reader)
+
+    def _go(self, widget: Widget) -> None:
+        self._enter(widget)
+        self._show()
+        # At once, not when the app comes to it: keys that were typed already belong to the new pane.
+        widget.screen.set_focus(widget, scroll_visible=False)
 
     def show_chat(self) -> None:
         """Bring the conversation into view, the focus unchanged."""
         self.main = Pane.CHAT
         self._show()
 
-    def go_reader(self, *, came_from: Widget | None = None) -> None:
-        """Go to the reader and remember the way back."""
-        self._note_way_back(came_from)
-        self.main = Pane.READER
-        self._go(Pane.READER, self._reader.reader)
-
-    def read_or_go(self, *, came_from: Widget | None) -> None:
-        """Go to the reader; where it is empty, read the section under the cursor of the outline."""
-        if self._reader.section_id is None:
-            self._tree.action_read()
-        self.go_reader(came_from=came_from)
-
     def show_reader(self, *, came_from: Widget | None) -> None:
         """Bring the reader into view; go there only where it hides what the person came from."""
+        self._note_way_back(came_from)
         if Pane.READER in self.shown:
-            self._note_way_back(came_from)
             return
         pane = None if came_from is None else self._pane_of(came_from)
-        beside = choose_panes(self._columns, active=self.active, main=Pane.READER)
-        if {pane, Pane.READER} <= beside:
-            self._note_way_back(came_from)
+        if {pane, Pane.READER} <= choose_panes(self._columns, active=self.active, main=Pane.READER):
             self.main = Pane.READER
             self._show()
         else:
-            self.go_reader(came_from=came_from)
-
-    def _note_way_back(self, came_from: Widget | None) -> None:
-        if came_from is not None and self._reader not in came_from.ancestors_with_self:
-            self._before_reader = came_from
+            self._go(self._reader.reader)
 
     def show_reader_beside(self) -> None:
         """Bring the reader into view beside the outline, the focus unchanged; where one pane fits it stays hidden."""
@@ -205,56 +215,37 @@ class PaneSwitch(Horizontal):
         self.main = Pane.READER
         self._show()
 
-    def leave_reader(self) -> None:
-        """Go back to where the reader was called from; the conversation takes its place again."""
-        self.main = Pane.CHAT
-        back = self._before_reader
-        if self._tree in back.ancestors_with_self:
-            self.go_tree()
-        elif isinstance(back, ChatLog):
-            self.go_log()
-        else:
-            self.go_box()
+    def _note_way_back(self, came_from: Widget | None) -> None:
+        if came_from is not None and self._reader not in came_from.ancestors_with_self:
+            self._before_reader = came_from
 
-    def step_out(self, focused: Widget | None) -> None:
-        """Leave what the focus is in, one step."""
+    def step_out(self) -> None:
+        """Leave what the focus is in, one step; the conversation takes the place of the reader again."""
         match self.active:
             case Pane.TREE:
                 if not self._reader.end_search():
                     self.go_box()
             case Pane.READER:
                 if not self._reader.end_search():
-                    self.leave_reader()
+                    self.main = Pane.CHAT
+                    self._go(self._before_reader)
             case Pane.CHAT:
-                if focused is self._box or not self._chat.log_view.clear_selection():
+                if self.screen.focused is self._box or not self._log_view.clear_selection():
                     self.go_tree()
 
-    def step(self, direction: int, focused: Widget | None) -> None:
+    def step(self, direction: int) -> None:
         """Go to the next (1) or previous (-1) place that can have the focus."""
-        stops: list[Widget] = [self._tree.outline]
-        if self._chat.log_view.has_targets:
-            stops.append(self._chat.log_view)
+        stops: list[Widget | None] = [self._tree.outline]
+        if self._log_view.has_targets:
+            stops.append(self._log_view)
         stops.append(self._box)
         if self._reader.section_id is not None:
             stops.append(self._reader.reader)
-        here = next(
-            (i for i, stop in enumerate(stops) if focused is not None and _is_within(focused, stop)), 0 - direction
-        )
+        focused = self.screen.focused
+        here = stops.index(focused) if focused in stops else -direction
         target = stops[(here + direction) % len(stops)]
-        if target is self._tree.outline:
-            self.go_tree()
-        elif target is self._box:
-            self.go_box()
-        elif target is self._reader.reader:
-            self.go_reader()
-        else:
-            self.go_log()
-
-    def _go(self, pane: Pane, widget: Widget) -> None:
-        self.active = pane
-        self._show()
-        # At once, not when the app comes to it: keys that were typed already belong to the new pane.
-        widget.screen.set_focus(widget, scroll_visible=False)
+        assert target is not None
+        self._go(target)
 
     def _show(self) -> None:
         visible = self.shown
@@ -273,8 +264,3 @@ class PaneSwitch(Horizontal):
         self._tree.title_line.show_hidden(frozenset() if beside_tree else hidden)
         self._chat.title_line.show_hidden(hidden)
         self._reader.title_line.show_hidden(hidden)
-
-
-def _is_within(widget: Widget, stop: Widget) -> bool:
-    """Return whether a widget is a stop, or a line that belongs to it such as its search."""
-    return widget is stop or (stop.parent is not None and stop.parent is widget.parent)

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from roamtui.conversation.store import ConversationSummary
-from roamtui.tui.start.offers import OfferGroup, list_offers
+from roamtui.tui.screens.open_document import OfferGroup, list_offers
 
 
 def summarise(conversation_id: str, source: str, title: str = "Fees?") -> ConversationSummary:

@@ -10,10 +10,10 @@ from textual.widgets import Input
 
 from roamtui.tui.app import RoamApp
 from roamtui.tui.screens.help import HelpScreen
+from roamtui.tui.screens.open_document import OpenScreen
 from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
-from roamtui.tui.start.open_screen import OpenScreen
 from tests.tui.driving import screen_text, wait_until
-from tests.tui.start.opening import OFFERS, Opener
+from tests.tui.opening import OFFERS, Opener
 
 if TYPE_CHECKING:
     from pathlib import Path

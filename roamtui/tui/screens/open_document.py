@@ -1,15 +1,20 @@
 """The screen where a person chooses what to open: a box to name it, and what can be opened, filtered as typed.
 
-It is the first one where no document was named, and lies over the document where another one is to be opened.
+It is the first one where no document was named, and lies over the document where another one is to be opened. What is
+offered are conversations and documents of late, files here, examples and sites.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import tomllib
 from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -22,18 +27,18 @@ from typing_extensions import override
 
 from roamtui.document.plain import plain_line
 from roamtui.errors import OpeningStoppedError, RoamtuiError
-from roamtui.tui.actions import Scope
+from roamtui.locations import find_resource_dir, shorten_path
+from roamtui.sources.listing import is_document_name, is_skipped_folder, order_name
+from roamtui.tui.actions import SHARED, Keys, Scope, bind
 from roamtui.tui.app import describe_failure
-from roamtui.tui.keys import Keys, bind
-from roamtui.tui.marked_list import SIGN_WIDTH, MarkedList
-from roamtui.tui.screens.overlays import ConfirmScreen, Overlay
-from roamtui.tui.start.offers import OfferGroup, StartOffer, complete, expand, filter_offers, list_files
+from roamtui.tui.commands import DocumentWanted
+from roamtui.tui.context import FirstContext, Opening
+from roamtui.tui.screens.overlays import SIGN_WIDTH, ConfirmScreen, MarkedList, Overlay
 from roamtui.tui.status_line import draw_hint
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the screen stands before they are needed
+    from roamtui.conversation.store import ConversationSummary
     from roamtui.models.base import Model
-    from roamtui.tui.commands import DocumentWanted
-    from roamtui.tui.context import FirstContext, Opening
 
 _TICK_SECONDS = 0.12
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -42,8 +47,7 @@ _NAME_WIDTH_MAX = 48
 _TWO_COLUMNS_MIN = 60
 _WHAT = "Name a document; then ask it. A model opens the sections it needs, and proves its answer with quotes."
 _HINT = "Type a path or https://…, or words to filter the list."
-_SHARED = ("global.help", "global.choose_theme", "global.palette")
-_FOOT = ("start.open", "start.complete", "start.leave", *_SHARED)
+_FOOT = ("start.open", "start.complete", "start.leave", *SHARED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +98,7 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
     """
 
     AUTO_FOCUS = "Input"
-    BINDINGS = bind(Scope.START) + bind(Scope.GLOBAL, only=_SHARED)
+    BINDINGS = bind(Scope.START) + bind(Scope.GLOBAL, only=SHARED)
     DEFAULT_CSS = """
     OpenScreen {
         & > Vertical { width: 100; height: 80%; max-height: 40; padding: 1 2 0 2; }
@@ -253,10 +257,6 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         self._open_line(event.option_index)
 
     @on(Input.Submitted)
-    def _open_typed(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_open()
-
     def action_open(self) -> None:
         """Open what is chosen, or else what is typed."""
         line = self.query_one(MarkedList).highlighted
@@ -348,19 +348,13 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         if event.state is WorkerState.ERROR:
             self._end_work(describe_failure(event.worker.error))
 
-    def action_next(self) -> None:
-        """Select the next one; of pages that are shown already, read on."""
+    def action_step(self, direction: int) -> None:
+        """Select the next (1) or previous (-1) one; of pages that are shown already, read on or back."""
+        log, offers = self.query_one(Log), self.query_one(MarkedList)
         if self.has_class("-reading"):
-            self.query_one(Log).scroll_page_down()
+            (log.scroll_page_down if direction > 0 else log.scroll_page_up)()
         else:
-            self.query_one(MarkedList).action_cursor_down()
-
-    def action_previous(self) -> None:
-        """Select the previous one; of pages that are shown already, read back."""
-        if self.has_class("-reading"):
-            self.query_one(Log).scroll_page_up()
-        else:
-            self.query_one(MarkedList).action_cursor_up()
+            (offers.action_cursor_down if direction > 0 else offers.action_cursor_up)()
 
     @override
     def action_leave(self) -> None:
@@ -376,27 +370,154 @@ class OpenScreen(Overlay[Chosen | RoamtuiError | None]):
         else:
             self.dismiss(None)
 
-    def action_help(self) -> None:
-        """Show all keys."""
-        from roamtui.tui.screens.help import HelpScreen  # noqa: PLC0415 - only for those who ask
-
-        self.app.push_screen(HelpScreen(self._keys, Scope.START))
-
-    def action_choose_theme(self) -> None:
-        """Choose the colours."""
-        from roamtui.tui.screens.choosing import choose_theme  # noqa: PLC0415 - only for those who ask
-
-        def keep(name: str) -> None:
-            save = partial(self._opening.save_setting, "theme", name)
-            self.run_worker(asyncio.to_thread(save), exit_on_error=False)
-
-        choose_theme(self.app, keep)
-
-    def action_palette(self) -> None:
-        """Find a command by its name."""
-        self.app.action_command_palette()
-
 
 def _is_named(typed: str) -> bool:
     """Return whether what is typed names something itself: an address, or a file that is there."""
     return bool(typed) and ("://" in typed or os.path.lexists(expand(typed)))
+
+
+_CONVERSATIONS_SHOWN = 8
+_SOURCES_SHOWN = 8
+_FILES_SHOWN = 6
+"""Of the current folder, where no path is typed."""
+_ENTRIES_MAX = 5_000
+"""Names of one folder that are looked at."""
+_SITES_FILE = Path(__file__).with_name("sites.toml")
+
+
+class OfferGroup(StrEnum):
+    """Under which heading an offer stands, in this order."""
+
+    OPEN = "Open now"
+    CONVERSATION = "Go on with"
+    FILE = "Files here"
+    SOURCE = "Opened before"
+    EXAMPLE = "Examples"
+    SITE = "Sites with an llms.txt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartOffer:
+    """Something to open."""
+
+    group: OfferGroup
+    name: str
+    """Safe for the screen, as `note` is."""
+    note: str
+    source: str
+    """What to open: a path, as it may be typed, or an address."""
+    conversation_id: str | None = None
+    """The conversation to go on with, None for a new one."""
+
+
+def filter_offers(offers: Iterable[StartOffer], pattern: str) -> tuple[StartOffer, ...]:
+    """Return the offers in which each typed word stands."""
+    words = pattern.casefold().split()
+    return tuple(
+        offer
+        for offer in offers
+        if all(word in f"{offer.group} {offer.name} {offer.note} {offer.source}".casefold() for word in words)
+    )
+
+
+def list_files(typed: str) -> tuple[StartOffer, ...]:
+    """Return the documents and folders that a path which is typed may go on to, or some of the current folder."""
+    head, part = os.path.split(typed)
+    is_path = bool(head) or typed.startswith((".", "~"))
+    try:
+        with os.scandir(expand(head) or ".") as entries:
+            found = [(entry.name, entry.is_dir()) for entry in islice(entries, _ENTRIES_MAX)]
+    except (OSError, ValueError):
+        return ()
+    files = []
+    for name, is_folder in sorted(found, key=lambda entry: (entry[1], order_name(entry[0]))):
+        is_wanted = not is_skipped_folder(name) if is_folder else is_document_name(name)
+        if not name.casefold().startswith(part.casefold() if is_path else "") or not (is_wanted or (is_path and part)):
+            continue
+        path = os.path.join(head, name) + (os.sep if is_folder else "")  # noqa: PTH118 - as it is typed
+        note = "a folder" if is_folder else ""
+        files.append(StartOffer(group=OfferGroup.FILE, name=plain_line(path), note=note, source=path))
+    return tuple(files) if is_path else filter_offers(files, typed)[:_FILES_SHOWN]
+
+
+def complete(typed: str, files: Sequence[StartOffer]) -> str | None:
+    """Return what all `files` that begin as typed have in common, None where that is no more than what is typed."""
+    names = [offer.source for offer in files if offer.source.casefold().startswith(typed.casefold())]
+    common = os.path.commonprefix(names)  # noqa: RUF071 - characters are meant
+    return common if len(common) > len(typed) else None
+
+
+def expand(typed: str) -> str:
+    """Return a path with its ``~`` in full."""
+    return os.path.expanduser(typed)  # noqa: PTH111 - what is nobody's home stays as it is
+
+
+def list_offers(summaries: Sequence[ConversationSummary], own_sites: Path) -> tuple[tuple[StartOffer, ...], str]:
+    """Return all offers, and a sentence where a person's own list cannot be read, else an empty one.
+
+    Args:
+        summaries: Saved conversations, the one changed last first.
+        own_sites: A person's own list of sites; it need not be there.
+    """
+    from roamtui.conversation.loading import is_gone  # noqa: PLC0415 - the screen stands before it is needed
+
+    known = [summary for summary in summaries if not (summary.source.startswith("-") or is_gone(summary.source))]
+    problem = ""
+    own: tuple[StartOffer, ...] = ()
+    if own_sites.is_file():
+        try:
+            own = tuple(read_sites(own_sites))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            problem = f"{own_sites} cannot be read: {plain_line(str(error))}."
+    offers = (*_list_conversations(known), *_list_sources(known), *_list_examples(), *own, *read_sites(_SITES_FILE))
+    return offers, problem
+
+
+def read_sites(path: Path) -> Iterator[StartOffer]:
+    """Yield the sites of a list.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It is no TOML, or no such list; likewise `KeyError` and `TypeError`.
+    """
+    for site in tomllib.loads(path.read_text("utf-8"))["sites"]:
+        url = str(site["url"])
+        about = plain_line(str(site.get("about", "")))
+        host = plain_line(url).removeprefix("https://").removesuffix("/llms.txt")
+        yield StartOffer(
+            group=OfferGroup.SITE,
+            name=plain_line(str(site["name"])),
+            note=f"{about} · {host}" if about else host,
+            source=url,
+        )
+
+
+def _list_conversations(summaries: Sequence[ConversationSummary]) -> Iterator[StartOffer]:
+    for summary in summaries[:_CONVERSATIONS_SHOWN]:
+        count = "1 question" if summary.questions == 1 else f"{summary.questions:,} questions"
+        yield StartOffer(
+            group=OfferGroup.CONVERSATION,
+            name=plain_line(summary.title) or "(no question yet)",
+            note=f"{count} · {plain_line(shorten_path(summary.source))}",
+            source=summary.source,
+            conversation_id=summary.id,
+        )
+
+
+def _list_sources(summaries: Sequence[ConversationSummary]) -> Iterator[StartOffer]:
+    sources = list(dict.fromkeys(summary.source for summary in summaries))
+    for source in sources[:_SOURCES_SHOWN]:
+        is_address = "://" in source
+        name = source.partition("://")[2].rstrip("/") if is_address else Path(source).name
+        note = "" if is_address else plain_line(shorten_path(str(Path(source).parent)))
+        yield StartOffer(group=OfferGroup.SOURCE, name=plain_line(name), note=note, source=source)
+
+
+def _list_examples() -> Iterator[StartOffer]:
+    folder = find_resource_dir("examples")
+    for file, name, note in (
+        ("handbook.md", "The Tallow Street Tool Library", "a handbook to try questions on"),
+        ("llms.txt", "A small site", "an llms.txt with its pages beside it"),
+    ):
+        if (folder / file).is_file():
+            yield StartOffer(group=OfferGroup.EXAMPLE, name=name, note=note, source=str(folder / file))

@@ -1,1 +1,0 @@
-"""What the app shows where no document was named: a box to name one, and documents to choose from."""
