@@ -10,6 +10,7 @@ import asyncio
 import gc
 import math
 import random
+import re
 import sys
 import threading
 from collections import Counter, deque

@@ -139,9 +139,7 @@ class ConversationsScreen(KeptScreen[ConversationChosen | None]):
     def _draw(self, summary: ConversationSummary) -> Content:
         """Return a conversation's title, how large it is, when it was changed, with which model, about what."""
         parts = ["1 question" if summary.questions == 1 else f"{summary.questions:,} questions"]
-        with suppress(ValueError):
-            parts.append(datetime.fromisoformat(summary.updated_at).astimezone().strftime("%Y-%m-%d %H:%M"))
-        parts.append(plain_line(summary.model))
+        parts += [_show_time(summary.updated_at), plain_line(summary.model)]
         if self._is_all:
             parts.append("standard input" if summary.source.startswith("-") else plain_line(Path(summary.source).name))
         sign = "  ● now" if summary.id == self._session.state.id else ""
@@ -243,6 +241,12 @@ class ConversationsScreen(KeptScreen[ConversationChosen | None]):
 
 def _name(summary: ConversationSummary) -> str:
     return plain_line(summary.title) or "(no question yet)"
+
+
+def _show_time(moment: str) -> str:
+    with suppress(ValueError):
+        return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
+    return ""
 
 
 def propose_file_name(summary: ConversationSummary) -> str:
