@@ -192,7 +192,7 @@ def make_named_model(settings: Settings, name: str, api_base: str | None, is_tri
 
 def find_local_models(settings: Settings) -> tuple[tuple[ModelOffer, ...], str]:
     """Return the models of an Ollama on this machine, and in a few words what was found; no other machine is asked."""
-    from roamtui.models.inspecting import find_ollama_address, look_up_ollama
+    from roamtui.models.choose import find_ollama_address, look_up_ollama
 
     address = find_ollama_address(os.environ)
     if not _is_here(address):

@@ -141,7 +141,7 @@ class AskCommand:
 
         from roamtui.app import open_agent
         from roamtui.conversation.state import begin_conversation
-        from roamtui.headless.ask import ask_question, find_exit_code, print_answer, print_answer_json
+        from roamtui.headless.ask import run_ask
 
         settings = _load_settings(self.given)
         question = _read_words(self.question)
@@ -151,22 +151,8 @@ class AskCommand:
         write_notes(library.notes)
         agent = open_agent(begin_conversation(library, settings.keep_options()), loader, settings, self.conversation)
         within = self.within.strip("[]") if self.within is not None else None
-        is_quiet = self.as_events or not sys.stderr.isatty()
-
-        async def ask() -> int:
-            try:
-                record = await ask_question(agent, question, within=within, is_quiet=is_quiet, as_events=self.as_events)
-            finally:
-                await agent.model.close()
-            if self.as_json or self.as_events:
-                print_answer_json(agent, record, as_events=self.as_events)
-            else:
-                print_answer(agent, record)
-            if record.final is not None and record.final.error:
-                warn(record.final.error)
-            return find_exit_code(record)
-
-        return asyncio.run(ask())
+        form = "events" if self.as_events else "json" if self.as_json else "text"
+        return asyncio.run(run_ask(agent, question, within=within, is_watched=sys.stderr.isatty(), form=form))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -423,9 +409,8 @@ class DoctorCommand:
         except UsageError as error:
             problem = str(error)
         places = {"settings": config_path(), "conversations": data_path(), "cache": cache_path()}
-        diagnosis = diagnose(places, problem, model, api_base=self.given.get("api_base"), model_options=options)
-        print_diagnosis(diagnosis, as_json=self.as_json)
-        return 0 if diagnosis.is_fine else 1
+        found = diagnose(places, problem, model, api_base=self.given.get("api_base"), model_options=options)
+        return print_diagnosis(found, as_json=self.as_json)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,27 @@
-"""`roamtui ask`: one question, its events as progress, its answer as text or JSON."""
+"""`roamtui ask`: one question, its events as progress or JSON lines, its answer as text or JSON.
+
+What a JSON line of `--events` holds is a contract that other programs use. A field may be added within a version; one
+that goes or changes its meaning makes the next version.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+import msgspec
 
 from roamtui.agent.answer import describe_proof, find_unread
 from roamtui.agent.loop import Agent
 from roamtui.conversation.events import (
     CloseReason,
+    ConversationChanged,
     ConversationEvent,
+    DeedUndone,
+    LoadingProgressed,
     NodesLoaded,
     QuestionAnswered,
     QuestionAsked,
@@ -19,25 +29,29 @@ from roamtui.conversation.events import (
     SavingReported,
     SectionsClosed,
     SectionsExpanded,
+    SectionsKept,
+    SectionsPinned,
+    SectionsSearched,
     StepStarted,
     ToolFinished,
+    name_event,
 )
 from roamtui.conversation.export import describe_citation
 from roamtui.conversation.narration import write_lines
-from roamtui.conversation.transcript import Citation, Stopped
-from roamtui.document.library import Library
-from roamtui.errors import UnknownSectionError
-from roamtui.headless.event_lines import ANSWER, describe_tool, print_event, print_line
-from roamtui.headless.output import write_json, write_notes, write_text
+from roamtui.conversation.transcript import Stopped
+from roamtui.headless.output import warn, write_json, write_json_line, write_notes, write_text
 from roamtui.models.base import find_note
 from roamtui.outline.labels import name_path
 from roamtui.outline.structure import parse_reference
 
 _CANCELLED = 130
+_VERSION = 1
+"""Of the lines, not of the program."""
+_EXPANDED = ("id", "section_id", "status", "tokens")
 
 
 @dataclass(slots=True)
-class AskRecord:
+class _Record:
     """What happened, as far as the command line's JSON tells it."""
 
     steps: list[dict[str, Any]] = field(default_factory=list)
@@ -49,92 +63,101 @@ class AskRecord:
     final: QuestionAnswered | None = None
 
 
-async def ask_question(
-    agent: Agent, question: str, *, within: str | None = None, is_quiet: bool, as_events: bool = False
-) -> AskRecord:
-    """Ask, and write what happens to stderr unless `is_quiet`; warnings are always written.
+async def run_ask(
+    agent: Agent, question: str, *, within: str | None = None, is_watched: bool, form: str = "text"
+) -> int:
+    """Ask, write what happens and the answer, and return the exit status: 1 for a failure, 130 where it was cancelled.
 
-    A question that is cancelled ends here: what was answered so far is the answer.
+    Then what was answered so far is the answer.
 
     Args:
-        agent: Answers the question.
+        agent: Answers the question; its model is closed in the end.
         question: A person's words.
         within: Id of the section that the question is about, None for the whole document.
-        is_quiet: Whether nobody looks at stderr.
-        as_events: Whether each event is written to stdout too, as a JSON line.
+        is_watched: Whether somebody looks at stderr; warnings are always written there.
+        form: ``text``, ``json``, or ``events`` for each event as a JSON line, with the answer as the last.
 
     Raises:
         UnknownSectionError: `within` names no section.
     """
-    record = AskRecord()
-    if as_events:
+    record = _Record()
+    if form == "events":
         for change in agent.session.opening_events:
             print_event(change)
     try:
         async with aclosing(agent.ask(question, within=within)) as events:  # type: ignore[type-var]
             async for event in events:
-                if as_events:
+                if form == "events":
                     print_event(event)
-                _record_event(agent, event, record)
-                if _is_warning(event) if is_quiet else not _is_expected(event):
+                _note(agent, event, record)
+                if _is_told(event, is_watched=is_watched and form != "events"):
                     write_notes(write_lines(event, agent.session.state.library))
     except asyncio.CancelledError:
         if not record.is_asked:
             raise
         record.final = agent.session.state.transcript.exchanges[-1].ending
-    return record
+    finally:
+        await agent.model.close()
+    return _print_answer(agent, record, form)
 
 
-def _record_event(agent: Agent, event: ConversationEvent, record: AskRecord) -> None:
-    if isinstance(event, QuestionAsked):
-        record.is_asked = True
-        write_notes(filter(None, [find_note(agent.model)]))
-    elif isinstance(event, StepStarted):
-        record.is_roaming = True
-    elif isinstance(event, SectionsExpanded) and not record.is_roaming:
-        record.requested |= dict.fromkeys(event.opened_ids)  # search opened them with the question
-    elif isinstance(event, ToolFinished):
-        _record_tool(event, agent.session.state.library, record)
-    elif isinstance(event, QuestionAnswered):
-        record.final = event
+def _note(agent: Agent, event: ConversationEvent, record: _Record) -> None:
+    match event:
+        case QuestionAsked():
+            record.is_asked = True
+            write_notes(filter(None, [find_note(agent.model)]))
+        case StepStarted():
+            record.is_roaming = True
+        case SectionsExpanded(opened_ids=opened) if not record.is_roaming:
+            record.requested |= dict.fromkeys(opened)  # search opened them with the question
+        case ToolFinished(tool=tool, results=results):
+            record.steps.append(_describe_tool(event))
+            references = [parse_reference(result.id) for result in results] if tool == "expand_sections" else []
+            for reference in references:
+                if reference is not None and reference.section_id in agent.session.state.library:
+                    record.requested[reference.section_id] = None
+        case QuestionAnswered():
+            record.final = event
+        case _:
+            pass
 
 
-def _is_expected(event: ConversationEvent) -> bool:
-    """Return whether a person was told of an event by choosing it: mode `fresh` closes everything."""
-    return isinstance(event, SectionsClosed) and event.reason is CloseReason.FRESH
-
-
-def _is_warning(event: ConversationEvent) -> bool:
-    """Return whether an event is told to whoever looks at stderr, progress or not."""
+def _is_told(event: ConversationEvent, *, is_watched: bool) -> bool:
+    """Return whether an event is told on stderr: a warning always; not what a person chose with mode `fresh`."""
+    if is_watched:
+        return not (isinstance(event, SectionsClosed) and event.reason is CloseReason.FRESH)
     return isinstance(event, SaveFailed | SavingReported) or (isinstance(event, NodesLoaded) and bool(event.notes))
 
 
-def _record_tool(event: ToolFinished, library: Library, record: AskRecord) -> None:
-    record.steps.append(describe_tool(event))
-    if event.tool == "expand_sections":
-        for result in event.results:
-            reference = parse_reference(result.id)
-            if reference is not None and reference.section_id in library:
-                record.requested[reference.section_id] = None
-
-
-def print_answer(agent: Agent, record: AskRecord) -> None:
-    """Write the answer for a person: text, then its sources, each with its state."""
+def _print_answer(agent: Agent, record: _Record, form: str) -> int:
+    """Write the answer, for a person with its sources, each with its state, and return the exit status."""
     final = record.final
-    if final is None or not (final.answer or final.citations):
-        return
-    lines = [final.answer] if final.answer else []
-    sources = describe_sources(agent, final)
-    if final.citations:
-        lines.append("")
-    lines += [f"  {line}" for line in sources]
-    write_text("\n".join(lines) + "\n")
+    if final is None:
+        return 1
+    if form == "events":
+        _print_line("answer", _describe_answer(agent, record, final))
+    elif form == "json":
+        write_json(_describe_answer(agent, record, final))
+    elif final.answer or final.citations:
+        lines = [final.answer] if final.answer else []
+        lines += [""] if final.citations else []
+        lines += [f"  {line}" for line in describe_sources(agent, final)]
+        write_text("\n".join(lines) + "\n")
+    if final.error:
+        warn(final.error)
+    if final.stopped in (Stopped.ERROR, Stopped.COST):
+        return 1
+    return _CANCELLED if final.stopped is Stopped.CANCELLED else 0
 
 
 def describe_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
     """Return a line for each citation of an answer, what its quotes prove, the model and its tokens."""
-    library = agent.session.state.library
-    lines = [f"[{citation.section_id}] {_name_citation(library, citation)}" for citation in final.citations]
+    library, lines = agent.session.state.library, []
+    for citation in final.citations:
+        named = "no such section"
+        if citation.section_id in library:
+            named = f"{name_path(library, citation.section_id)}, {citation.place}: {citation.state.words}"
+        lines.append(f"[{citation.section_id}] {named}")
     if proof := describe_proof(final.citations):
         lines.append(proof)
     elif final.is_unproven:
@@ -148,26 +171,7 @@ def describe_sources(agent: Agent, final: QuestionAnswered) -> list[str]:
     return lines
 
 
-def _name_citation(library: Library, citation: Citation) -> str:
-    try:
-        name = name_path(library, citation.section_id)
-    except UnknownSectionError:
-        return "no such section"
-    return f"{name}, {citation.place}: {citation.state.words}"
-
-
-def print_answer_json(agent: Agent, record: AskRecord, *, as_events: bool = False) -> None:
-    """Write everything about the answer as JSON: by itself, or as the last line of events."""
-    final = record.final
-    if final is None:
-        return
-    if as_events:
-        print_line(ANSWER, _describe_answer(agent, record, final))
-    else:
-        write_json(_describe_answer(agent, record, final))
-
-
-def _describe_answer(agent: Agent, record: AskRecord, final: QuestionAnswered) -> dict[str, Any]:
+def _describe_answer(agent: Agent, record: _Record, final: QuestionAnswered) -> dict[str, Any]:
     state = agent.session.state
     return {
         "conversation": state.id,
@@ -186,8 +190,63 @@ def _describe_answer(agent: Agent, record: AskRecord, final: QuestionAnswered) -
     }
 
 
-def find_exit_code(record: AskRecord) -> int:
-    """Return the exit status: 0 for an answer, also that there is none, 1 for a failure, 130 where it was cancelled."""
-    if record.final is None or record.final.stopped in (Stopped.ERROR, Stopped.COST):
-        return 1
-    return _CANCELLED if record.final.stopped is Stopped.CANCELLED else 0
+def print_event(event: ConversationEvent) -> None:
+    """Write an event as one line, at once; the end of a question is told by what `--json` gives of its answer."""
+    described = describe_event(event)
+    if described is not None:
+        _print_line(*described)
+
+
+def _print_line(name: str, fields: Mapping[str, Any]) -> None:
+    write_json_line({"v": _VERSION, "event": name, **fields})
+
+
+def describe_event(  # noqa: C901, PLR0912 - one case an event
+    event: ConversationEvent,
+) -> tuple[str, dict[str, Any]] | None:
+    """Return an event's name and fields as JSON values, None for the end of a question."""
+    fields: dict[str, Any] = msgspec.to_builtins(event)
+    match event:
+        case QuestionAnswered():
+            return None
+        case QuestionAsked(number=number, question=question):
+            fields = {"number": number, "question": question}
+        case SectionsSearched(hits=hits):
+            fields["hits"] = [
+                {"id": hit.section_id, "path": list(hit.path), "score": hit.score, "snippet": hit.snippet}
+                for hit in hits
+            ]
+        case ToolFinished():
+            fields = _describe_tool(event)
+        case SectionsExpanded(results=results):
+            told = [{name: getattr(result, name) for name in _EXPANDED} for result in results]
+            fields = {"results": told, "origin": event.origin.value}
+        case SectionsKept(reasons=reasons, origin=origin):
+            fields = {"kept": _describe_reasons(reasons), "origin": origin.value}
+        case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
+            fields = {"section_ids": list(ids), "pinned": is_pinned}
+        case LoadingProgressed():
+            del fields["are_pages"]
+        case DeedUndone(deed=deed, is_redo=is_redo):
+            fields = {"section_ids": list(deed.section_ids), "again": is_redo}
+        case NodesLoaded(problems=problems):
+            fields["problems"] = _describe_reasons(problems)
+            del fields["moved"]
+        case SavingReported(message=message, conversation_id=conversation_id):
+            fields = {"message": message, "conversation": conversation_id}
+        case ConversationChanged(conversation_id=conversation_id):
+            fields = {"conversation": conversation_id}
+        case _:
+            pass
+    return name_event(type(event)), fields
+
+
+def _describe_tool(event: ToolFinished) -> dict[str, Any]:
+    """Return a finished call as `steps` of an answer has it."""
+    asked = {"section_ids": list(event.section_ids)} if event.query is None else {"query": event.query}
+    results = [{"id": result.id, "status": str(result.status)} for result in event.results]
+    return {"tool": event.tool, **asked, "results": results}
+
+
+def _describe_reasons(reasons: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
+    return [{"section_id": section_id, "reason": reason} for section_id, reason in reasons]

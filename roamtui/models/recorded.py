@@ -6,11 +6,15 @@ A reply is known by its question, so that it is said again whatever else a later
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from roamtui.conversation.events import (
     ConversationBegun,
@@ -22,12 +26,21 @@ from roamtui.conversation.events import (
     StepRecorded,
     TranscriptRebuilt,
 )
-from roamtui.conversation.log import decode_entries
-from roamtui.conversation.transcript import FOUND_LEAD, HITS_LEAD, QUESTION_START, Role, Step, Stopped, Usage
+from roamtui.conversation.log import DAMAGE, decode_entries
+from roamtui.conversation.transcript import (
+    FOUND_LEAD,
+    HITS_LEAD,
+    QUESTION_START,
+    Role,
+    Step,
+    Stopped,
+    ToolCall,
+    ToolUse,
+    Usage,
+)
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import ModelError, RoamtuiError, UsageError
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, Retrying, TextDelta, UsageReported
-from roamtui.models.old_trace import OLD_START, read_old_trace
 from roamtui.models.secrets import Secrets
 
 RECORDED = "recorded:"
@@ -35,6 +48,8 @@ RECORDED = "recorded:"
 _PIECE = re.compile(r"\S+\s*|\s+")
 _QUESTION_LENGTH_MAX = 60
 _NOTHING = Step(text="", uses=())
+_OLD_START = b'{"kind": "start"'
+"""What a trace of version 0.1 begins with, which had a format of its own."""
 
 
 class ReplayStoppedError(RoamtuiError):
@@ -72,12 +87,16 @@ def _read_question(events: Sequence[ConversationEvent], path: Path) -> Iterator[
                 error = ModelError("The request was too long.", overflow=True)
             case StepRecorded(step=step) if step is not last:
                 said += _say(step.text, step, step.usage)
-            case QuestionAnswered():
-                said += _say(
-                    event.said or event.answer,
-                    last,
-                    _find_rest(event.usage, (step for step in steps if step is not last)),
+            case QuestionAnswered(usage=total):
+                used = Usage.total(step.usage for step in steps if step is not last)
+                rest = replace(
+                    total,
+                    input_tokens=total.input_tokens - used.input_tokens,
+                    output_tokens=total.output_tokens - used.output_tokens,
+                    cached_tokens=total.cached_tokens - used.cached_tokens,
+                    cost_usd=None if total.cost_usd is None else total.cost_usd - (used.cost_usd or 0.0),
                 )
+                said += _say(event.said or event.answer, last, rest)
                 was_asked = not is_first or event.answer
                 if event.stopped is Stopped.CANCELLED and was_asked:
                     error = ReplayStoppedError(f"The person stopped this question of {path} here.")
@@ -103,18 +122,6 @@ def _say(text: str, step: Step, usage: Usage) -> Iterator[ModelEvent]:
     yield ModelStopped("tool_calls" if step.uses else "stop", step.thinking)
 
 
-def _find_rest(total: Usage, steps: Iterable[Step]) -> Usage:
-    """Return what the last reply took of what a question did."""
-    used = Usage.total(step.usage for step in steps)
-    return replace(
-        total,
-        input_tokens=total.input_tokens - used.input_tokens,
-        output_tokens=total.output_tokens - used.output_tokens,
-        cached_tokens=total.cached_tokens - used.cached_tokens,
-        cost_usd=None if total.cost_usd is None else total.cost_usd - (used.cost_usd or 0.0),
-    )
-
-
 class RecordedModel:
     """Says to a question what was said to it, reply by reply."""
 
@@ -127,6 +134,8 @@ class RecordedModel:
         self._path = path
         self._secrets = Secrets.of(os.environ if environ is None else environ)
         self._events = _read(path)
+        self.questions = tuple(event.question for event in self._events if isinstance(event, QuestionAsked))
+        """What was asked."""
         self._runs = [
             [reply for question in _split(run, QuestionAsked) for reply in _read_question(question, path)]
             for run in _split(self._events, ConversationBegun)
@@ -146,11 +155,6 @@ class RecordedModel:
     def window_tokens(self) -> int | None:
         """Size of the context window that the next question was asked for."""
         return None if self._next_asked is None else self._next_asked.window_tokens
-
-    @property
-    def questions(self) -> tuple[str, ...]:
-        """What was asked."""
-        return tuple(event.question for event in self._events if isinstance(event, QuestionAsked))
 
     @property
     def has_start(self) -> bool:
@@ -195,16 +199,13 @@ class RecordedModel:
                         self._run, self._done = run, index + 1
                         return run[index]
         if self._done == len(self._run) or self._run[self._done].is_first:
-            raise ModelError(self._explain(is_asked=last.role is Role.USER))
+            message, asked = f"{self._path} has no more replies to this question.", self._next_asked
+            if asked is not None and last.role is Role.USER:
+                recorded = shorten(plain_line(asked.question), _QUESTION_LENGTH_MAX)
+                message = f'{self._path} has no reply to this question; the recorded one is "{recorded}".'
+            raise ModelError(message)
         self._done += 1
         return self._run[self._done - 1]
-
-    def _explain(self, *, is_asked: bool) -> str:
-        asked = self._next_asked
-        if asked is None or not is_asked:
-            return f"{self._path} has no more replies to this question."
-        recorded = shorten(plain_line(asked.question), _QUESTION_LENGTH_MAX)
-        return f'{self._path} has no reply to this question; the recorded one is "{recorded}".'
 
 
 def _split(events: Sequence[ConversationEvent], kind: type[ConversationEvent]) -> list[Sequence[ConversationEvent]]:
@@ -222,7 +223,73 @@ def _read(path: Path) -> list[ConversationEvent]:
         content = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from None
-    events = [*read_old_trace(content)] if content.startswith(OLD_START) else decode_entries(content)
+    events = [*_read_old_trace(content)] if content.startswith(_OLD_START) else decode_entries(content)
     if not events or not isinstance(events[0], ConversationBegun):
         raise UsageError(f"{path} is no conversation of roamtui. `--trace FILE` writes one.")
     return events
+
+
+def _read_old_trace(content: bytes) -> Iterator[ConversationEvent]:  # noqa: C901, PLR0912 - one case a kind of line
+    """Yield what a trace of version 0.1 tells; lines that cannot be read are passed over."""
+    question: dict[str, Any] = {}
+    is_asked = False
+    reply: Step | None = None
+    for line in content.splitlines():
+        try:
+            data: dict[str, Any] = json.loads(line)
+            match data["kind"]:
+                case "start":
+                    document = data["document"]
+                    yield ConversationBegun(conversation_id=data["conversation"])
+                    yield DocumentRead(source=document["source"], content_hash=document["hash"])
+                case "question":
+                    question, is_asked, reply = data, False, None
+                case "request":
+                    if not is_asked:
+                        yield QuestionAsked(
+                            number=question["number"],
+                            question=question["question"],
+                            within=question["within"],
+                            model=data["model"],
+                            window_tokens=data["window_tokens"],
+                            preface=data["messages"][-1]["text"],
+                        )
+                    elif reply is not None:
+                        yield StepRecorded(step=reply)
+                    is_asked, reply = True, _NOTHING
+                case "model" if data["event"] == "retrying":
+                    yield RetryScheduled(**data["data"])
+                case "model":
+                    reply = _add(reply or _NOTHING, data["event"], data["data"])
+                case "error" if data["overflow"]:
+                    yield TranscriptRebuilt(system="", prologue="", model="", rebuilt_at=0, was_refused=True)
+                    reply = None
+                case "agent" if data["event"] == "QuestionAnswered":
+                    yield from _end(reply or _NOTHING, msgspec.convert(data["data"], QuestionAnswered))
+                case "abandoned":
+                    yield from _end(reply or _NOTHING, QuestionAnswered(answer="", stopped=Stopped.CANCELLED))
+                case _:
+                    pass
+        except DAMAGE:
+            continue
+
+
+def _add(reply: Step, event: str, data: Mapping[str, Any]) -> Step:
+    match event:
+        case "text":
+            return replace(reply, text=reply.text + data["text"])
+        case "call":
+            use = ToolUse(call=msgspec.convert(data["call"], ToolCall), result="")
+            return replace(reply, uses=(*reply.uses, use))
+        case "usage":
+            return replace(reply, usage=msgspec.convert(data["usage"], Usage))
+        case "stopped":
+            return replace(reply, thinking=data["thinking"])
+        case _:
+            return reply
+
+
+def _end(reply: Step, end: QuestionAnswered) -> Iterator[StepRecorded | QuestionAnswered]:
+    if reply.uses:
+        yield StepRecorded(step=reply)
+    yield replace(end, said=reply.text)

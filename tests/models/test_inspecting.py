@@ -8,8 +8,7 @@ import pytest
 
 from roamtui.conversation.events import ConversationBegun, QuestionAsked
 from roamtui.conversation.log import encode_entries
-from roamtui.models.choose import make_model
-from roamtui.models.inspecting import find_ollama_address, inspect_model, inspect_providers, look_up_ollama
+from roamtui.models.choose import find_ollama_address, inspect_model, inspect_providers, look_up_ollama, make_model
 from tests.fakes.openai_server import FakeOpenAIServer
 from tests.fakes.site import FakeSite, SitePage, make_ollama
 

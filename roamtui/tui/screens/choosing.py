@@ -21,8 +21,7 @@ from roamtui.conversation.transcript import Message, Role
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import RoamtuiError
 from roamtui.models.base import Model, Request, TextDelta
-from roamtui.models.choose import ModelOffer
-from roamtui.models.inspecting import inspect_providers
+from roamtui.models.choose import ModelOffer, inspect_providers
 from roamtui.models.secrets import name_key
 from roamtui.tui.commands import ModelDone
 from roamtui.tui.context import MakeModel

@@ -45,7 +45,7 @@ from roamtui.conversation.events import (
     ToolResult,
 )
 from roamtui.conversation.transcript import Deed, QuoteState, Stopped, Usage
-from roamtui.headless.event_lines import describe_event, print_event
+from roamtui.headless.ask import describe_event, print_event
 from tests.real_documents import PROJECT_DIR
 
 IDS = ("a8a96034", "b9e8ef5c")
