@@ -1,9 +1,8 @@
 """What `import roamtui` gives: the parts that the command line itself is made of; docs/library.md lists them."""
 
-from roamtui.agent.claims import Claim, read_claims
 from roamtui.agent.loop import Agent
 from roamtui.agent.quotes import find_quote
-from roamtui.agent.recheck import Finding, recheck
+from roamtui.agent.recheck import Claim, Finding, read_claims, recheck
 from roamtui.conversation.events import (
     AnswerStreamed,
     ConversationEvent,

@@ -1,28 +1,203 @@
 """Citations of an answer: ``[a8a96034]`` marks and quotes in double quotation marks, each looked up by code.
 
-A quote without an id in its sentence binds to the only section that holds its words, an id without a quote is a
-citation with none. What the model was given decides, delivered or as an excerpt, not what the document holds.
+A quote, in the marks of any language, binds to an id in its own sentence, the nearest before it first, else after it.
+What follows a colon, such as the items of a list, belongs to the sentence before the colon where it has no ids of its
+own. A quote without an id binds to the only section that holds its words, an id without a quote is a citation with
+none. What the model was given decides, delivered or as an excerpt, not what the document holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from roamtui.agent.binding import Mark, Quotation, read_answer
-from roamtui.agent.quotes import Match, find_quote
+from roamtui.agent.quotes import find_quote
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.document.page_footers import blank_footers
-from roamtui.document.text import LongText
 from roamtui.outline.expansion import strip_marks
 from roamtui.outline.spans import Bounds, merge_bounds
 from roamtui.outline.structure import find_canonical
 
 _UNMARKED_WORDS_MIN = 3
 """Words of a quote that is bound to a section without an id: fewer stand in many places by chance."""
+_SECTION = r"[0-9a-f]{8}(?::[\dc.]+)?"
+_DRESS = r"[\"'`*§\s]*+"
+MARK = re.compile(rf"\[{_DRESS}{_SECTION}(?:[,;\"'`*§\s]++{_SECTION})*+{_DRESS}\]")
+MARKED_ID = re.compile(r"(?<![0-9a-f:.])[0-9a-f]{8}")
+"""Each id of a mark, without the numbers of pages and ranges."""
+_TYPOGRAPHIC = re.compile(
+    r"“(?P<curly>[^“”]*(?:“[^“”]*”[^“”]*)*)”|„(?P<low>[^„“”]+)[“”]|«(?P<guillemets>[^«»]*(?:«[^«»]*»[^«»]*)*)»"
+    r"|»(?P<reversed>[^«»]+)«|「(?P<corner>[^「」]+)」|『(?P<white_corner>[^『』]+)』|〝(?P<prime>[^〝〞〟]+)[〞〟]"
+    r"|＂(?P<wide>[^＂\n]+)＂|(?<![^\s(\[])”(?P<same>[^“”\n]+)”"
+)
+_STRAIGHT = re.compile(r"\"|\n[ \t]*\n")
+_CODE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
+_CANDIDATES_MAX = 8
+"""Marks on each side of a quote that are looked at."""
+_MARKS_AT_END = re.compile(rf"\s*({MARK.pattern}\s*)+[.!?]?\Z")
+_BEFORE_WHAT_FOLLOWS = re.compile(r":[*_ \t]*\Z")
+_ITEM = re.compile(r"\s*(?:[-*+>|•]|\d+[.)])[ \t|]")
+_MARKS_AFTER = rf"(?:\s*+{MARK.pattern})*+"
+_CLOSERS = r"[\"'”’»)\]」』*_]*+"
+_SENTENCE_END = re.compile(
+    rf"(?:(?<!\b[^\W\d_])[.…]++|[!?]++){_CLOSERS}(?P<marks>{_MARKS_AFTER})\s++(?![\[(]?[a-zß-öø-ÿ\d])"
+    rf"|[。！？]++{_CLOSERS}(?P<wide_marks>{_MARKS_AFTER})\s*+"
+    r"|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+|#]|\d+[.)])[ \t|#])"
+)
+"""Where a sentence ends: after the marks that follow its full stop, but neither after an initial nor before a small
+letter or a number, as they follow abbreviations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One id between square brackets."""
+
+    section_id: str
+    start: int
+    sentence: int
+    """0-based."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """Words between quotation marks."""
+
+    text: str
+    start: int
+    """Offset of the opening mark."""
+    end: int
+    """Offset after the closing mark."""
+    is_code: bool = False
+    """Whether it stands between backticks: a quote only where an id stands in its sentence."""
+    marks: Sequence[Mark] = ()
+    """Ids of its sentence, the likeliest first."""
+
+
+def find_quotations(answer: str) -> list[Quotation]:
+    """Return the outermost quotations of an answer in order, and what stands in backticks outside of them.
+
+    String literals inside code are none.
+    """
+    found = [*_find_straight(answer)]
+    for match in _TYPOGRAPHIC.finditer(answer):
+        text = next(group for group in match.groups() if group is not None)
+        found.append(Quotation(text.strip(), match.start(), match.end()))
+    code: list[Quotation] = []
+    for match in _CODE.finditer(answer):
+        inside = match.group().strip("`")
+        if match.group().startswith("```") and "\n" in inside:
+            inside = inside.partition("\n")[2]  # below the line with its language
+        code.append(Quotation(inside.strip(), match.start(), match.end(), is_code=True))
+    starts = [span.start for span in code]
+    quoted = []
+    for quotation in _keep_outermost(found):
+        around = bisect_right(starts, quotation.start) - 1
+        if quotation.text and not (around >= 0 and quotation.end <= code[around].end):
+            quoted.append(quotation)
+    return _keep_outermost([*quoted, *(span for span in code if span.text)])
+
+
+def _find_straight(answer: str) -> Iterator[Quotation]:
+    """Yield pairs of straight marks, inner ones first; a mark opens or closes by what stands beside it."""
+    opened: list[int] = []
+    for match in _STRAIGHT.finditer(answer):
+        position = match.start()
+        if match.group() != '"':
+            opened.clear()
+            continue
+        before, after = answer[position - 1 : position] if position else "", answer[position + 1 : position + 2]
+        can_open = bool(after.strip()) and not _is_letter(before)
+        can_close = bool(before.strip()) and not _is_letter(after)
+        if opened and (can_close or not can_open):
+            start = opened.pop()
+            yield Quotation(answer[start + 1 : position].strip(), start, position + 1)
+        elif can_open or not can_close:
+            opened.append(position)
+
+
+def _is_letter(character: str) -> bool:
+    """Return whether words go on beside this character: scripts without spaces quote in the middle of a line."""
+    return character.isalnum() and ord(character) < 0x0E00
+
+
+def _keep_outermost(quotations: Iterable[Quotation]) -> list[Quotation]:
+    kept: list[Quotation] = []
+    for quotation in sorted(quotations, key=lambda quotation: (quotation.start, -quotation.end)):
+        if not kept or quotation.start >= kept[-1].end:
+            kept.append(quotation)
+    return kept
+
+
+def _list_quotes(answer: str) -> Iterator[Quotation]:
+    """Yield quotations without the marks at their ends, which a model put inside the quotation marks."""
+    for quote in find_quotations(answer):
+        before = answer[max(0, quote.start - 3) : quote.start].rstrip()
+        if MARKED_ID.fullmatch(quote.text) and before.endswith(("[", ",", ";")):
+            continue  # quotation marks around an id, as in a list of a tool call
+        inside = _MARKS_AT_END.search(quote.text)
+        words = quote.text[: inside.start()] if inside is not None else ""
+        yield replace(quote, text=words, end=answer.index(words, quote.start) + len(words)) if words else quote
+
+
+def read_answer(answer: str) -> tuple[list[Quotation], list[Mark]]:
+    """Return the quotes of an answer, each with the marks that it may belong to, and all marks.
+
+    The marks of a quote's sentence are those before it, nearest first, then those after it. In a sentence that begins
+    with a quote marks follow their quotes, so there those after it come first.
+    """
+    quotes = [*_list_quotes(answer)]
+    starts = [quote.start for quote in quotes]
+
+    def find_around(position: int) -> Quotation | None:
+        index = bisect_right(starts, position) - 1
+        quote = quotes[index] if index >= 0 else None
+        return quote if quote is not None and quote.start < position < quote.end - 1 else None
+
+    ends = []
+    for match in _SENTENCE_END.finditer(answer):  # inside a quote only before marks that follow the quote
+        around = find_around(match.start())
+        if around is None or ((match["marks"] or match["wide_marks"]) and match.end() >= around.end):
+            ends.append(match.end())
+    by_sentence: dict[int, list[Mark]] = defaultdict(list)
+    for match in MARK.finditer(answer):
+        if find_around(match.start()) is None:
+            sentence = bisect_right(ends, match.start())
+            by_sentence[sentence] += (Mark(one[0], match.start(), sentence) for one in MARKED_ID.finditer(match[0]))
+    marks = [mark for own in by_sentence.values() for mark in own]
+    introductions = _find_introductions(answer, ends)
+    first_quotes: dict[int, int] = {}
+    for index, quote in enumerate(quotes):
+        sentence = bisect_right(ends, quote.start)
+        first = first_quotes.setdefault(sentence, quote.start)
+        own = by_sentence.get(sentence) or by_sentence.get(introductions.get(sentence, -1), [])
+        split = bisect_right(own, quote.start, key=lambda mark: mark.start)
+        before_it = [*reversed(own[max(0, split - _CANDIDATES_MAX) : split])]
+        after_it = own[split : split + _CANDIDATES_MAX]
+        if own:
+            ranked = after_it + before_it if first < own[0].start else before_it + after_it
+            quotes[index] = replace(quote, marks=ranked)
+    return quotes, marks
+
+
+def _find_introductions(answer: str, ends: Sequence[int]) -> dict[int, int]:
+    """Return which sentences belong to an earlier one that ends with a colon: the next one, and items of a list."""
+    introductions: dict[int, int] = {}
+    introduction: int | None = None
+    for sentence, (start, end) in enumerate(pairwise((0, *ends, len(answer)))):
+        if introduction is not None and (introduction == sentence - 1 or _ITEM.match(answer, start, end)):
+            introductions[sentence] = introduction
+        elif introduction is not None:
+            introduction = None
+        if _BEFORE_WHAT_FOLLOWS.search(answer[start:end].rstrip()):
+            introduction = sentence
+    return introductions
 
 
 def check_citations(answer: str, state: ConversationState) -> tuple[Citation, ...]:
@@ -32,109 +207,101 @@ def check_citations(answer: str, state: ConversationState) -> tuple[Citation, ..
         answer: The model's text.
         state: Holds the library and what of it was delivered.
     """
-    parsed = read_answer(answer)
+    quotes, marks = read_answer(answer)
     found: list[tuple[int, Citation]] = []
-    used: set[int] = set()
-    for quote in parsed.quotes:
-        candidates = parsed.rank_marks(quote)
+    told: set[tuple[str, int]] = set()
+    for quote in quotes:
         citation: Citation | None = None
-        if candidates:
-            index, citation = _choose(quote, candidates, parsed.marks, state)
-            used.add(index)
-        elif not quote.is_code:
-            citation = _bind(quote, state)
+        if quote.marks:
+            mark, citation = _choose(quote, state)
+            told.add((mark.section_id, mark.sentence))
+        elif not quote.is_code and len(quote.text.split()) >= _UNMARKED_WORDS_MIN:
+            citation = _bind(quote.text, state)
         if citation is not None and not (quote.is_code and citation.state is QuoteState.UNVERIFIED):
             found.append((quote.start, citation))
-    told = {(parsed.marks[index].section_id, parsed.marks[index].sentence) for index in used}
-    for mark in parsed.marks:
+    for mark in marks:
         if (mark.section_id, mark.sentence) not in told:
             told.add((mark.section_id, mark.sentence))
             found.append((mark.start, cite(mark.section_id, None, QuoteState.NO_QUOTE, None, state.library)))
     return tuple(citation for _, citation in sorted(found, key=lambda pair: pair[0]))
 
 
-def _choose(
-    quote: Quotation, candidates: Sequence[int], marks: Sequence[Mark], state: ConversationState
-) -> tuple[int, Citation]:
+def _choose(quote: Quotation, state: ConversationState) -> tuple[Mark, Citation]:
     """Return the first mark whose section holds the quote, else the first mark, with what was found."""
-    for index in candidates:
-        match = _look_up(quote.text, marks[index].section_id, state)
+    for mark in quote.marks:
+        match = _look_up(quote.text, mark.section_id, state)
         if match is not None:
-            span, is_exact = match
-            quote_state = QuoteState.EXACT if is_exact else QuoteState.NORMALISED
-            return index, cite(marks[index].section_id, quote.text, quote_state, span, state.library)
+            span, quote_state = match
+            return mark, cite(mark.section_id, quote.text, quote_state, span, state.library)
+    mark = quote.marks[0]
     elsewhere = next((span for span, _ in _look_up_everywhere(quote.text, state)), None)
     quote_state = QuoteState.MISATTRIBUTED if elsewhere else QuoteState.UNVERIFIED
-    return candidates[0], cite(marks[candidates[0]].section_id, quote.text, quote_state, elsewhere, state.library)
+    return mark, cite(mark.section_id, quote.text, quote_state, elsewhere, state.library)
 
 
-def _bind(quote: Quotation, state: ConversationState) -> Citation | None:
+def _bind(words: str, state: ConversationState) -> Citation | None:
     """Return the citation of a quote without an id, None unless its words stand in one section alone."""
-    if len(quote.text.split()) < _UNMARKED_WORDS_MIN:
-        return None
-    found = {_find_holder(span, state): (span, is_exact) for span, is_exact in _look_up_everywhere(quote.text, state)}
+    library = state.library
+    found: dict[str, tuple[Span, QuoteState]] = {}
+    for span, quote_state in _look_up_everywhere(words, state):
+        holder = find_canonical(library, library.section_at(span.doc, span.start) or library.root_id)
+        found[holder] = (span, quote_state)
     if len(found) != 1:
         return None
-    ((section_id, (span, is_exact)),) = found.items()
-    return cite(section_id, quote.text, QuoteState.EXACT if is_exact else QuoteState.NORMALISED, span, state.library)
+    ((section_id, (span, quote_state)),) = found.items()
+    return cite(section_id, words, quote_state, span, library)
 
 
-def _find_holder(span: Span, state: ConversationState) -> str:
-    """Return the section in whose own text a span stands."""
+def _look_up(quote: str, section_id: str, state: ConversationState) -> tuple[Span, QuoteState] | None:
+    """Return where in the delivered text and the excerpts of a section a quote stands, and how."""
     library = state.library
-    return find_canonical(library, library.section_at(span.doc, span.start) or library.root_id)
-
-
-def _look_up(quote: str, section_id: str, state: ConversationState) -> tuple[Span, bool] | None:
-    """Return where in the delivered text of a section a quote stands, and whether to the letter."""
-    if section_id not in state.library:
+    if section_id not in library:
         return None
-    library = state.library
     for span in dict.fromkeys((library.shown_span(section_id), library.span(section_id))):
+        excerpts = [(one.start, one.end) for one in state.excerpts if one.doc == span.doc]
         pieces = [
             (max(start, span.start), min(end, span.end))
-            for start, end in merge_bounds(_list_shown(state, span.doc))
+            for start, end in merge_bounds([*state.delivered.get(span.doc, ()), *excerpts])
             if start < span.end and end > span.start
         ]
-        found = _find_in(quote, span.doc, pieces, state)
+        found = _find_in(quote, span.doc, pieces, library)
         if found is not None:
             return found
     return None
 
 
-def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, bool]]:
-    """Yield each place of a quote in what any one section or search gave, and whether it stands there to the letter."""
+def _look_up_everywhere(quote: str, state: ConversationState) -> Iterator[tuple[Span, QuoteState]]:
+    """Yield each place of a quote in what any one section or search gave, and how it stands there."""
     given = [section.deliveries for section in state.open] + [(span,) for span in state.excerpts]
     for spans in given:
         for doc in dict.fromkeys(span.doc for span in spans):
             bounds = merge_bounds((span.start, span.end) for span in spans if span.doc == doc)
-            found = _find_in(quote, doc, bounds, state)
+            found = _find_in(quote, doc, bounds, state.library)
             if found is not None:
                 yield found
 
 
-def _list_shown(state: ConversationState, doc: str) -> list[Bounds]:
-    """Return what the model has seen of a document: what was delivered, and excerpts."""
-    return [*state.delivered.get(doc, ()), *((span.start, span.end) for span in state.excerpts if span.doc == doc)]
+def _find_in(quote: str, doc: str, pieces: Sequence[Bounds], library: Library) -> tuple[Span, QuoteState] | None:
+    """Return where a quote stands in pieces of a document, to the letter where it does so anywhere.
 
-
-def _find_in(quote: str, doc: str, pieces: list[tuple[int, int]], state: ConversationState) -> tuple[Span, bool] | None:
-    text = state.library.document(doc).text
-    best: tuple[Span, bool] | None = None
+    It may have been copied as it is read: with ids behind headings, without page footers.
+    """
+    text = library.document(doc).text
+    plain = strip_marks(quote)
+    best: tuple[Span, QuoteState] | None = None
     for start, end in pieces:
-        match: Match | None = find_quote(quote, text[start:end]) or _find_as_read(quote, text, start, end)
-        if match is not None and (best is None or match.is_exact):
-            best = Span(doc=doc, start=start + match.start, end=start + match.end), match.is_exact
-            if match.is_exact:
-                break
+        piece = text[start:end]
+        match = find_quote(quote, piece)
+        is_exact = match is not None and match.is_exact
+        if match is None:
+            read = blank_footers(text, start, end)
+            match = find_quote(plain, read) if plain != quote or read != piece else None
+        if match is not None and (best is None or is_exact):
+            span = Span(doc=doc, start=start + match.start, end=start + match.end)
+            best = span, QuoteState.EXACT if is_exact else QuoteState.NORMALISED
+        if is_exact:
+            break
     return best
-
-
-def _find_as_read(quote: str, text: str | LongText, start: int, end: int) -> Match | None:
-    """Return where a quote stands that was copied as it is read: with ids behind headings, without page footers."""
-    plain, read = strip_marks(quote), blank_footers(text, start, end)
-    match = find_quote(plain, read) if plain != quote or read != text[start:end] else None
-    return match if match is None else replace(match, is_exact=False)
 
 
 def cite(section_id: str, quote: str | None, quote_state: QuoteState, span: Span | None, library: Library) -> Citation:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from roamtui.agent.citations import cite
-from roamtui.agent.claims import Claim
-from roamtui.agent.recheck import Standing, recheck
+from roamtui.agent.recheck import Claim, Standing, recheck
 from roamtui.conversation.loading import hash_sections
 from roamtui.conversation.notes import Note, hash_place
 from roamtui.conversation.transcript import Citation, QuoteState

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from functools import lru_cache, partial
 
 _ALIKE = str.maketrans(
     {
@@ -117,7 +114,10 @@ def _find_parts(quote: str, text: str, *, has_numbers: bool) -> Match | None:
         first = found if first < 0 else first
         position = found + len(part)
     offsets = normalise(text, has_numbers=has_numbers).offsets
-    return Match(offsets[first], _skip_accents(text, offsets[position - 1] + 1), is_exact=False)
+    end = offsets[position - 1] + 1
+    while end < len(text) and unicodedata.combining(text[end]):
+        end += 1
+    return Match(offsets[first], end, is_exact=False)
 
 
 def _trim(piece: str) -> str:
@@ -131,24 +131,12 @@ def _find_across_lines(quote: str, text: str) -> Match | None:
     for joint in ("", "-"):
         match = _find_parts(quote, _BROKEN_WORD.sub(joint, text), has_numbers=True)
         if match is not None:
-            last = _find_unjoined(text, match.end - 1, joint)
-            return Match(_find_unjoined(text, match.start, joint), last + 1, is_exact=False)
+            bounds = [match.start, match.end - 1]
+            for broken in _BROKEN_WORD.finditer(text):
+                cut = broken.end() - broken.start() - len(joint)
+                bounds = [one + cut if broken.start() + len(joint) <= one else one for one in bounds]
+            return Match(bounds[0], bounds[1] + 1, is_exact=False)
     return None
-
-
-def _find_unjoined(text: str, offset: int, joint: str) -> int:
-    """Return where a character of a text stood before its broken words were joined."""
-    for match in _BROKEN_WORD.finditer(text):
-        if match.start() + len(joint) > offset:
-            break
-        offset += match.end() - match.start() - len(joint)
-    return offset
-
-
-def _skip_accents(text: str, end: int) -> int:
-    while end < len(text) and unicodedata.combining(text[end]):
-        end += 1
-    return end
 
 
 def _find_whole(part: str, text: str, start: int) -> int:
@@ -193,7 +181,7 @@ def normalise(text: str, *, has_numbers: bool = False) -> _Normal:
             continue
         _append(alike[position : match.start()], position, characters, offsets)
         if match.lastgroup in ("break", "entity"):
-            _append(_read_mark(match), match.start(), characters, offsets)
+            _append(_read_mark(match, has_numbers=False), match.start(), characters, offsets)
         position = match.end()
     _append(alike[position:], position, characters, offsets)
     return _Normal("".join(characters), offsets)
@@ -203,19 +191,21 @@ def normalise(text: str, *, has_numbers: bool = False) -> _Normal:
 def strip_marks(text: str, *, has_numbers: bool) -> str:
     """Return the text that `normalise` returns, in half of the time: most quotes stand in few of the texts."""
     alike = text.translate(_ALIKE)
-    plain = _SPACES.sub(" ", _MARK.sub(_read_mark_but_number if has_numbers else _read_mark, alike))
+    plain = _SPACES.sub(" ", _MARK.sub(partial(_read_mark, has_numbers=has_numbers), alike))
     return normalise(text, has_numbers=has_numbers).text if _JOINED.search(plain) else plain
 
 
-def _read_mark(mark: re.Match[str]) -> str:
+def _read_mark(mark: re.Match[str], *, has_numbers: bool) -> str:
     """Return what a mark stands for, most for nothing."""
-    if mark.lastgroup == "break":
-        return " "
-    return _ENTITIES.get(mark.group(), "") if mark.lastgroup == "entity" else ""
-
-
-def _read_mark_but_number(mark: re.Match[str]) -> str:
-    return mark.group() if mark.lastgroup == "number" else _read_mark(mark)
+    match mark.lastgroup:
+        case "break":
+            return " "
+        case "entity":
+            return _ENTITIES.get(mark.group(), "")
+        case "number" if has_numbers:
+            return mark.group()
+        case _:
+            return ""
 
 
 def _append(text: str, start: int, characters: list[str], offsets: array[int]) -> None:

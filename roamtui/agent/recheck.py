@@ -1,28 +1,47 @@
-"""Looks the quote of a claim up again, in the text as it is now."""
+"""Claims that can be checked again, quotes with the place that they were taken from, and what became of each.
+
+A saved conversation holds claims, and so does Markdown, in two forms. An export has a line for each source, below one
+that says ``Source: handbook.md``::
+
+    - [a8a96034] Loans > Late fees, line 12 (quote found in the text): "A late spade costs 50 cents a day."
+
+A person writes a quote with a link to its file, and to its section, in the same sentence::
+
+    Being late is not dear: "A late spade costs 50 cents a day" ([Late fees](handbook.md#late-fees)).
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
 from math import log2
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from rapidfuzz.distance import LCSseq
 
-from roamtui.agent.claims import Claim
+from roamtui.agent.citations import MARK, read_answer
 from roamtui.agent.quotes import Match, find_quote, normalise
-from roamtui.conversation.transcript import Citation
+from roamtui.conversation.state import Exchange
+from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.outline.structure import find_canonical
 
+_SOURCE = re.compile(r"^Source: (?P<source>\S.*?)\s*$", re.MULTILINE)
+_SOURCE_LINE = re.compile(
+    r"^- \[(?P<id>[0-9a-f]{8})\] .*?\((?P<state>[a-z ]+)\): \"(?P<quote>.+)\"[ \t]*$", re.MULTILINE
+)
+_LINK = re.compile(r"(?<!!)\[[^\[\]\n]*\]\((?:<(?P<wide>[^<>\n]+)>|(?P<target>[^()\s]+))(?:[ \t]+\"[^\"\n]*\")?\)")
+_VERIFIED = (QuoteState.EXACT.words, QuoteState.EXACT.value, QuoteState.NORMALISED.value)
+"""What an export says of a quote that was found, and what it said before."""
 _WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
 _GAP = re.compile(r"…|\.{3}")
 _BREAK = re.compile(r"[.!?]\s|\n[ \t]*\r?\n")
@@ -34,6 +53,23 @@ _LIKE_MOVED_MIN = 0.7
 """The same in all of the source, where the section itself is no longer there."""
 _LIKE_ELSEWHERE_MIN = 0.9
 """The same outside of the section where it is: documents say much in nearly the same words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A quote, and where it stood."""
+
+    quote: str
+    place: str
+    """Where the claim is made: ``faq.md``, or a conversation and its question."""
+    line: int = 0
+    """1-based line there, 0 in a conversation."""
+    source: str = ""
+    """A path or an address; empty for what the whole conversation or file is about."""
+    section_id: str = ""
+    """Empty where none was named."""
+    anchor: str = ""
+    """Of the section's heading, as a link has it."""
 
 
 class Standing(StrEnum):
@@ -63,29 +99,109 @@ class Finding:
     """Why it cannot be reached."""
 
 
+def list_claims(conversation_id: str, exchanges: Iterable[Exchange]) -> tuple[Claim, ...]:
+    """Return the quotes of a conversation that stood in the text when it was answered."""
+    return tuple(
+        Claim(
+            quote=citation.quote,
+            section_id=citation.section_id,
+            place=f"{conversation_id}, question {exchange.number}",
+        )
+        for exchange in exchanges
+        for citation in exchange.citations
+        if citation.quote is not None and citation.is_verified
+    )
+
+
+def find_named_source(markdown: str) -> str:
+    """Return what the ``Source:`` line of a Markdown text names, empty without one."""
+    named = _SOURCE.search(markdown)
+    return named["source"] if named else ""
+
+
+def read_claims(markdown: str, name: str) -> tuple[Claim, ...]:
+    """Return the claims that a Markdown text makes, in order.
+
+    Args:
+        markdown: An export, or what a person wrote.
+        name: Of its file.
+    """
+    lines = [*_SOURCE_LINE.finditer(markdown)]
+    told = {" ".join(line["quote"].split()) for line in lines}
+    claims = [
+        Claim(quote=line["quote"], place=name, line=_find_line(markdown, line.start()), section_id=line["id"])
+        for line in lines
+        if line["state"] in _VERIFIED
+    ]
+    sentences = _read_sentences(_SOURCE_LINE.sub("", markdown), name)
+    claims += [claim for claim in sentences if " ".join(claim.quote.split()) not in told]
+    return tuple(sorted(claims, key=lambda claim: claim.line))
+
+
+def _read_sentences(markdown: str, name: str) -> Iterator[Claim]:
+    """Yield the quotes that stand beside a link or an id: a link is read like an id, which says where it leads."""
+    links: dict[str, re.Match[str]] = {}
+
+    def mark(link: re.Match[str]) -> str:
+        section_id = f"{len(links):08x}"
+        links[section_id] = link
+        return f"[{section_id}]"
+
+    text = _LINK.sub(mark, markdown)
+    for found in read_answer(text)[0]:
+        if found.is_code or not found.marks:
+            continue
+        section_id = found.marks[0].section_id
+        quote = MARK.sub(lambda one: links[one[0][1:-1]][0] if one[0][1:-1] in links else one[0], found.text)
+        claim = Claim(quote=quote, place=name, line=_find_line(text, found.start), section_id=section_id)
+        if section_id in links:
+            source, _, anchor = (links[section_id]["wide"] or links[section_id]["target"]).partition("#")
+            claim = replace(claim, section_id="", source=unquote(source), anchor=unquote(anchor))
+        yield claim
+
+
+def _find_line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1
+
+
 def recheck(claim: Claim, library: Library) -> Finding:
-    """Return what became of a claim's quote in a library whose files are all loaded."""
-    expected = _find_section(claim, library)
+    """Return what became of a claim's quote in a library whose files are all loaded.
+
+    It is looked for in its section, then in whole documents, its own first.
+    """
+    expected = claim.section_id if claim.section_id in library else None
+    if not claim.section_id and claim.anchor:
+        row = library.root.anchors.get(claim.anchor.lower())
+        expected = None if row is None else library.root.ids[row]
     if expected is not None and (problem := library.problem_of(expected)):
         return Finding(claim=claim, standing=Standing.UNREACHABLE, message=problem)
-    spans = _list_spans(library, expected)
+    spans = [Span(doc=one.key, start=0, end=len(one.text)) for one in library.documents if len(one.text)]
+    if expected is not None:
+        own = library.shown_span(expected)
+        spans = [own, *sorted(spans, key=lambda whole: whole.doc != own.doc)]
     for number, span in enumerate(spans):
         match = _find_in_sections(claim.quote, span, library)
         if match is not None:
             is_there = not (claim.section_id or claim.anchor) if expected is None else number == 0
-            found = Span(doc=span.doc, start=span.start + match.start, end=span.start + match.end)
-            return _describe(claim, Standing.SAME if is_there else Standing.MOVED, found, library)
-    for span in spans:
+            standing = Standing.SAME if is_there else Standing.MOVED
+            return _describe(claim, standing, span, (match.start, match.end), library)
+    for number, span in enumerate(spans):
         like_min = _LIKE_MOVED_MIN
         if expected is not None:
-            like_min = _LIKE_MIN if span is spans[0] else _LIKE_ELSEWHERE_MIN
+            like_min = _LIKE_MIN if number == 0 else _LIKE_ELSEWHERE_MIN
         near = find_nearest(claim.quote, library.text_at(span), like_min)
         if near is not None:
-            found = Span(doc=span.doc, start=span.start + near[0], end=span.start + near[1])
-            return _describe(claim, Standing.CHANGED, found, library)
+            return _describe(claim, Standing.CHANGED, span, near, library)
     unread = next((document.problem for document in library.documents if document.problem), "")
     standing = Standing.UNREACHABLE if unread and expected is None else Standing.GONE
     return Finding(claim=claim, standing=standing, message=unread)
+
+
+def _describe(claim: Claim, standing: Standing, within: Span, bounds: tuple[int, int], library: Library) -> Finding:
+    span = Span(doc=within.doc, start=within.start + bounds[0], end=within.start + bounds[1])
+    node_id = library.section_at(span.doc, span.start)
+    section_id = find_canonical(library, node_id) if node_id else ""
+    return Finding(claim=claim, standing=standing, span=span, section_id=section_id)
 
 
 def count_lost(citations: Iterable[Citation], library: Library) -> int:
@@ -107,22 +223,6 @@ def count_lost(citations: Iterable[Citation], library: Library) -> int:
     return lost
 
 
-def _find_section(claim: Claim, library: Library) -> str | None:
-    if claim.section_id:
-        return claim.section_id if claim.section_id in library else None
-    row = library.root.anchors.get(claim.anchor.lower()) if claim.anchor else None
-    return None if row is None else library.root.ids[row]
-
-
-def _list_spans(library: Library, expected: str | None) -> list[Span]:
-    """Return the texts that may hold a quote: that of its section, then whole documents, its own first."""
-    wholes = [Span(doc=one.key, start=0, end=len(one.text)) for one in library.documents if len(one.text)]
-    if expected is None:
-        return wholes
-    span = library.shown_span(expected)
-    return [span, *sorted(wholes, key=lambda whole: whole.doc != span.doc)]
-
-
 def _find_in_sections(quote: str, span: Span, library: Library) -> Match | None:
     """Return where a quote stands in a text; one with an ellipsis within one own text, not from here to anywhere."""
     match = find_quote(quote, library.text_at(span))
@@ -139,14 +239,7 @@ def _find_in_sections(quote: str, span: Span, library: Library) -> Match | None:
     return None
 
 
-def _describe(claim: Claim, standing: Standing, span: Span, library: Library) -> Finding:
-    node_id = library.section_at(span.doc, span.start)
-    section_id = find_canonical(library, node_id) if node_id else ""
-    return Finding(claim=claim, standing=standing, span=span, section_id=section_id)
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(NamedTuple):
     """The words of a text, in small letters."""
 
     words: tuple[str, ...]
@@ -159,9 +252,9 @@ class _Words:
 def _read_words(text: str) -> _Words:
     normal = normalise(text, has_numbers=True)
     found = [*_WORD.finditer(normal.text)]
-    words = tuple(one.group().casefold() for one in found)
     offsets = normal.offsets
     bounds = tuple((offsets[one.start()], offsets[one.end() - 1] + 1) for one in found)
+    words = tuple(one.group().casefold() for one in found)
     return _Words(words, bounds, Counter(words))
 
 

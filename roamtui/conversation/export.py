@@ -32,7 +32,7 @@ def render_markdown(saved: ConversationState, source: str) -> str:
 
 
 def _describe_source(citation: Citation) -> str:
-    """Return where a quote stood, and the quote, on one line that `roamtui.agent.claims` reads.
+    """Return where a quote stood, and the quote, on one line that `roamtui.agent.recheck` reads.
 
     Where the quote went on with another item or row, an ellipsis stands between them.
     """

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from roamtui.agent.claims import Claim, find_named_source, list_claims, read_claims
-from roamtui.agent.recheck import Standing, mark_changes, recheck
+from roamtui.agent.recheck import Claim, Standing, find_named_source, list_claims, mark_changes, read_claims, recheck
 from roamtui.conversation.loading import list_needed_links
 from roamtui.conversation.store import Store
 from roamtui.document.library import Library

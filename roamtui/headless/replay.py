@@ -22,7 +22,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from typing_extensions import override
 
-from roamtui.agent.binding import MARK, MARKED_ID
+from roamtui.agent.citations import MARK, MARKED_ID
 from roamtui.conversation.events import SectionsExpanded, SectionsSearched
 from roamtui.conversation.narration import narrate_ending
 from roamtui.conversation.state import Exchange

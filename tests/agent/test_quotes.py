@@ -57,13 +57,6 @@ def test_normal_text_knows_where_each_character_came_from(text: str) -> None:
             assert character in {" ", '"', "'", "-", "&", "<", ">"} or text[offset] == character
 
 
-_PIECES = [
-    *("a", "bc", "0", "1. ", "2) ", "\n", "\r\n", " ", "\t", "\u00a0", "\u3000", "# ", "> ", "- ", "*", "_", "`"),
-    *("|", "'", "&amp;", "&nbsp;", "&quot;", "<br>", "<b>", "\\", "\\\n", "é", "e\u0301", "\ufb01", "\u200b"),
-    *("“", "—", "[x](y)", "!"),
-]
-
-
 @pytest.mark.parametrize(
     ("quote", "text", "is_found"),
     [

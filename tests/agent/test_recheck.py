@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-from roamtui.agent.claims import Claim, read_claims
-from roamtui.agent.recheck import Standing, mark_changes, recheck
+from roamtui.agent.recheck import Claim, Standing, mark_changes, read_claims, recheck
 from roamtui.document.build import build_library
 from roamtui.document.library import Library
 from roamtui.sources.read import RawText

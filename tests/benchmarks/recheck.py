@@ -13,9 +13,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from roamtui.agent.claims import Claim
 from roamtui.agent.quotes import find_quote
-from roamtui.agent.recheck import Standing, recheck
+from roamtui.agent.recheck import Claim, Standing, recheck
 from roamtui.document.build import build_library
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind

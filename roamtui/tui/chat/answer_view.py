@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.timer import Timer
 from typing_extensions import override
 
-from roamtui.agent.binding import MARK, MARKED_ID
+from roamtui.agent.citations import MARK, MARKED_ID
 from roamtui.conversation.transcript import Citation
 from roamtui.document.markdown.blocks import Link
 from roamtui.document.markdown.reading import read_markdown
