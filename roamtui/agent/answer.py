@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 
 from roamtui.agent.citations import check_citations
-from roamtui.agent.progress import Progress
 from roamtui.agent.prompt import NOT_FOUND_START
 from roamtui.conversation.events import QuestionAnswered, SearchHit, SectionsExpanded, SectionsSearched
 from roamtui.conversation.state import ConversationState, Exchange
@@ -39,29 +38,32 @@ _TOO_DEAR = "The next step could pass the spending cap of this conversation. Rai
 _NO_ANSWER_AT_LIMIT = "The model used all its steps without an answer. Ask for something narrower, or ask again."
 
 
-def complete_answer(state: ConversationState, progress: Progress, searcher: Searcher | None) -> QuestionAnswered:
+def complete_answer(
+    state: ConversationState, words: str, stopped: Stopped, searcher: Searcher | None, *, reason: str
+) -> QuestionAnswered:
     """Return the outcome of an exchange whose model has said its last words.
 
     Args:
         state: Holds the exchange under way and what was delivered.
-        progress: Holds these words, how the loop ended and what it cost.
+        words: What the model said last.
+        stopped: How the loop ended.
         searcher: Finds the nearest sections where nothing was found.
+        reason: Why the last reply ended.
     """
-    answer, stopped, usage = progress.last_words().strip(), progress.stopped, progress.usage
+    answer = words.strip()
     if stopped is Stopped.COST:
-        return QuestionAnswered(answer=answer, stopped=stopped, usage=usage, error=_TOO_DEAR)
+        return QuestionAnswered(answer=answer, stopped=stopped, error=_TOO_DEAR)
     if not answer:
         if stopped is Stopped.STEP_LIMIT:
-            return QuestionAnswered(answer="", stopped=stopped, usage=usage, error=_NO_ANSWER_AT_LIMIT)
-        error = _NO_ANSWERS.get(progress.reply.reason, _NO_ANSWER)
-        return QuestionAnswered(answer="", stopped=Stopped.ERROR, usage=usage, error=error)
+            return QuestionAnswered(answer="", stopped=stopped, error=_NO_ANSWER_AT_LIMIT)
+        return QuestionAnswered(answer="", stopped=Stopped.ERROR, error=_NO_ANSWERS.get(reason, _NO_ANSWER))
     said, citations = "", check_citations(answer, state)
-    if progress.reply.reason in _CUT_NOTES:
-        answer = f"{answer}\n\n{_CUT_NOTES[progress.reply.reason]}"
+    if reason in _CUT_NOTES:
+        answer = f"{answer}\n\n{_CUT_NOTES[reason]}"
     if is_not_found(answer):
         said, stopped = answer, Stopped.NOT_FOUND
         answer = f"{answer}\n\n{_list_places(state, searcher)}".rstrip()
-    return QuestionAnswered(answer=answer, stopped=stopped, usage=usage, citations=citations, said=said)
+    return QuestionAnswered(answer=answer, stopped=stopped, citations=citations, said=said)
 
 
 def is_not_found(answer: str) -> bool:
@@ -146,24 +148,18 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 ANSWER_REMINDER = "Your reply was empty. Answer the question now, or open the sections that you need."
 
 
-def find_reminder(state: ConversationState, progress: Progress) -> str:
+def find_reminder(state: ConversationState, reply: str, reason: str) -> str:
     """Return what to tell the model after a reply without calls, an empty string where the reply stands.
 
-    A model is reminded once a question. What it said without having read anything is left alone, and so is a reply that
-    its provider refused.
+    What it said without having read anything is left alone, and so is a reply that its provider refused.
     """
-    if progress.has_reminded or progress.reply.reason == "filtered":
+    text = reply.strip()
+    if reason == "filtered":
         return ""
-    text = progress.reply.text.strip()
     if not text:
         return ANSWER_REMINDER
     if not (state.delivered or state.excerpts) or is_not_found(text) or check_citations(text, state):
         return ""
-    return _CITE_REMINDER.format(sentences=_name_sentences(text))
-
-
-def _name_sentences(answer: str) -> str:
-    """Return the first sentences of an answer, each between quotation marks."""
-    sentences = [one.strip() for one in _SENTENCE_END.split(answer) if len(one.split()) > 2]
+    sentences = [one.strip() for one in _SENTENCE_END.split(text) if len(one.split()) > 2]
     named = [f"“{shorten(sentence, _SENTENCE_LENGTH)}”" for sentence in sentences[:_SENTENCES_MAX]]
-    return f"{', '.join(named) or 'your answer'}."
+    return _CITE_REMINDER.format(sentences=f"{', '.join(named) or 'your answer'}.")

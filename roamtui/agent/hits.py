@@ -1,39 +1,49 @@
-"""What search found, as a model reads it: each file named once, its sections below it, with what answers in them."""
+"""What search finds, as a model reads it: each file named once, its sections below it, with what answers in them.
+
+A question brings the best hits for its words with it, and the one section that answers, open already.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TypeVar
 
-from roamtui.conversation.state import ConversationState
+from roamtui.conversation.events import SearchHit, SectionsSearched
+from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.update import estimate_delivery
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.page_footers import blank_footers
 from roamtui.document.tokens import estimate_tokens
-from roamtui.outline.expansion import list_heading_ends, list_references
+from roamtui.errors import RoamtuiError
+from roamtui.outline.expansion import insert_marks, list_heading_ends, list_references
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, describe_size, escape, name_node, name_shown
 from roamtui.outline.render import LIMITING
 from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import find_canonical
-from roamtui.search.base import Hit
+from roamtui.search.base import Hit, Searcher
 from roamtui.search.excerpts import find_excerpt
 from roamtui.search.sentences import UnitKind, find_units
 from roamtui.search.terms import find_terms, query_terms
 
 HITS_MAX = 5
 """Of a search that the model asks for."""
+_START_HITS_MAX = 10
+"""Of a question: with them in place of a longer outline more questions need no call."""
 _EXCERPT_TOKENS = (350, 180, 150, 120)
 """Of the excerpt of each hit, the last one's for all that follow."""
 _WHOLE_TOKENS = (1_000, 400, 350, 350, 350, 250)
 """Sections up to this size come with all below them, likewise: a call to open one would cost far more."""
 _WHOLES_TOKENS_MAX = 1_500
 """Of all excerpts together, beyond which none is whole only for being small."""
-_NOISE_SHARES = (0.35,) * 5 + (0.5,)
-"""Of the best score, likewise; what is found with less is about something else."""
+_NOISE_SHARE = 0.35
+"""Of the best score; what is found with less is about something else."""
+_NOISE_SHARE_LATER = 0.5
+"""Likewise, past the first `HITS_MAX`."""
 _SMALL_FILE_TOKENS = 1_000
 """A file up to this size of which several sections are found is one hit."""
 _CONDITION = re.compile(
@@ -53,12 +63,27 @@ _LINK = re.compile(
     r"\((?P<target>[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+\"[^\"\n]*\")?\)"
 )
 _LINK_SIGN = "\N{LINK SYMBOL}"
-_LINKED = re.compile(rf"{_LINK_SIGN}([0-9a-f]{{8}})")
-_ID = r" [\1]"
+_LINKED_ID = re.compile(rf"{_LINK_SIGN}([0-9a-f]{{8}})")
 _INDENT = "    "
 _PATH_TITLES_MAX = 3
 """Titles with which a section is named, its own the last."""
-_Number = TypeVar("_Number", int, float)
+RIVAL_MAX = 0.8
+"""Share of the best score up to which the second one leaves no doubt."""
+COVERED_MIN = 0.75
+"""Share of the question's content words that the section's text must hold: a title alone, or one mention, is none."""
+_OPENED_TOKENS_MAX = 1_000
+_TERMS_MIN = 2
+"""Words of a question below which a clear hit says little: a greeting has one too."""
+_PROSE_MIN = 12
+"""Words of a text below which it is a bare link or a label."""
+_EMPTY_TERMS = frozenset(
+    {
+        *("advantage", "advantages", "benefit", "benefits", "difference", "function", "happens", "help", "mean"),
+        *("meaning", "means", "point", "purpose", "role", "significance", "use", "used", "uses", "using", "work"),
+        *("works",),
+    }
+)
+"""Words by which many questions ask, whatever they ask about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +98,102 @@ class HitList:
     """Sections with a line, in order."""
 
 
-NO_HITS = HitList(text="")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What a question goes to the model with."""
+
+    hits: tuple[Hit, ...] = ()
+    """What search found for its words."""
+    listed: HitList = HitList(text="")
+    """The same as the model reads it, without what is opened."""
+    opened: tuple[str, ...] = ()
+    """Sections to open at once."""
+
+
+def list_whole(library: Library, room_tokens: int | None) -> tuple[str, ...]:
+    """Return the sections that hold all of a document so small that it goes to the model whole, else nothing."""
+    tokens_max = WHOLE_TOKENS_MAX if room_tokens is None else min(WHOLE_TOKENS_MAX, room_tokens)
+    if library.grafts or sum(library.root.own_tokens) > tokens_max or library.root.columns.has_files:
+        return ()
+    hidden = library.root.hidden_ids
+    return tuple(section_id for section_id in library.children(library.root_id) if section_id not in hidden)
+
+
+async def find_start(
+    searcher: Searcher, state: ConversationState, question: str, within: str | None, *, room_tokens: int | None = None
+) -> Start:
+    """Return what search finds for a question, nothing where it finds nothing or fails.
+
+    Args:
+        searcher: Searches the library of the conversation.
+        state: The conversation before the question.
+        question: A person's words.
+        within: Id of the section that the question is about, None for the whole document.
+        room_tokens: Of all that is brought, None where the window is no matter.
+    """
+    earlier = list_turns(state.transcript.exchanges)
+    try:
+        hits = await asyncio.to_thread(searcher.search, question, limit=_START_HITS_MAX, within=within, earlier=earlier)
+    except RoamtuiError:
+        return Start()
+    hits = drop_noise(hits)
+    opened = choose_opened(state, hits, question, room_tokens)
+    if room_tokens is not None:
+        room_tokens -= sum(estimate_delivery(state.library, section_id) for section_id in opened)
+    others = [hit for hit in hits if hit.section_id not in opened]
+    listed = describe_hits(state, others, question, room_tokens=room_tokens, opened=opened)
+    return Start(hits=hits, listed=listed, opened=opened)
+
+
+def choose_opened(
+    state: ConversationState, hits: Sequence[Hit], question: str, room_tokens: int | None = None
+) -> tuple[str, ...]:
+    """Return the first hit where it is clear that its text answers and opening it costs little, else nothing.
+
+    How near the next best section comes says the search by words, where other lists had a say too.
+    """
+    terms = [term for term in query_terms(question) if term not in _EMPTY_TERMS]
+    if not hits or len(terms) < _TERMS_MIN:
+        return ()
+    rival = hits[0].rival
+    if rival is None:
+        rival = hits[1].score / hits[0].score if len(hits) > 1 else 0.0
+    library, section_id = state.library, hits[0].section_id
+    tokens_max = _OPENED_TOKENS_MAX if room_tokens is None else min(_OPENED_TOKENS_MAX, room_tokens)
+    if rival > RIVAL_MAX or estimate_delivery(library, section_id) > tokens_max:
+        return ()
+    text = library.text_at(library.shown_own_span(section_id))
+    found = {term for _, term in find_terms(text, terms)}
+    is_text = len(text.split()) >= _PROSE_MIN and estimate_tokens(text) <= _OPENED_TOKENS_MAX
+    return (section_id,) if is_text and len(found) >= COVERED_MIN * len(terms) else ()
+
+
+def list_turns(exchanges: Iterable[Exchange]) -> tuple[str, ...]:
+    """Return what was asked and answered, oldest first."""
+    return tuple(text for exchange in exchanges for text in (exchange.question, exchange.answer) if text)
+
+
+def tell_search(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:
+    """Return the event of a search."""
+    found = (
+        SearchHit(
+            section_id=hit.section_id,
+            path=library.node(hit.section_id).path,
+            score=hit.score,
+            snippet=hit.snippet,
+            why=hit.why,
+        )
+        for hit in hits
+    )
+    return SectionsSearched(query=query, hits=tuple(found))
+
+
+def drop_noise(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return hits up to where the score breaks off; fused ranks are too flat to tell."""
+    if not hits or hits[0].rival is not None:
+        return tuple(hits)
+    shares = (_NOISE_SHARE if rank < HITS_MAX else _NOISE_SHARE_LATER for rank in range(len(hits)))
+    return tuple(hit for hit, share in zip(hits, shares, strict=True) if hit.score >= share * hits[0].score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +204,6 @@ class _Found:
     """Whose text is shown."""
     is_limit: bool = False
     """Whether it was not found, but limits what was."""
-
-
-def drop_noise(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Return hits up to where the score breaks off; fused ranks are too flat to tell."""
-    if not hits or hits[0].rival is not None:
-        return tuple(hits)
-    best = hits[0].score
-    return tuple(hit for rank, hit in enumerate(hits) if hit.score >= _at(_NOISE_SHARES, rank) * best)
-
-
-def _at(values: Sequence[_Number], rank: int) -> _Number:
-    """Return the value of a rank, the last one for all that follow."""
-    return values[min(rank, len(values) - 1)]
 
 
 def describe_hits(
@@ -117,56 +224,60 @@ def describe_hits(
         opened: Sections that the model gets with them, whose words are not missing.
     """
     library = state.library
-    lines: list[str] = []
-    excerpts: list[Span] = []
-    shown = _list_shown(state)
-    groups: dict[str, list[_Found]] = {}
     terms = query_terms(query)
     chosen = _choose_spans(library, _join_small(library, hits), terms, room_tokens)
+    if not chosen:
+        return HitList(text="")
+    groups: dict[str, list[_Found]] = {}
     for one in chosen:
         groups.setdefault(_find_file(library, one.section_id), []).append(one)
+    shown: list[Span] = []
+    if state.is_asking:
+        exchange = state.transcript.exchanges[-1]
+        shown = [*exchange.excerpts, *(span for step in exchange.steps for use in step.uses for span in use.excerpts)]
+    lines: list[str] = []
+    excerpts: list[Span] = []
     for file_id, members in groups.items():
-        has_head = bool(file_id) and (len(members) > 1 or not _is_whole(library, members[0], file_id))
+        is_file = members[0].section_id in (file_id, find_canonical(library, file_id) if file_id else "")
+        has_head = bool(file_id) and (len(members) > 1 or not is_file)
         if has_head:
             lines.append(f"{_name_file(library, file_id)}:")
         for one in members:
             spans = chosen[one]
-            is_open = bool(spans) and not any(_is_missing(state, span) for span in spans)
             name = _name_below(library, one.section_id) if has_head or not file_id else _name_file(library, file_id)
-            is_shown = bool(spans) and not any(_subtract(span, shown) for span in spans)
-            is_complete = not is_open and _is_complete(library, one.section_id, spans)
-            mark = _OPEN_MARK if is_open else _SHOWN_MARK if is_shown else "complete" if is_complete else ""
-            lines.append(_describe_line(library, one.section_id, name, mark))
-            if not (is_open or is_shown):
+            page = library.page_of(library.span(one.section_id))
+            standing = _describe_standing(state, one, spans, shown)
+            size = describe_size(library, library.node(one.section_id))
+            marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", standing)))
+            lines.append(f"- [{one.section_id}] {name} ({marks})")
+            if standing not in (_OPEN_MARK, _SHOWN_MARK):
                 excerpts += spans
                 shown += spans
                 lines += _quote(library, one.source_id, spans)
-    named = (_find_span(library, section_id) for section_id in (*opened, *(one.section_id for one in chosen)))
-    lines += _name_missing(library, (*named, *shown), terms) if chosen else []
+    for section_id in (*opened, *(one.section_id for one in chosen)):
+        is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX  # opening it gives what is below it too
+        shown.append(library.shown_span(section_id) if is_whole else library.shown_own_span(section_id))
+    held = {term for span in shown for _, term in find_terms(_read(library, span), terms)}
+    if missing := [term for term in terms if term not in held]:
+        lines.append(f"(In none of these: {', '.join(missing)}.)")
     ids = tuple(one.section_id for members in groups.values() for one in members)
     return HitList(text="\n".join(lines), excerpts=tuple(excerpts), section_ids=ids)
 
 
-def _find_span(library: Library, section_id: str) -> Span:
-    """Return a section with what is below it where opening it gives that too, else its own text."""
-    is_whole = library.node(section_id).tokens <= WHOLE_TOKENS_MAX
-    return library.shown_span(section_id) if is_whole else library.shown_own_span(section_id)
-
-
-def _name_missing(library: Library, spans: Iterable[Span], terms: Sequence[str]) -> list[str]:
-    """Return a line with the words that were looked for and stand in none of these ranges."""
-    held = {term for span in spans for _, term in find_terms(_read(library, span), terms)}
-    missing = [term for term in terms if term not in held]
-    return [f"(In none of these: {', '.join(missing)}.)"] if missing else []
-
-
-def _list_shown(state: ConversationState) -> list[Span]:
-    """Return what hits for the question under way have shown already."""
-    if not state.is_asking:
-        return []
-    exchange = state.transcript.exchanges[-1]
-    uses = (use for step in exchange.steps for use in step.uses)
-    return [*exchange.excerpts, *(span for use in uses for span in use.excerpts)]
+def _describe_standing(state: ConversationState, found: _Found, spans: Sequence[Span], shown: Sequence[Span]) -> str:
+    """Return whether the model has what an excerpt says, or all of its section by it; an empty string for neither."""
+    library = state.library
+    if not spans:
+        return ""
+    if not any(subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ())) for span in spans):
+        return _OPEN_MARK
+    if not any(_subtract(span, shown) for span in spans):
+        return _SHOWN_MARK
+    if library.node(found.section_id).tokens > _WHOLES_TOKENS_MAX:
+        return ""
+    whole = library.shown_span(found.section_id)
+    left = (Span(doc=whole.doc, start=start, end=end) for start, end in _subtract(whole, spans))
+    return "" if any(_says_something(library, span) for span in left) else "complete"
 
 
 def _subtract(span: Span, shown: Sequence[Span]) -> list[Bounds]:
@@ -220,10 +331,6 @@ def _name_file(library: Library, file_id: str) -> str:
     return "/".join((*folders, name_shown(library, library.heading(file_id))))
 
 
-def _is_whole(library: Library, found: _Found, file_id: str) -> bool:
-    return found.section_id in (file_id, find_canonical(library, file_id))
-
-
 def _name_below(library: Library, section_id: str) -> str:
     """Return the titles from below its file, or below the title of the whole document, down to a section."""
     path = [*library.ancestors(section_id), section_id]
@@ -232,13 +339,6 @@ def _name_below(library: Library, section_id: str) -> str:
     titles = {library.title_id(), find_canonical(library, file_id) if file_id else None}
     shown = [node_id for node_id in path[start:] if node_id not in titles or node_id == section_id]
     return " > ".join(name_node(library.heading(node_id), length_max=80) for node_id in shown[-_PATH_TITLES_MAX:])
-
-
-def _describe_line(library: Library, section_id: str, name: str, mark: str) -> str:
-    size = describe_size(library, library.node(section_id))
-    page = library.page_of(library.span(section_id))
-    marks = ", ".join(filter(None, (size, "" if page is None else f"p. {page}", mark)))
-    return f"- [{section_id}] {name} ({marks})"
 
 
 def _choose_spans(
@@ -253,7 +353,8 @@ def _choose_spans(
     waiting = deque(found)
     while waiting:
         one = waiting.popleft()
-        tokens_max, whole_max = _at(_EXCERPT_TOKENS, rank), min(_at(_WHOLE_TOKENS, rank), _WHOLES_TOKENS_MAX - used)
+        tokens_max = _EXCERPT_TOKENS[min(rank, len(_EXCERPT_TOKENS) - 1)]
+        whole_max = min(_WHOLE_TOKENS[min(rank, len(_WHOLE_TOKENS) - 1)], _WHOLES_TOKENS_MAX - used)
         if room_tokens is not None:
             tokens_max, whole_max = (min(tokens, room_tokens - used) for tokens in (tokens_max, whole_max))
             if tokens_max < _EXCERPT_TOKENS_MIN:
@@ -263,7 +364,8 @@ def _choose_spans(
         source = library.shown_own_span(one.source_id)
         for section_id in (one.source_id, one.section_id):
             whole = library.shown_span(section_id)
-            if library.node(section_id).tokens <= whole_max and not any(_overlaps(whole, span) for span in given):
+            is_new = not any(it.doc == whole.doc and it.start < whole.end and whole.start < it.end for it in given)
+            if is_new and library.node(section_id).tokens <= whole_max:
                 source = whole
         text = _read(library, source)
         bounds = find_excerpt(text, terms, tokens_max=tokens_max, whole_max=whole_max)
@@ -278,25 +380,8 @@ def _choose_spans(
     return chosen
 
 
-def _overlaps(one: Span, other: Span) -> bool:
-    return one.doc == other.doc and one.start < other.end and other.start < one.end
-
-
 def _read(library: Library, span: Span) -> str:
     return blank_footers(library.document(span.doc).text, span.start, span.end)
-
-
-def _is_missing(state: ConversationState, span: Span) -> bool:
-    return bool(subtract_bounds(span.start, span.end, state.delivered.get(span.doc, ())))
-
-
-def _is_complete(library: Library, section_id: str, spans: Sequence[Span]) -> bool:
-    """Return whether an excerpt leaves out nothing of a section and of what is below it."""
-    whole = library.shown_span(section_id)
-    if not spans or library.node(section_id).tokens > _WHOLES_TOKENS_MAX:
-        return False
-    left = (Span(doc=whole.doc, start=start, end=end) for start, end in _subtract(whole, spans))
-    return not any(_says_something(library, span) for span in left)
 
 
 def _says_something(library: Library, span: Span) -> bool:
@@ -312,28 +397,19 @@ def _quote(library: Library, section_id: str, spans: Sequence[Span]) -> list[str
     if not spans:
         return []
     own = library.shown_own_span(section_id)
-    before = Span(doc=own.doc, start=min(own.start, spans[0].start), end=spans[0].start)
-    after = Span(doc=own.doc, start=spans[-1].end, end=max(own.end, spans[-1].end))
-    parts = [_add_ids(library, span) for span in spans]
-    edges = [_says_something(library, edge) for edge in (before, after)]
-    text = _GAP.join([*([""] if edges[0] else []), *parts, *([""] if edges[1] else [])])
-    lines = (line for line in text.splitlines() if line.strip())
-    once = (next(same) for _, same in groupby(lines, key=str.strip))
-    return [f"{_INDENT}{_escape(line)}" for line in once]
-
-
-def _escape(line: str) -> str:
-    """Return a line with its indent, which says something in code, and with our ids alone between brackets."""
-    return line[: len(line) - len(line.lstrip())] + _LINKED.sub(_ID, escape(line))
-
-
-def _add_ids(library: Library, span: Span) -> str:
-    """Return a text with a sign and an id behind headings and what leads to sections; no link has its address."""
-    marks = {offset: f"{_LINK_SIGN}{node_id}" for offset, node_id in list_references(library, span)}
-    marks |= {offset: f"{_LINK_SIGN}{node_id}" for offset, node_id in list_heading_ends(library, span)}
-    text, position = _read(library, span), 0
     parts: list[str] = []
-    for offset, mark in [*sorted(marks.items()), (len(text), "")]:
-        parts += [_LINK.sub(r"\g<words>", text[position:offset]), mark]
-        position = offset
-    return "".join(parts)
+    for span in spans:
+        ends = dict([*list_references(library, span), *list_heading_ends(library, span)])
+        marks = {offset: f"{_LINK_SIGN}{node_id}" for offset, node_id in ends.items()}
+        parts.append(_LINK.sub(r"\g<words>", insert_marks(_read(library, span), marks)))
+    if _says_something(library, Span(doc=own.doc, start=min(own.start, spans[0].start), end=spans[0].start)):
+        parts.insert(0, "")
+    if _says_something(library, Span(doc=own.doc, start=spans[-1].end, end=max(own.end, spans[-1].end))):
+        parts.append("")
+    lines = (line for line in _GAP.join(parts).splitlines() if line.strip())
+    quoted = []
+    for _, same in groupby(lines, key=str.strip):
+        line = next(same)
+        indent = line[: len(line) - len(line.lstrip())]  # it says something in code
+        quoted.append(_INDENT + indent + _LINKED_ID.sub(r" [\1]", escape(line)))
+    return quoted

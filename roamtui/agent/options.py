@@ -6,13 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from roamtui.document.library import Library
-
-_FOUND_WINDOW_SHARE = 0.15
-_PREFACE_WINDOW_SHARE = 0.4
-_PREFACE_TOKENS_MAX = 32_000
-_HISTORY_WINDOW_SHARE = 0.2
-
 
 class ConfidentStart(StrEnum):
     """When a question goes to the model with what search finds for it."""
@@ -39,23 +32,3 @@ class AgentOptions:
     read_preferences: Callable[[], str] | None = None
     """Gives what the person wrote down of how they want to be answered. Asked at each question, so that a change counts
     once the transcript is built anew."""
-
-    def outline_budget(self, library: Library, window_tokens: int | None) -> int:
-        """Return the token budget of a library's outline for a context window."""
-        from roamtui.outline.render import limit_outline  # noqa: PLC0415 - settings need none of it
-
-        return limit_outline(library, window_tokens, tokens=self.outline_tokens)
-
-    def found_room(self, window_tokens: int | None) -> int | None:
-        """Return how many tokens of text search may bring with a question; None for as many as there are."""
-        return None if window_tokens is None else int(window_tokens * _FOUND_WINDOW_SHARE)
-
-    def preface_room(self, window_tokens: int | None) -> int:
-        """Return how many tokens of sections that a person opened may go before a question."""
-        if window_tokens is None:
-            return _PREFACE_TOKENS_MAX
-        return min(_PREFACE_TOKENS_MAX, int(window_tokens * _PREFACE_WINDOW_SHARE))
-
-    def history_room(self, window_tokens: int | None) -> int | None:
-        """Return how many tokens earlier questions and answers may have after a rebuild; None for all of them."""
-        return None if window_tokens is None else int(window_tokens * _HISTORY_WINDOW_SHARE)

@@ -38,6 +38,7 @@ from roamtui.document.parallel import start
 from roamtui.document.plain import plain_line, shorten
 from roamtui.models.base import find_note, start_model
 from roamtui.models.choose import OFFLINE
+from roamtui.outline.render import limit_outline
 from roamtui.search.base import Hit, Indexing
 from roamtui.tui.commands import MakeCommand
 from roamtui.tui.screens.main import MainScreen
@@ -154,7 +155,7 @@ class Conversing:
         if agent.model.name == OFFLINE:
             return propose_questions(library)
         await start_model(agent.model)
-        budget = agent.options.outline_budget(library, agent.model.window_tokens)
+        budget = limit_outline(library, agent.model.window_tokens, tokens=agent.options.outline_tokens)
         return await ask_model_for_questions(agent.model, library, budget_tokens=budget)
 
     async def dispatch(self, make: MakeCommand) -> str:

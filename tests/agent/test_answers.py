@@ -11,7 +11,6 @@ from roamtui.conversation.transcript import Citation, Message, QuoteState, Role,
 from roamtui.models.base import Request, ToolSpec
 from roamtui.search.base import Hit
 from tests.agent.asking import FakeSearcher, answer, expanding, ids, make_agent, model_of, saying
-from tests.conversation.conversations import make_library
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 
 
@@ -136,18 +135,6 @@ def test_room_is_half_of_what_request_and_answer_leave() -> None:
     assert find_room(_request(1_000), None) == (64_000 - used - 4_000) // 2
     assert find_room(_request(1_000), 4_000) == (4_000 - used - 1_000) // 2
     assert find_room(_request(50_000), 20_000) == 0
-
-
-def test_shares_of_the_window() -> None:
-    options = AgentOptions(outline_tokens=900)
-    library = make_library("# A\n\n" + "Words of a long document. " * 20_000)
-    assert options.outline_budget(library, None) == options.outline_budget(library, 100_000) == 900
-    assert options.outline_budget(library, 4_000) == 400
-    assert options.outline_budget(make_library("# A\n\nWords.\n"), None) < 900
-    assert options.preface_room(None) == options.preface_room(200_000) == 32_000
-    assert options.preface_room(10_000) == 4_000
-    assert options.history_room(None) is None
-    assert options.history_room(10_000) == 2_000
 
 
 @pytest.mark.parametrize(("words", "window"), [(100, 20_000), (5_000, 10_000)])

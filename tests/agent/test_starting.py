@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from roamtui.agent.citations import check_citations
+from roamtui.agent.hits import RIVAL_MAX, choose_opened
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions, ConfidentStart
 from roamtui.agent.prompt import WHOLE_NOTE
-from roamtui.agent.starting import RIVAL_MAX, choose_opened
 from roamtui.conversation.events import (
     ConversationEvent,
     QuestionAnswered,

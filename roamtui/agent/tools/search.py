@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from roamtui.agent.hits import HITS_MAX, describe_hits, drop_noise
+from roamtui.agent.hits import HITS_MAX, describe_hits, drop_noise, list_turns, tell_search
 from roamtui.agent.prompt import SEARCH_DESCRIPTION
 from roamtui.agent.tools.base import ToolContext, ToolOutcome, read_number
-from roamtui.conversation.events import SearchHit, SectionsSearched, ToolFinished, ToolResult
+from roamtui.conversation.events import ToolFinished, ToolResult
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line
 from roamtui.models.base import ToolSpec
 from roamtui.outline.labels import name_path
-from roamtui.search.base import Hit
 
 NAME = "search_sections"
 LIMIT_DEFAULT = HITS_MAX
@@ -44,21 +43,24 @@ class SearchTool:
         query = plain_line(_read_query(arguments))[:_QUERY_LENGTH_MAX]
         if not query or context.searcher is None:
             return ToolOutcome(text=_NO_QUERY, finished=ToolFinished(tool=NAME, query=query))
-        library = context.session.state.library
+        state = context.session.state
+        library = state.library
         context.searcher.refresh(library)
-        asked_within = _find_asked_section(context)
-        within = _read_text(arguments, "within").strip("[]") or asked_within
+        asked_within = state.transcript.exchanges[-1].within if state.is_asking else None
+        if asked_within not in library:
+            asked_within = None
+        given = arguments.get("within")
+        within = (given.strip().strip("[]") if isinstance(given, str) else "") or asked_within
         note = ""
         if within is not None and within not in library:
             place = "the section that the question is about" if asked_within else "the whole document"
             note = f'("{within[:40]}" is no section id, so {place} was searched.)'
             within = asked_within
         limit = read_number(arguments.get("limit"), default=LIMIT_DEFAULT, low=1, high=LIMIT_MAX)
-        hits = await asyncio.to_thread(
-            context.searcher.search, query, limit=limit, within=within, earlier=_list_turns(context)
-        )
-        hits = drop_noise(hits)
-        listed = describe_hits(context.session.state, hits, query)
+        earlier = list_turns(state.transcript.exchanges[:-1])
+        found = await asyncio.to_thread(context.searcher.search, query, limit=limit, within=within, earlier=earlier)
+        hits = drop_noise(found)
+        listed = describe_hits(state, hits, query)
         results = tuple(ToolResult(id=section_id, status="found") for section_id in listed.section_ids)
         finished = ToolFinished(tool=NAME, query=query, results=results)
         text = listed.text or _say_nothing_found(library, query)
@@ -81,34 +83,6 @@ def _say_nothing_found(library: Library, query: str) -> str:
     return "\n".join((said, "Pages that were not read:", *lines)) if lines else said
 
 
-def tell_search(library: Library, query: str, hits: Sequence[Hit]) -> SectionsSearched:
-    """Return the event of a search."""
-    found = (
-        SearchHit(
-            section_id=hit.section_id,
-            path=library.node(hit.section_id).path,
-            score=hit.score,
-            snippet=hit.snippet,
-            why=hit.why,
-        )
-        for hit in hits
-    )
-    return SectionsSearched(query=query, hits=tuple(found))
-
-
-def _list_turns(context: ToolContext) -> tuple[str, ...]:
-    """Return the questions and answers before the question under way, oldest first."""
-    exchanges = context.session.state.transcript.exchanges[:-1]
-    return tuple(text for exchange in exchanges for text in (exchange.question, exchange.answer) if text)
-
-
-def _find_asked_section(context: ToolContext) -> str | None:
-    """Return the section that the question under way is about, None for the whole document."""
-    state = context.session.state
-    within = state.transcript.exchanges[-1].within if state.is_asking else None
-    return within if within in state.library else None
-
-
 def _read_query(arguments: Mapping[str, object]) -> str:
     """Return what a model looks for, under whatever name and in whatever form it says so."""
     for key in _QUERY_KEYS:
@@ -117,8 +91,3 @@ def _read_query(arguments: Mapping[str, object]) -> str:
         if isinstance(words, str) and words.strip():
             return words.strip()
     return ""
-
-
-def _read_text(arguments: Mapping[str, object], key: str) -> str:
-    value = arguments.get(key)
-    return value.strip() if isinstance(value, str) else ""
