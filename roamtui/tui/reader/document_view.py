@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from roamtui.document.document import Document
@@ -18,7 +18,6 @@ from roamtui.document.library import Library
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import measure_front_matter, parse_document
-from roamtui.document.plain import plain_line
 from roamtui.document.text import DocumentText
 from roamtui.tui.node_names import name_node
 
@@ -61,47 +60,32 @@ class DocumentView:
         return starts[lines] if lines < len(starts) else len(text)
 
 
-def find_document_view(library: Library, section_id: str) -> DocumentView:
-    """Return what is read at a node: its document from there on, or the file or page that was loaded below it.
-
-    Raises:
-        UnknownSectionError: No loaded node has this id.
-    """
-    if words := _say_instead(library, section_id):
-        return DocumentView(document=parse_document(words), is_made=True)
-    span = library.shown_span(section_id)
-    return DocumentView(document=library.document(span.doc), start=span.start)
-
-
 _EXCERPT_LENGTH = 20_000
 """Characters of what is below a section that are shown with it."""
 
 
-def find_section_view(library: Library, section_id: str) -> DocumentView:
-    """Return what is read at a node alone: its own text, and the beginning of what is below it.
+def find_document_view(library: Library, section_id: str, *, is_excerpt: bool = False) -> DocumentView:
+    """Return what is read at a node: its document from there on, or the file or page that was loaded below it.
+
+    Args:
+        library: With the node.
+        section_id: Of the node.
+        is_excerpt: Whether to show it alone: its own text, and the beginning of what is below it.
 
     Raises:
         UnknownSectionError: No loaded node has this id.
     """
-    view = find_document_view(library, section_id)
-    if view.is_made:
-        return view
-    own, whole = library.shown_own_span(section_id), library.shown_span(section_id)
-    return replace(view, end=max(own.end, min(whole.end, whole.start + _EXCERPT_LENGTH)))
-
-
-def _say_instead(library: Library, section_id: str) -> str:
-    """Return what stands in place of the text of a folder or of what could not be read, else an empty string."""
     document, row = library.locate(section_id)
+    words = library.problem_of(section_id)
     if document.columns.kinds[row] is NodeKind.FOLDER:
-        return "\n".join(name_node(library, child) for child in library.children(section_id)) + "\n"
-    problem = library.problem_of(section_id)
-    return f"{problem}\n" if problem else ""
-
-
-def name_library(library: Library) -> str:
-    """Return the title of the whole on one line."""
-    return plain_line(library.title)
+        words = "\n".join(name_node(library, child) for child in library.children(section_id))
+    if words:
+        return DocumentView(document=parse_document(f"{words}\n"), is_made=True)
+    span = library.shown_span(section_id)
+    end = None
+    if is_excerpt:
+        end = max(library.shown_own_span(section_id).end, min(span.end, span.start + _EXCERPT_LENGTH))
+    return DocumentView(document=library.document(span.doc), start=span.start, end=end)
 
 
 CHUNK_LENGTH = 3_000
@@ -131,12 +115,6 @@ class Chunk:
     is_front_matter: bool = False
     is_continued: bool = False
     """Whether its last block goes on in the next chunk."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Fence:
-    mark: str
-    opening: str
 
 
 def split_chunks(text: DocumentText, start: int, end: int, headings: Sequence[int]) -> list[Chunk]:
@@ -177,7 +155,7 @@ def split_lines(text: DocumentText, start: int, end: int) -> list[Chunk]:
 
 def _split_blocks(text: DocumentText, start: int, end: int) -> Iterator[Chunk]:
     """Yield the chunks of a stretch without headings."""
-    fence: _Fence | None = None
+    fence: re.Match[str] | None = None
     chunk_start = start
     for place in _PLACE.finditer(text[start:end]):
         place_end = start + place.end()
@@ -207,31 +185,26 @@ def _split_long(text: DocumentText, start: int, end: int) -> Iterator[Chunk]:
 def _find_context(text: DocumentText, start: int, cut: int, prefix: str) -> str:
     """Return the lines that put a parser at `cut` where it was, having read `prefix` and `text[start:cut]`."""
     read = prefix + text[start:cut]
-    fence: _Fence | None = None
+    fence: re.Match[str] | None = None
     for place in _PLACE.finditer(read):
         if place["fence"]:
             fence = _follow_fence(fence, place)
     if fence is not None:
-        return fence.opening + "\n"
-    block_start = max((blank.end() for blank in _BLANK_LINE.finditer(read)), default=0)
-    return _read_table_head(read, block_start)
-
-
-def _read_table_head(text: str, start: int) -> str:
-    """Return the first two lines of a table that begins at `start`; an empty string where none does."""
-    head_end = _find_line_end(text, start, len(text))
-    rule_end = _find_line_end(text, head_end, len(text))
-    head, rule = text[start:head_end].strip(), text[head_end:rule_end].strip()
+        return fence[0] + "\n"
+    start = max((blank.end() for blank in _BLANK_LINE.finditer(read)), default=0)
+    head_end = _find_line_end(read, start, len(read))
+    rule_end = _find_line_end(read, head_end, len(read))
+    head, rule = read[start:head_end].strip(), read[head_end:rule_end].strip()
     is_table = "|" in head and "-" in rule and not rule.strip(_TABLE_RULE_CHARACTERS)
     return f"{head}\n{rule}\n" if is_table else ""
 
 
-def _follow_fence(fence: _Fence | None, place: re.Match[str]) -> _Fence | None:
-    """Return the fence that is open after a line of fence marks."""
+def _follow_fence(fence: re.Match[str] | None, place: re.Match[str]) -> re.Match[str] | None:
+    """Return the opening line of the fence that is open after a line of fence marks."""
     mark, info = place["fence"], place["info"]
     if fence is None:
-        return None if mark[0] == "`" and "`" in info else _Fence(mark, place[0])
-    is_end = mark[0] == fence.mark[0] and len(mark) >= len(fence.mark) and not info.strip(" \t")
+        return None if mark[0] == "`" and "`" in info else place
+    is_end = mark.startswith(fence["fence"]) and not info.strip(" \t")
     return None if is_end else fence
 
 

@@ -1,24 +1,31 @@
-"""`Highlights`: which characters of shown lines are a quote, or a match of what is searched for. Knows no screen.
+"""Where characters of the source stand on shown lines, to mark quotes and matches, and where selected ones stand in it.
 
-Marks of Markdown are gone from shown lines, so words are compared, not characters.
+Marks of Markdown are gone from shown lines, so quotes are looked up there as they are in an answer. Knows no screen.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from itertools import groupby
+from typing import NamedTuple
 
+from roamtui.agent.quotes import find_quote
+from roamtui.document.document import Document
 from roamtui.document.node import Span
 from roamtui.document.text import DocumentText
 from roamtui.tui.markdown.line import Line
-from roamtui.tui.reader.lazy_lines import Place
+from roamtui.tui.reader.lazy_lines import LazyLines, Place
 from roamtui.tui.reader.strips import Overlay
-from roamtui.tui.text_search import find_marks, fold_case
+from roamtui.tui.text_search import find_marks
 
-_Shown = tuple[int, int, Overlay]
+
+class Stretch(NamedTuple):
+    """Characters `start` to `end` of line number `line` of a chunk."""
+
+    line: int
+    start: int
+    end: int
 
 
 @dataclass(slots=True)
@@ -30,86 +37,68 @@ class Highlights:
     """What was searched for, each marked wherever it stands."""
     current: int | None = None
     """Offset in the document of the match that was gone to."""
-    _by_chunk: dict[int, dict[int, list[_Shown]]] = field(default_factory=dict)
+    _by_chunk: dict[int, list[tuple[Stretch, Overlay]]] = field(default_factory=dict)
 
     def forget_lines(self) -> None:
         """Forget where things show, since lines have changed."""
         self._by_chunk.clear()
 
-    def highlight_line(self, place: Place, lines: Sequence[Line], text: DocumentText) -> list[_Shown]:
-        """Return what is marked in a line.
-
-        Args:
-            place: The line.
-            lines: All lines of its chunk.
-            text: The document's text.
-        """
+    def highlight_line(self, lines: LazyLines, place: Place) -> list[tuple[Stretch, Overlay]]:
+        """Return what is marked in a line, and how."""
         if self.quote is None and not self.words:
             return []
-        by_line = self._by_chunk.get(place.chunk)
-        if by_line is None:
-            by_line = self._by_chunk[place.chunk] = self._highlight_chunk(lines, text)
-        return by_line.get(place.line, [])
+        if place.chunk not in self._by_chunk:
+            self._by_chunk[place.chunk] = list(self._highlight(lines.read(place.chunk).lines, lines.document.text))
+        return [(stretch, overlay) for stretch, overlay in self._by_chunk[place.chunk] if stretch.line == place.line]
 
-    def _highlight_chunk(self, lines: Sequence[Line], text: DocumentText) -> dict[int, list[_Shown]]:
-        by_line: dict[int, list[_Shown]] = {}
-
-        def add(marked: list[Highlighted], overlay: Overlay) -> None:
-            for mark in marked:
-                by_line.setdefault(mark.line, []).append((mark.start, mark.end, overlay))
-
+    def _highlight(self, lines: Sequence[Line], text: DocumentText) -> Iterator[tuple[Stretch, Overlay]]:
+        """Yield what is marked in the lines of a chunk."""
         if self.quote is not None:
-            add(highlight_span(lines, text, self.quote.start, self.quote.end), Overlay.QUOTE)
+            for stretch in highlight_span(lines, text, self.quote.start, self.quote.end):
+                yield stretch, Overlay.QUOTE
         found = find_words(lines, self.words)
-        for marked in found:
-            add(marked, Overlay.MATCH)
-        add(self._pick_current(lines, found, text), Overlay.CURRENT_MATCH)
-        return by_line
-
-    def _pick_current(
-        self, lines: Sequence[Line], found: list[list[Highlighted]], text: DocumentText
-    ) -> list[Highlighted]:
-        """Return the chosen match of those found in a chunk: the same one of its block as it is in the source."""
-        offset = self.current
-        if offset is None:
-            return []
-        in_block = [
-            marked for marked in found if marked and lines[marked[0].line].start <= offset < lines[marked[0].line].end
-        ]
-        if not in_block:
-            return []
-        before = text[lines[in_block[0][0].line].start : offset]
-        ordinal = len(find_marks(before, self.words))
-        return in_block[min(ordinal, len(in_block) - 1)]
+        for match in found:
+            for stretch in match:
+                yield stretch, Overlay.MATCH
+        offset = -1 if self.current is None else self.current
+        in_block = [match for match in found if lines[match[0].line].start <= offset < lines[match[0].line].end]
+        if in_block:  # the same one of its block as it is in the source
+            ordinal = len(find_marks(text[lines[in_block[0][0].line].start : offset], self.words))
+            for stretch in in_block[min(ordinal, len(in_block) - 1)]:
+                yield stretch, Overlay.CURRENT_MATCH
 
 
-_WORD = re.compile(r"[^\W_]+")
-_HIDDEN = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)|&#?\w+;|<[^<>\n]*>")
-"""Addresses of links, entities and tags: source that is not shown as its own words."""
-_SHARED_MIN = 0.6
-"""Share of a quote's words that must be found for marking words rather than the whole block."""
-_WORDS_MAX = 2_000
-"""Comparing more words than these out of order would be felt."""
+class _Block(NamedTuple):
+    """The text of a block on one line, and for each character its line and place there, None for what joins lines."""
 
-
-@dataclass(frozen=True, slots=True)
-class Highlighted:
-    """Characters `start` to `end` of line number `line` of a chunk."""
-
-    line: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
+    source: Line
     text: str
-    line: int
-    start: int
-    end: int
+    places: list[tuple[int, int] | None]
+
+    def find_stretches(self, start: int, end: int) -> list[Stretch]:
+        """Return where characters of the text stand."""
+        places = [place for place in self.places[start:end] if place]
+        return [
+            Stretch(line, columns[0], columns[-1] + 1)
+            for line, group in groupby(places, key=lambda place: place[0])
+            for columns in [[column for _, column in group]]
+        ]
 
 
-def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: int) -> list[Highlighted]:
+def _join_blocks(lines: Sequence[Line]) -> Iterator[_Block]:
+    for _, group in groupby(enumerate(lines), key=lambda pair: pair[1].block):
+        numbered = list(group)
+        places: list[tuple[int, int] | None] = []
+        for number, line in numbered:
+            if places:
+                places.append(None)
+            end = len(line.text.rstrip())
+            places.extend((number, column) for column in range(line.prefix_length, end))
+        text = " ".join(line.text[line.prefix_length :].rstrip() for _, line in numbered)
+        yield _Block(numbered[0][1], text, places)
+
+
+def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: int) -> list[Stretch]:
     """Return what to mark in the lines of a chunk for `text[start:end]`.
 
     Args:
@@ -118,110 +107,78 @@ def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: i
         start: Offset where the stretch begins.
         end: Offset after it.
     """
-    marked: list[Highlighted] = []
-    for _, numbered in groupby(enumerate(lines), key=lambda pair: pair[1].block):
-        block = list(numbered)
-        first = block[0][1]
-        low, high = max(start, first.start), min(end, first.end)
-        if low < high:
-            marked.extend(_highlight_block(block, text[first.start : low], text[low:high]))
+    marked: list[Stretch] = []
+    for block in _join_blocks(lines):
+        low, high = max(start, block.source.start), min(end, block.source.end)
+        quote = text[low:high]
+        if any(character.isalnum() for character in quote):
+            marked += block.find_stretches(*_find_shown(block.text, text[block.source.start : low], quote))
     return marked
 
 
-def find_words(lines: Sequence[Line], words: Sequence[str]) -> list[list[Highlighted]]:
+def _find_shown(shown: str, before: str, quote: str) -> tuple[int, int]:
+    """Return where a quote stands in the shown text of a block: after what comes before it; all of it if unknown."""
+    shown = shown.replace("│", " ")
+    whole, head = find_quote(before + quote, shown), find_quote(before, shown)
+    if whole is None or (head is None and before.strip()):
+        match = find_quote(quote, shown)
+        return (0, len(shown)) if match is None else (match.start, match.end)
+    start = head.end if head else 0
+    while start < whole.end and not shown[start].isalnum():
+        start += 1
+    return start, whole.end
+
+
+def find_words(lines: Sequence[Line], words: Sequence[str]) -> list[list[Stretch]]:
     """Return where `words` stand in the lines of a chunk, whatever their case.
 
     Each place is a list, since a place may go on from one line of a block to the next.
     """
-    if not words:
-        return []
-    found: list[list[Highlighted]] = []
-    for _, numbered in groupby(enumerate(lines), key=lambda pair: pair[1].block):
-        joined, places = _join_block(list(numbered))
-        found += [_join_places(places[start:end]) for start, end in find_marks(joined, words)]
-    return found
+    blocks = _join_blocks(lines) if words else ()
+    return [block.find_stretches(start, end) for block in blocks for start, end in find_marks(block.text, words)]
 
 
-def _highlight_block(block: list[tuple[int, Line]], source_before: str, source: str) -> list[Highlighted]:
-    shown = _split_words(block)
-    wanted = _source_words(source)
-    if not wanted:
-        return []
-    ordinal = _count(_source_words(source_before), wanted)
-    found = _find_words(shown, wanted, ordinal)
-    return (
-        _highlight_between(block, *found)
-        if found
-        else [_highlight_whole(number, line) for number, line in block if line.runs]
-    )
+class Selected(NamedTuple):
+    """What is selected of a line."""
+
+    line: Line
+    start: int
+    end: int
+    """Character after the last one."""
+
+    @property
+    def text(self) -> str:
+        """What it shows."""
+        return self.line.text[self.start : self.end]
 
 
-def _split_words(block: list[tuple[int, Line]]) -> list[_Word]:
-    return [
-        _Word(word[0].casefold(), number, word.start(), word.end())
-        for number, line in block
-        for word in _WORD.finditer(line.text, line.prefix_length)
-    ]
+def list_selected(lines: LazyLines, start: tuple[int, int], end: tuple[int, int]) -> list[Selected]:
+    """Return what is selected of each line, from and to a column and a line, without marks of pages."""
+    selected: list[Selected] = []
+    for y in range(start[1], min(end[1] + 1, len(lines))):
+        found = lines.line_at(y)
+        if found and not found[1].is_page_mark:
+            line = found[1]
+            selected.append(Selected(line, start[0] if y == start[1] else 0, end[0] if y == end[1] else len(line.text)))
+    return selected
 
 
-def _source_words(source: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(_HIDDEN.sub(" ", source))]
+def find_passage(selected: Sequence[Selected], document: Document) -> Span | None:
+    """Return where selected text stands, words at its ends whole; None where no text is.
 
-
-def _count(words: list[str], wanted: list[str]) -> int:
-    """Return how often `wanted` stands in `words`."""
-    length = len(wanted)
-    return sum(words[place : place + length] == wanted for place in range(len(words) - length + 1))
-
-
-def _find_words(shown: list[_Word], wanted: list[str], ordinal: int) -> tuple[_Word, _Word] | None:
-    """Return the first and last of the words that `wanted` stands for, at its `ordinal`-th place (0-based)."""
-    texts = [word.text for word in shown]
-    length = len(wanted)
-    places = [place for place in range(len(texts) - length + 1) if texts[place : place + length] == wanted]
-    if places:
-        place = places[min(ordinal, len(places) - 1)]
-        return shown[place], shown[place + length - 1]
-    if len(texts) > _WORDS_MAX or length > _WORDS_MAX:
+    Of what is shown otherwise than it is written, such as a table, these are whole rows or paragraphs.
+    """
+    selected = [one for one in selected if one.text.strip()]
+    if not selected:
         return None
-    matches = SequenceMatcher(None, texts, wanted, autojunk=False).get_matching_blocks()[:-1]
-    if sum(match.size for match in matches) < _SHARED_MIN * length:
-        return None
-    return shown[matches[0].a], shown[matches[-1].a + matches[-1].size - 1]
-
-
-def _highlight_between(block: list[tuple[int, Line]], first: _Word, last: _Word) -> list[Highlighted]:
-    marked: list[Highlighted] = []
-    for number, line in block:
-        if first.line <= number <= last.line and line.runs:
-            whole = _highlight_whole(number, line)
-            start = first.start if number == first.line else whole.start
-            end = last.end if number == last.line else whole.end
-            marked.append(Highlighted(number, start, end))
-    return marked
-
-
-def _highlight_whole(number: int, line: Line) -> Highlighted:
-    return Highlighted(number, line.prefix_length, len(line.text.rstrip()))
-
-
-def _join_block(block: list[tuple[int, Line]]) -> tuple[str, list[tuple[int, int] | None]]:
-    """Return the text of a block in small letters on one line, and for each character its line and place there."""
-    joined: list[str] = []
-    places: list[tuple[int, int] | None] = []
-    for number, line in block:
-        if joined:
-            joined.append(" ")
-            places.append(None)
-        shown = line.text[line.prefix_length :].rstrip()
-        joined.append(fold_case(shown))
-        places.extend((number, place) for place in range(line.prefix_length, line.prefix_length + len(shown)))
-    return "".join(joined), places
-
-
-def _join_places(places: list[tuple[int, int] | None]) -> list[Highlighted]:
-    marked: list[Highlighted] = []
-    for number, group in groupby((place for place in places if place), key=lambda place: place[0]):
-        columns = [column for _, column in group]
-        marked.append(Highlighted(number, min(columns), max(columns) + 1))
-    return marked
+    first, last = selected[0].line, selected[-1].line
+    block = document.text[first.start : last.end]
+    cuts = [[max(one.start, one.line.prefix_length), min(one.end, len(one.line.text))] for one in selected]
+    while cuts[0][0] > first.prefix_length and first.text[cuts[0][0] - 1 : cuts[0][0] + 1].isalnum():
+        cuts[0][0] -= 1
+    while cuts[-1][1] < len(last.text) and last.text[cuts[-1][1] - 1 : cuts[-1][1] + 1].isalnum():
+        cuts[-1][1] += 1
+    match = find_quote(" ".join(one.line.text[slice(*cut)] for one, cut in zip(selected, cuts, strict=True)), block)
+    if match is not None:
+        return Span(doc=document.key, start=first.start + match.start, end=first.start + match.end)
+    return Span(doc=document.key, start=last.end - len(block.lstrip()), end=first.start + len(block.rstrip()))

@@ -1,24 +1,34 @@
-"""`LazyLines`: a long text as numbered lines, of which only what was looked at has been laid out. Knows no screen.
+"""`LazyLines`: a document as numbered lines, of which only what was looked at has been laid out. Knows no screen.
 
 Until a chunk is looked at, its number of lines is a guess. Looking at it corrects the guess, and moves what follows.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from rich.cells import cell_len
-
-from roamtui.tui.markdown.line import Line, measure_runs
-from roamtui.tui.reader.chunk_lines import ChunkLines, ChunkReader
-from roamtui.tui.reader.document_view import Chunk
+from roamtui.document.lines import find_line_starts, normalise_line_ends
+from roamtui.document.markdown.blocks import Details
+from roamtui.document.markdown.reading import Definitions, find_definitions, read_markdown
+from roamtui.document.plain import plain_text
+from roamtui.tui.markdown.code_runs import colour_code
+from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, is_unfolded
+from roamtui.tui.markdown.line import TAB_WIDTH, Line, Look, Role, Run, fold_runs, measure_runs
+from roamtui.tui.reader.document_view import Chunk, DocumentView
 
 _KEPT_MAX = 64
 """Chunks whose lines are kept; others are laid out again when they come back into view."""
+_REFERENCE = re.compile(r"\](?!\()")
+"""May refer to a link that is defined elsewhere; looking through the whole document for that is often not needed."""
+_LINKLESS_MAX = 200
+"""Chunks without a link that are looked through; a longer gap ends the walk."""
 
 
 class Place(NamedTuple):
@@ -28,16 +38,56 @@ class Place(NamedTuple):
     line: int
 
 
-class LazyLines:
-    """The lines of `chunks` as `reader` lays them out."""
+class LinkPlace(NamedTuple):
+    """A link by its chunk and its number there."""
 
-    def __init__(self, chunks: Sequence[Chunk], reader: ChunkReader) -> None:
-        self.chunks = chunks
-        self.reader = reader
+    chunk: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkLines:
+    """What a chunk shows."""
+
+    lines: tuple[Line, ...]
+    links: Mapping[int, str | int] = field(default_factory=dict)
+    """Addresses of its links by their numbers, and offsets of the summaries of details, which fold."""
+    folded: tuple[Details, ...] = ()
+    """Those that are folded."""
+
+
+class LazyLines:
+    """The lines of a document, laid out for a width in cells."""
+
+    def __init__(
+        self,
+        view: DocumentView,
+        width: int,
+        *,
+        is_raw: bool = False,
+        is_wrapped: bool = True,
+        turned: set[int] | None = None,
+    ) -> None:
+        """Lay nothing out yet.
+
+        Args:
+            view: What is shown.
+            width: Cells of a line.
+            is_raw: Whether to show the text as it stands in the source.
+            is_wrapped: Whether long lines are broken to the width.
+            turned: Offsets of the details that a person folded or unfolded; None where all are shown.
+        """
+        self.document = view.document
+        self.chunks = view.cut(is_raw=is_raw)
         self.width = 0
         """Cells of the longest line looked at so far."""
-        self._heights = [reader.estimate_lines(chunk) for chunk in chunks]
-        self._measured: set[int] = set()
+        self.measured: set[int] = set()
+        """The chunks that have been laid out at least once."""
+        self._width = width
+        self._is_raw = is_raw
+        self._is_wrapped = is_wrapped
+        self._turned = turned
+        self._heights = [self._estimate_lines(chunk) for chunk in self.chunks]
         self._tops: list[int] | None = None
         self._kept: OrderedDict[int, ChunkLines] = OrderedDict()
 
@@ -45,18 +95,13 @@ class LazyLines:
         """Return how many lines there are, as far as is known."""
         return self._find_tops()[-1]
 
-    @property
-    def measured_count(self) -> int:
-        """How many chunks have been laid out at least once."""
-        return len(self._measured)
-
     def read(self, chunk: int) -> ChunkLines:
         """Return the lines of a chunk; laying it out corrects its number of lines."""
         kept = self._kept.get(chunk)
         if kept is None:
-            kept = self._kept[chunk] = self.reader.read(self.chunks[chunk])
-            if chunk not in self._measured:
-                self._measured.add(chunk)
+            kept = self._kept[chunk] = self._lay_out(self.chunks[chunk])
+            if chunk not in self.measured:
+                self.measured.add(chunk)
                 self._heights[chunk] = len(kept.lines)
                 self._tops = None
                 self.width = max(self.width, *(measure_runs(line.runs) for line in kept.lines), 0)
@@ -68,12 +113,8 @@ class LazyLines:
     def forget(self, chunk: int) -> None:
         """Lay a chunk out anew: what it shows has changed."""
         self._kept.pop(chunk, None)
-        self._measured.discard(chunk)
+        self.measured.discard(chunk)
         self.read(chunk)
-
-    def is_measured(self, chunk: int) -> bool:
-        """Return whether the number of lines of a chunk is known."""
-        return chunk in self._measured
 
     def height(self, chunk: int) -> int:
         """Return the number of lines of a chunk, guessed or known."""
@@ -102,7 +143,7 @@ class LazyLines:
         """Lay out what is needed to show `height` lines from line `y`; that line itself stays where it is."""
         chunk = self.locate(y).chunk
         while chunk < len(self.chunks) and self.top(chunk) < y + height:
-            if not self.is_measured(chunk):
+            if chunk not in self.measured:
                 self.read(chunk)
             chunk += 1
 
@@ -128,87 +169,125 @@ class LazyLines:
         chunk = self.find_chunk(offset) if self.chunks else 0
         return self.top(chunk) if chunk and self.chunks[chunk].start == offset else self.find_offset(offset)
 
+    def find_links(self, chunk: int) -> dict[int, tuple[int, int]]:
+        """Return the links that a chunk shows, in order, each with its line and its first cell there."""
+        found: dict[int, tuple[int, int]] = {}
+        text, span = self.document.text, self.chunks[chunk]
+        if text.find("[", span.start, span.end) < 0 and text.find("<", span.start, span.end) < 0:
+            return found
+        lines = self.read(chunk).lines
+        for number, line in enumerate(lines):
+            for index, run in enumerate(line.runs):
+                if run.look.link is not None and run.look.link not in found:
+                    found[run.look.link] = self.top(chunk) + number, measure_runs(line.runs[:index])
+        return found
+
+    def step_link(self, current: LinkPlace | None, direction: int, view: range) -> LinkPlace | None:
+        """Return the link after (1) or before (-1) the current one; None where there is none near.
+
+        Where the current one is out of view, the walk begins at the edge of the view.
+        """
+        if current is not None and self.find_links(current.chunk)[current.number][0] not in view:
+            current = None
+        edge = view.start if direction > 0 else view.stop - 1
+        chunk = current.chunk if current is not None else self.locate(edge).chunk
+        for _ in range(_LINKLESS_MAX):
+            if not 0 <= chunk < len(self.chunks):
+                break
+            links = self.find_links(chunk)
+            numbers = list(links)
+            if current is None:
+                numbers = [number for number, (y, _) in links.items() if (y - edge) * direction >= 0]
+            elif chunk == current.chunk:
+                place = numbers.index(current.number)
+                numbers = numbers[place + 1 :] if direction > 0 else numbers[:place]
+            if numbers:
+                return LinkPlace(chunk, numbers[0 if direction > 0 else -1])
+            chunk += direction
+        return None
+
     def _find_tops(self) -> list[int]:
         if self._tops is None:
             self._tops = list(accumulate(self._heights, initial=0))
         return self._tops
 
+    def _estimate_lines(self, chunk: Chunk) -> int:
+        """Return about how many lines a chunk shows."""
+        ends = self.document.text.count("\n", chunk.start, chunk.end)
+        width = self._width if self._is_raw else min(self._width, PROSE_WIDTH_MAX)
+        return max(1, ends + (chunk.end - chunk.start) // max(1, width) if self._is_wrapped else ends)
 
-_CHUNKS_MAX = 200
-"""Chunks without a link that are looked through; a longer gap ends the walk."""
+    def _lay_out(self, chunk: Chunk) -> ChunkLines:
+        if self._is_raw:
+            return ChunkLines(lines=self._read_raw(chunk))
+        if chunk.is_front_matter:
+            return ChunkLines(lines=(*self._read_front_matter(chunk), _blank(chunk.end)))
+        return self._read_markdown(chunk)
+
+    def _mark_page(self, chunk: Chunk) -> Iterator[Line]:
+        """Yield the line that says which page begins with a chunk, if one does."""
+        starts = self.document.page_starts
+        number = bisect_right(starts, chunk.start)
+        if number and starts[number - 1] == chunk.start:
+            words = f" p. {number}"
+            stroke = "─" * max(0, min(self._width, PROSE_WIDTH_MAX) - len(words))
+            runs = (Run(stroke, Look(Role.RULE)), Run(words, Look(Role.ASIDE)))
+            length = len(stroke) + len(words)
+            yield Line(runs=runs, start=chunk.start, end=chunk.start, block=-1, prefix_length=length, is_page_mark=True)
+
+    @cached_property
+    def _definitions(self) -> Definitions:
+        return find_definitions(str(self.document.text))
+
+    def _read_markdown(self, chunk: Chunk) -> ChunkLines:
+        text = self.document.text[chunk.start : chunk.end]
+        definitions = self._definitions if _REFERENCE.search(text) else {}
+        markdown = read_markdown(text, prefix=chunk.prefix, start=chunk.start, definitions=definitions)
+        layout = MarkdownLayout(width=self._width if self._is_wrapped else None, turned=self._turned)
+        layout.add_blocks(markdown.blocks)
+        if layout.lines and not chunk.is_continued:
+            layout.lines.append(_blank(chunk.end, layout.lines[-1].block + 1))
+        links: dict[int, str | int] = {number: link.href for number, link in enumerate(markdown.links)}
+        links |= {-1 - number: fold.start for number, fold in enumerate(layout.folds)}
+        folded = tuple(fold for fold in layout.folds if not is_unfolded(fold, self._turned))
+        return ChunkLines(lines=(*self._mark_page(chunk), *layout.lines), links=links, folded=folded)
+
+    def _read_front_matter(self, chunk: Chunk) -> list[Line]:
+        text = self.document.text[chunk.start : chunk.end]
+        starts = [*find_line_starts(text), len(text)]
+        return [
+            Line(
+                runs=(Run(" ", Look(Role.CODE)), *runs),
+                start=chunk.start + starts[number],
+                end=chunk.start + starts[number + 1],
+                block=number,
+                prefix_length=1,
+                is_code=True,
+            )
+            for number, runs in enumerate(colour_code(normalise_line_ends(text), "yaml"))
+        ]
+
+    def _read_raw(self, chunk: Chunk) -> tuple[Line, ...]:
+        """Return the source lines of a chunk behind their numbers."""
+        starts = self.document.line_starts
+        gutter = len(str(len(starts))) + 1
+        width = max(1, self._width - gutter) if self._is_wrapped else None
+        number = max(1, bisect_right(starts, chunk.start))
+        lines: list[Line] = []
+        start = chunk.start
+        while start < chunk.end:
+            end = min(starts[number] if number < len(starts) else chunk.end, chunk.end)
+            source = plain_text(self.document.text[start:end]).rstrip("\n").replace("\n", " ").expandtabs(TAB_WIDTH)
+            label = f"{number:>{gutter - 1}} " if starts[number - 1] == start else " " * gutter
+            for runs in fold_runs([Run(source)], width):
+                note = Run(label, Look(Role.ASIDE))
+                line = Line(runs=(note, *runs), start=start, end=end, block=number, prefix_length=gutter)
+                lines.append(line)
+                label = " " * gutter
+            start = end
+            number += 1
+        return tuple(lines)
 
 
-class LinkPlace(NamedTuple):
-    """A link by its chunk and its number there."""
-
-    chunk: int
-    number: int
-
-
-def find_link(lines: LazyLines, current: LinkPlace | None, direction: int, view: range) -> LinkPlace | None:
-    """Return the link after (1) or before (-1) the current one; None where there is none near.
-
-    Where the current one is out of view, the walk begins at the edge of the view.
-    """
-    if not lines.chunks:
-        return None
-    if current is not None and find_link_line(lines, current) in view:
-        start = current
-    elif direction > 0:
-        start = _find_edge(lines, view.start, direction)
-    else:
-        start = _find_edge(lines, view.stop - 1, direction)
-    chunk = start.chunk
-    for _ in range(_CHUNKS_MAX):
-        if not 0 <= chunk < len(lines.chunks):
-            return None
-        numbers = [n for n in _list_links(lines, chunk) if chunk != start.chunk or (n - start.number) * direction > 0]
-        if numbers:
-            return LinkPlace(chunk, min(numbers) if direction > 0 else max(numbers))
-        chunk += direction
-    return None
-
-
-def find_link_line(lines: LazyLines, place: LinkPlace) -> int:
-    """Return the number of the line where a link begins."""
-    return find_link_start(lines, place)[0]
-
-
-def find_link_start(lines: LazyLines, place: LinkPlace) -> tuple[int, int]:
-    """Return the number of the line where a link begins, and its first cell there."""
-    top = lines.top(place.chunk)
-    for number, line in enumerate(lines.read(place.chunk).lines):
-        for index, run in enumerate(line.runs):
-            if run.look.link == place.number:
-                return top + number, measure_runs(line.runs[:index])
-    return top, 0
-
-
-def find_link_at(line: Line, cell: int) -> int | None:
-    """Return the number of the link under a cell of a line, None where there is none."""
-    position = 0
-    for run in line.runs:
-        position += cell_len(run.text)
-        if cell < position:
-            return run.look.link
-    return None
-
-
-def _find_edge(lines: LazyLines, y: int, direction: int) -> LinkPlace:
-    """Return a place just before (1) or after (-1) the links of line `y`."""
-    place = lines.locate(y)
-    before = [
-        run.look.link
-        for line in lines.read(place.chunk).lines[: place.line + (direction < 0)]
-        for run in line.runs
-        if run.look.link is not None
-    ]
-    last = max(before, default=-1)
-    return LinkPlace(place.chunk, last if direction > 0 else last + 1)
-
-
-def _list_links(lines: LazyLines, chunk: int) -> set[int]:
-    text, span = lines.reader.document.text, lines.chunks[chunk]
-    if text.find("[", span.start, span.end) < 0 and text.find("<", span.start, span.end) < 0:
-        return set()
-    return {run.look.link for line in lines.read(chunk).lines for run in line.runs if run.look.link is not None}
+def _blank(offset: int, block: int = -1) -> Line:
+    return Line(start=offset, end=offset, block=block)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import events, on
 from textual.geometry import Offset, Size
 from textual.scroll_view import ScrollView
@@ -19,23 +20,15 @@ from typing_extensions import override
 from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import find_end
 from roamtui.document.node import NodeKind, Span
+from roamtui.document.parse import parse_document
+from roamtui.document.plain import plain_line
 from roamtui.tui.markdown.line import Line, measure_runs
 from roamtui.tui.node_names import name_whole
-from roamtui.tui.reader import messages
-from roamtui.tui.reader.chunk_lines import ChunkReader
-from roamtui.tui.reader.document_view import DocumentView, find_document_view, find_section_view, name_library
-from roamtui.tui.reader.highlights import Highlights
-from roamtui.tui.reader.lazy_lines import (
-    LazyLines,
-    LinkPlace,
-    Place,
-    find_link,
-    find_link_at,
-    find_link_line,
-    find_link_start,
-)
-from roamtui.tui.reader.passage import Selected, find_passage, list_selected
-from roamtui.tui.reader.strips import STYLE_NAMES, STYLES, Highlight, Overlay, ReaderPalette, make_strip, read_palette
+from roamtui.tui.reader.document_view import DocumentView, find_document_view
+from roamtui.tui.reader.highlights import Highlights, Selected, find_passage, list_selected
+from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, Place
+from roamtui.tui.reader.messages import EndPassed, LinkClicked, PlaceChanged, ReadingPlace
+from roamtui.tui.reader.strips import STYLE_NAMES, STYLES, Overlay, ReaderPalette
 
 _MARGIN = 3
 """Lines kept above a place that was jumped to, so that it is read in its context."""
@@ -44,14 +37,14 @@ _MARGIN_RIGHT = 1
 """Cells between text and scrollbar."""
 
 
+_NOTHING = DocumentView(document=parse_document(""), is_made=True)
+
+
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     """Shows a document of a library from one of its sections on; scrolled, the section at its top is the one read."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = STYLE_NAMES
     DEFAULT_CSS = STYLES
-    LinkClicked = messages.LinkClicked
-    PlaceChanged = messages.PlaceChanged
-    EndPassed = messages.EndPassed
 
     def __init__(
         self,
@@ -61,15 +54,17 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     ) -> None:
         """Show nothing yet; of an excerpt each section alone."""
         super().__init__(id=id)
-        self._find_view = find_section_view if is_excerpt else find_document_view
-        self.lines: LazyLines | None = None
+        self._is_excerpt = is_excerpt
+        self.lines = LazyLines(_NOTHING, 0)
+        """What is shown, as far as there is a width to lay it out for."""
         self._palette: ReaderPalette | None = None
         self._library: Library | None = None
-        self._section_id: str | None = None
-        self._view: DocumentView | None = None
+        self.section_id: str | None = None
+        """The section that was jumped to, or since scrolled to the top; None for none."""
+        self._view = _NOTHING
         self._highlights = Highlights()
         self._link: LinkPlace | None = None
-        self._seen: messages.PlaceChanged | None = None
+        self._seen: PlaceChanged | None = None
         self._start = 0
         """Offset that was to be shown first."""
         self._anchor: int | None = None
@@ -85,11 +80,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._laid_out_width = 0
 
     @property
-    def section_id(self) -> str | None:
-        """The section that was jumped to, or since scrolled to the top; None for none."""
-        return self._section_id
-
-    @property
     def view_size(self) -> Size:
         """The cells for text."""
         return self.scrollable_content_region.size
@@ -103,7 +93,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def sideways(self) -> str:
         """Signs of where lines in view go on: ``◂``, ``▸`` or both; empty where all is in view."""
         start, (width, height) = self.scroll_offset.x, self.view_size
-        found = [self.lines.line_at(self.top_y + y) for y in range(height)] if self.lines else []
+        found = (self.lines.line_at(self.top_y + y) for y in range(height))
         is_more = any(measure_runs(line[1].runs) > start + width for line in found if line)
         return ("◂" if start > 0 else "") + ("▸" if is_more else "")
 
@@ -119,17 +109,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         Raises:
             UnknownSectionError: The library has no such section.
         """
-        view, before = self._find_view(library, section_id), self._view
-        self._library, self._section_id, self._view = library, section_id, view
-        is_here = highlight is not None and highlight.doc == view.document.key
-        quote = highlight if is_here else None
-        self._seen = messages.PlaceChanged(section_id)
+        view, before = find_document_view(library, section_id, is_excerpt=self._is_excerpt), self._view
+        self._library, self.section_id, self._view = library, section_id, view
+        self._seen = PlaceChanged(section_id)
         self._start = self._anchor = min(view.start + into, len(view.document.text))
-        is_same = before is not None and before.document is view.document
-        if before is not None and view.end is not None:
-            is_same = is_same and (before.start, before.end) == (view.start, view.end)
+        quote = highlight if highlight is not None and highlight.doc == view.document.key else None
         self._highlights = Highlights(quote, self._highlights.words)
-        if self.lines is None or not is_same:
+        is_same = view.end is None or (before.start, before.end) == (view.start, view.end)
+        if not self.lines.chunks or before.document is not view.document or not is_same:
             self._turned = set()
             self._lay_out(self._start)
         else:
@@ -137,8 +124,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(x=0, animate=False, force=True)
             self._show_offset(self._start)
             self.refresh()
-        if self._highlights.quote is not None:
-            self._jump_to_offset(self._highlights.quote.start, Overlay.QUOTE)
+        self._jump_to(Overlay.QUOTE)
 
     def show_again(self, library: Library) -> None:
         """Show the same place of the library as it is now; nothing, where its section is gone."""
@@ -150,7 +136,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def clear(self) -> None:
         """Show nothing."""
-        self._library = self._section_id = self._view = self._seen = None
+        self._library = self.section_id = self._seen = None
+        self._view = _NOTHING
         self._highlights = Highlights()
         self._lay_out(0)
 
@@ -173,50 +160,34 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """
         self._highlights.words, self._highlights.current = words, match
         self._highlights.forget_lines()
-        self._jump_to_match()
+        self._jump_to(Overlay.CURRENT_MATCH)
         self.refresh()
 
     def current_link(self) -> str | int | None:
         """Return the address of the chosen link, of a summary its offset; None where none is chosen."""
-        if self._link is None or self.lines is None:
-            return None
-        return self.lines.read(self._link.chunk).links[self._link.number]
+        return None if self._link is None else self.lines.read(self._link.chunk).links[self._link.number]
 
     def turn_fold(self, offset: int) -> None:
         """Fold or unfold the details whose summary stands at a character of the document."""
-        if self.lines is not None:
-            self._turned ^= {offset}
-            with self._keep_view():
-                self.lines.forget(self.lines.find_chunk(offset))
-            self._highlights.forget_lines()
-            self._fit_size()
-            self._settle(is_upward=False)
-            self.refresh()
-
-    def _unfold_at(self, offset: int) -> None:
-        """Unfold all details that a character of the document is folded away in."""
-        assert self.lines is not None
-        hidden = [
-            fold
-            for fold in self.lines.read(self.lines.find_chunk(offset)).folded
-            if fold.end <= offset < find_end(fold)
-        ]
-        for fold in hidden:
-            self.turn_fold(fold.start)
-        if hidden:  # others may lie in them
-            self._unfold_at(offset)
+        self._turned ^= {offset}
+        with self._keep_view():
+            self.lines.forget(self.lines.find_chunk(offset))
+        self._highlights.forget_lines()
+        self._fit_size()
+        self._settle(is_upward=False)
+        self.refresh()
 
     def next_link(self, direction: int, *, only_in_view: bool = False) -> bool:
         """Choose the next link (1) or the one before (-1), from the view on; return whether there is one."""
-        if self.lines is None:
-            return False
         view = range(self.top_y, self.top_y + self.view_size.height)
         with self._keep_view():
-            found = find_link(self.lines, self._link, direction, view)
-        if found is None or (only_in_view and find_link_line(self.lines, found) not in view):
+            found = self.lines.step_link(self._link, direction, view)
+        if found is None:
+            return False
+        y, x = self.lines.find_links(found.chunk)[found.number]
+        if only_in_view and y not in view:
             return False
         self._link = found
-        y, x = find_link_start(self.lines, found)
         self.show_y(y)
         if not self.scroll_offset.x <= x < self.scroll_offset.x + self.view_size.width - _MARGIN:
             self.scroll_to(x=x - _MARGIN, animate=False, force=True)
@@ -225,19 +196,19 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _find_section(self, offset: int) -> str | None:
         """Return the id of the section that a character of the document stands in."""
-        if self._library is None or self._view is None or self._view.is_made:
-            return self._section_id
-        return self._library.section_at(self._view.document.key, offset) or self._section_id
+        if self._library is None or self._view.is_made:
+            return self.section_id
+        return self._library.section_at(self._view.document.key, offset) or self.section_id
 
     @property
-    def place(self) -> messages.ReadingPlace | None:
+    def place(self) -> ReadingPlace | None:
         """Where the person is, None where nothing is shown."""
-        if self._library is None or self._section_id is None or self._view is None:
+        if self._library is None or self.section_id is None:
             return None
-        library, section_id = self._library, self._section_id
+        library, section_id = self._library, self.section_id
         start = 0 if self._view.is_made else library.shown_span(section_id).start
         files = (one for one in library.ancestors(section_id) if library.node(one).kind is NodeKind.FILE)
-        return messages.ReadingPlace(section_id, self._offset_in_view() - start, next(files, section_id))
+        return ReadingPlace(section_id, self._offset_in_view() - start, next(files, section_id))
 
     def _offset_in_view(self) -> int:
         """Return the offset in the document of the block at the top of the view."""
@@ -246,27 +217,27 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def page_in_view(self) -> int | None:
         """Return the page at the top of the view, None in a document without pages."""
-        return self._view.document.page_at(self._offset_in_view()) if self._view else None
+        return self._view.document.page_at(self._offset_in_view())
 
     def selected_or_section_text(self) -> str:
         """Return what is selected, else the section's text exactly as in the source; its page below, if it has one."""
-        if self._view is None or self._library is None or self._section_id is None:
+        if self._library is None or self.section_id is None:
             return ""
         selection, document = self.text_selection, self._view.document
         selected = self.get_selection(selection) if selection else None
         if selected and selected[0]:
-            found = self.lines.line_at(selection.start.y) if selection and selection.start and self.lines else None
+            found = self.lines.line_at(selection.start.y) if selection and selection.start else None
             text, page = selected[0], document.page_at(found[1].start) if found else self.page_in_view()
         elif self._view.is_made:
             text, page = str(document.text), None
         else:
-            span = self._library.shown_span(self._section_id)
+            span = self._library.shown_span(self.section_id)
             text, page = self._library.text_at(span), document.page_at(span.start)
-        return text if page is None else f"{text.rstrip()}\n\n({name_library(self._library)}, p. {page})\n"
+        return text if page is None else f"{text.rstrip()}\n\n({plain_line(self._library.title)}, p. {page})\n"
 
     def find_passage(self) -> Span | None:
         """Return where the selected words stand, else the marked ones if they are in view; None for neither."""
-        if self.lines is None or self._view is None or self._view.is_made:
+        if self._view.is_made:
             return None
         found = find_passage(self._list_selected(self.text_selection), self._view.document)
         quote = self._highlights.quote
@@ -278,28 +249,27 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def breadcrumb(self) -> str:
         """Return the titles down to the section, on one line; the document's own title only for itself."""
-        section_id = self._section_id
+        section_id = self.section_id
         if self._library is None or section_id is None or section_id not in self._library:
-            return name_library(self._library) if self._library else ""
+            return plain_line(self._library.title) if self._library else ""
         return name_whole(self._library, section_id)
 
-    def _jump_to_match(self) -> None:
-        offset = self._highlights.current
-        if offset is not None:
-            self._jump_to_offset(offset, Overlay.CURRENT_MATCH)
-
-    def _jump_to_offset(self, offset: int, overlay: Overlay) -> None:
-        """Scroll to the line with an overlay near a character of the document."""
-        if self.lines is None or not self.lines.chunks or self._view is None:
+    def _jump_to(self, overlay: Overlay) -> None:
+        """Scroll to the line where the quote is marked, or the match that was gone to; unfold what hides it."""
+        lines, offset = self.lines, self._highlights.current
+        if overlay is Overlay.QUOTE:
+            offset = self._highlights.quote.start if self._highlights.quote else None
+        if offset is None or not lines.chunks:
             return
-        lines = self.lines
-        self._unfold_at(offset)
+        chunk = lines.find_chunk(offset)
+        while hidden := [fold for fold in lines.read(chunk).folded if fold.end <= offset < find_end(fold)]:
+            for fold in hidden:  # others may lie in them
+                self.turn_fold(fold.start)
         y = lines.find_offset(offset)
         first = lines.locate(y)
-        read = lines.read(first.chunk).lines
-        for number in range(first.line, len(read)):
-            marks = self._highlights.highlight_line(Place(first.chunk, number), read, self._view.document.text)
-            if any(kind is overlay for _, _, kind in marks):
+        for number in range(first.line, len(lines.read(first.chunk).lines)):
+            marked = self._highlights.highlight_line(lines, Place(first.chunk, number))
+            if any(kind is overlay for _, kind in marked):
                 y += number - first.line
                 break
         if overlay is Overlay.QUOTE:
@@ -317,17 +287,14 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=self.top_y + lines, animate=False, force=True)
 
     def _tell_end(self, direction: int) -> None:
-        is_end = self.top_y + self.view_size.height >= len(self.lines or ())
+        is_end = self.top_y + self.view_size.height >= len(self.lines)
         if is_end if direction > 0 else self.top_y == 0:
-            self.post_message(self.EndPassed(direction))
+            self.post_message(EndPassed(direction))
 
     @on(events.MouseScrollDown)
-    def _tell_end_below(self) -> None:
-        self._tell_end(1)
-
     @on(events.MouseScrollUp)
-    def _tell_end_above(self) -> None:
-        self._tell_end(-1)
+    def _tell_end_of_wheel(self, event: events.MouseEvent) -> None:
+        self._tell_end(1 if isinstance(event, events.MouseScrollDown) else -1)
 
     def page(self, pages: int) -> None:
         """Scroll down by screens, up by a negative number; two lines stay in view."""
@@ -339,8 +306,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def go_bottom(self) -> None:
         """Scroll to the last line."""
-        if self.lines is None:
-            return
         chunk, filled = len(self.lines.chunks) - 1, 0
         while chunk >= 0 and filled < self.view_size.height:
             filled += len(self.lines.read(chunk).lines)
@@ -354,16 +319,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._link = None
         self._highlights.forget_lines()
         self._laid_out_width = self.view_size.width
-        self.lines = None
-        if self._view is not None and self._laid_out_width:
-            reader = ChunkReader(
-                document=self._view.document,
-                width=self._laid_out_width - _MARGIN_RIGHT,
-                is_raw=self.is_raw,
-                is_wrapped=self.is_wrapped,
-                turned=self._turned,
-            )
-            self.lines = LazyLines(self._view.cut(is_raw=self.is_raw), reader)
+        self.lines = LazyLines(
+            self._view if self._laid_out_width else _NOTHING,
+            self._laid_out_width - _MARGIN_RIGHT,
+            is_raw=self.is_raw,
+            is_wrapped=self.is_wrapped,
+            turned=self._turned,
+        )
         if self.is_attached:
             self._is_jumping = True
             self.scroll_to(x=0, y=0, animate=False, force=True)
@@ -374,8 +336,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _show_offset(self, offset: int) -> None:
         """Bring the block of a character of the document to the top of the view; the section stays the one read."""
-        if self.lines is not None:
-            self.jump_to(self.lines.find_start(offset), margin=0, section_id=self._section_id)
+        self.jump_to(self.lines.find_start(offset), margin=0, section_id=self.section_id)
 
     def jump_to(self, y: int, *, margin: int = _MARGIN, section_id: str | None = None) -> None:
         """Bring a line to the top of the view, with some lines above it.
@@ -386,19 +347,19 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             section_id: What is read then; None for the section of the line.
         """
         lines, height = self.lines, self.view_size.height
-        if lines is None or not lines.chunks:
+        if not lines.chunks:
             return
         lines.measure(y, height)
         self._fit_size()
         found = lines.line_at(y)  # before what stands above is laid out: that moves the lines below it
-        top = self._keep_below(max(0, y - margin))
+        top = self._keep(max(0, y - margin), is_from_end=True)
         self._blank_lines = max(0, top + height - len(lines))
         self._fit_size()
         self._is_jumping = True
         self.scroll_to(y=top, animate=False, force=True)
         self._settle(is_upward=True)
         self._is_jumping = False
-        self._section_id = section_id or (self._find_section(found[1].start) if found else self._section_id)
+        self.section_id = section_id or (self._find_section(found[1].start) if found else self.section_id)
         self._anchor = self._offset_in_view()
         self._tell_place()
 
@@ -411,9 +372,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def _keep_view(self) -> Iterator[None]:
         """Keep what is in view where it is while chunks above it are laid out."""
         lines = self.lines
-        place = lines.locate(self.top_y) if lines and lines.chunks else None
+        place = lines.locate(self.top_y) if lines.chunks else None
         yield
-        if lines and place and lines is self.lines:
+        if place and lines is self.lines:
             self._fit_size()
             y = lines.top(place.chunk) + place.line
             if y != self.top_y:
@@ -424,42 +385,35 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         line_y = y + self.top_y
         width = self.view_size.width
         palette = self.palette
-        found = self.lines.line_at(line_y) if self.lines else None
+        found = self.lines.line_at(line_y)
         if found is None:
             return Strip.blank(width, palette.base).apply_offsets(0, line_y)
         place, line = found
-        highlights = [Highlight(start, end, palette.overlays[kind]) for start, end, kind in self.highlights_at(place)]
-        selection = self.text_selection
-        span = selection.get_span(line_y) if selection else None
+        overlays = [(start, end, palette.overlays[kind]) for start, end, kind in self.highlights_at(place)]
+        span = self.text_selection.get_span(line_y) if self.text_selection else None
         if span is not None:
-            end = span[1] if span[1] >= 0 else len(line.text)
-            highlights.append(Highlight(span[0], end, palette.selection))
+            overlays.append((span[0], span[1] if span[1] >= 0 else len(line.text), palette.selection))
         left = self.scroll_offset.x
-        strip = make_strip(line, left + width, palette, highlights)
+        strip = palette.draw(line, left + width, overlays)
         return strip.crop_extend(left, left + width, palette.base).apply_offsets(left, line_y)
 
     def highlights_at(self, place: Place) -> list[tuple[int, int, Overlay]]:
         """Return what is highlighted in a line: its first character, the one after its last, and how."""
-        assert self.lines is not None
-        assert self._view is not None
-        lines = self.lines.read(place.chunk).lines
-        highlights = self._highlights.highlight_line(place, lines, self._view.document.text)
+        found = [(one.start, one.end, overlay) for one, overlay in self._highlights.highlight_line(self.lines, place)]
         if self._link is not None and self._link.chunk == place.chunk:
             position = 0
-            for run in lines[place.line].runs:
+            for run in self.lines.read(place.chunk).lines[place.line].runs:
                 if run.look.link == self._link.number:
-                    highlights = [*highlights, (position, position + len(run.text), Overlay.CURRENT_LINK)]
+                    found.append((position, position + len(run.text), Overlay.CURRENT_LINK))
                 position += len(run.text)
-        return highlights
+        return found
 
     @override
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        if self.lines is None:
-            return None
         return "\n".join(one.text.rstrip() for one in self._list_selected(selection)), "\n"
 
     def _list_selected(self, selection: Selection | None) -> list[Selected]:
-        if selection is None or self.lines is None:
+        if selection is None:
             return []
         # A selection that goes on in another pane has no end here: it ends with what is in view.
         start = selection.start or Offset(0, self.top_y)
@@ -468,8 +422,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def line_in_view(self) -> Line | None:
         """Return the first line in view that has text."""
-        if self.lines is None:
-            return None
         found = (self.lines.line_at(y) for y in range(self.top_y, self.top_y + max(1, self.view_size.height)))
         lines = [pair[1] for pair in found if pair]
         return next((line for line in lines if line.text.strip()), lines[0] if lines else None)
@@ -494,16 +446,16 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def palette(self) -> ReaderPalette:
         """The styles of the theme in use."""
         if self._palette is None:
-            self._palette = read_palette(self)
+            self._palette = ReaderPalette(self)
         return self._palette
 
     def _settle(self, *, is_upward: bool) -> None:
         """Lay out what is in view; the line at its top stays, by the end of its chunk when scrolled to from below."""
         lines, height = self.lines, self.view_size.height
-        if lines is None or not lines.chunks or not height:
+        if not lines.chunks or not height:
             self._fit_size()
             return
-        y = self._keep_below(self.top_y) if is_upward else self._keep_above(self.top_y)
+        y = self._keep(self.top_y, is_from_end=is_upward)
         lines.measure(y, height)
         self._fit_size()
         if y != self.top_y:
@@ -517,36 +469,25 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         offset = self._offset_in_view()
         if offset != self._anchor:
             self._anchor = None
-            self._section_id = self._find_section(offset)
-        if self._section_id is not None:
-            seen = messages.PlaceChanged(self._section_id, self.page_in_view(), self.sideways)
+            self.section_id = self._find_section(offset)
+        if self.section_id is not None:
+            seen = PlaceChanged(self.section_id, self.page_in_view(), self.sideways)
             if seen != self._seen:
                 self._seen = seen
                 self.post_message(seen)
 
-    def _keep_below(self, y: int) -> int:
-        """Lay out the chunk of line `y`; return the number of the line that is as far from the chunk's end."""
-        assert self.lines is not None
+    def _keep(self, y: int, *, is_from_end: bool) -> int:
+        """Lay out the chunk of line `y`; return the line that is as far into it then, or from its end."""
         place = self.lines.locate(y)
         guessed = self.lines.height(place.chunk)
         self.lines.read(place.chunk)
         height = self.lines.height(place.chunk)
-        return self.lines.top(place.chunk) + max(0, height - (guessed - place.line))
-
-    def _keep_above(self, y: int) -> int:
-        """Lay out the chunk of line `y`; return the number of the line that is as far into the chunk."""
-        assert self.lines is not None
-        place = self.lines.locate(y)
-        guessed = self.lines.height(place.chunk)
-        self.lines.read(place.chunk)
-        height = self.lines.height(place.chunk)
-        return self.lines.top(place.chunk) + place.line * height // max(1, guessed)
+        line = max(0, height - guessed + place.line) if is_from_end else place.line * height // max(1, guessed)
+        return self.lines.top(place.chunk) + line
 
     def _fit_size(self) -> None:
-        lines = self.lines
-        size = Size(0, 0)
-        if lines is not None:
-            size = Size(max(self.view_size.width, lines.width), len(lines) + self._blank_lines)
+        width = max(self.view_size.width, self.lines.width) if self.lines.chunks else 0
+        size = Size(width, len(self.lines) + self._blank_lines if self.lines.chunks else 0)
         if size != self.virtual_size:
             self.virtual_size = size
 
@@ -555,25 +496,28 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self.view_size.width != self._laid_out_width:
             is_first = not self._laid_out_width
             self._lay_out(self._start if is_first else self._offset_in_view())
-            if is_first and self._highlights.quote is not None:
-                self._jump_to_offset(self._highlights.quote.start, Overlay.QUOTE)
             if is_first:
-                self._jump_to_match()
+                self._jump_to(Overlay.QUOTE)
+                self._jump_to(Overlay.CURRENT_MATCH)
         self._settle(is_upward=False)
 
     @on(events.Click)
     def _follow_clicked(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
-        found = self.lines.line_at(offset.y + self.top_y) if offset and self.lines else None
-        if offset is None or found is None or self.lines is None:
+        found = self.lines.line_at(offset.y + self.top_y) if offset else None
+        if offset is None or found is None:
             return
-        number = find_link_at(found[1], offset.x + self.scroll_offset.x)
-        if number is not None:
-            self.follow(self.lines.read(found[0].chunk).links[number])
+        position = 0
+        for run in found[1].runs:
+            position += cell_len(run.text)
+            if offset.x + self.scroll_offset.x < position:
+                if run.look.link is not None:
+                    self.follow(self.lines.read(found[0].chunk).links[run.look.link])
+                return
 
     def follow(self, link: str | int) -> None:
         """Have an address followed, or fold the details of a summary."""
         if isinstance(link, int):
             self.turn_fold(link)
         else:
-            self.post_message(self.LinkClicked(link))
+            self.post_message(LinkClicked(link))

@@ -1,9 +1,8 @@
-"""Strips of lines, in styles made of variables that every theme has."""
+"""How lines look in the reader: strips of them, in styles made of variables that every theme has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rich.segment import Segment
@@ -29,73 +28,6 @@ class Overlay(StrEnum):
     MATCH = "match"
     CURRENT_MATCH = "current-match"
     CURRENT_LINK = "current-link"
-
-
-@dataclass(frozen=True, slots=True)
-class Highlight:
-    """An overlay on characters `start` to `end` of a line."""
-
-    start: int
-    end: int
-    style: Style
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReaderPalette:
-    """The styles of the reader, from its component classes."""
-
-    base: Style
-    selection: Style
-    """Of what a person selected."""
-    roles: dict[Role, Style]
-    link: Style
-    inline_code: Style
-    code_background: Style
-    overlays: dict[Overlay, Style]
-    _looks: dict[Look, Style] = field(default_factory=dict)
-
-    def style_of(self, look: Look) -> Style:
-        """Return the style of a look."""
-        style = self._looks.get(look)
-        if style is None:
-            style = self._looks[look] = self._combine(look)
-        return style
-
-    def _combine(self, look: Look) -> Style:
-        style = self.base + self.roles[look.role]
-        if Emphasis.CODE in look.emphasis:
-            style += self.inline_code
-        for emphasis, added in _EMPHASES.items():
-            if emphasis in look.emphasis:
-                style += added
-        return style if look.link is None else style + self.link
-
-
-def make_strip(line: Line, width: int, palette: ReaderPalette, highlights: Iterable[Highlight] = ()) -> Strip:
-    """Return a strip of a line, at least `width` cells long."""
-    styled = [(run, palette.style_of(run.look)) for run in line.runs]
-    background = palette.base
-    if line.is_code:
-        background = palette.base + palette.code_background
-        styled = [(run, style + palette.code_background) for run, style in styled]
-    segments = [Segment(run.text, style) for run, style in styled]
-    for highlight in highlights:
-        segments = list(_lay_over(segments, highlight))
-    return Strip(segments).extend_cell_length(width, background)
-
-
-def _lay_over(segments: list[Segment], highlight: Highlight) -> Iterable[Segment]:
-    position = 0
-    for text, style, _ in segments:
-        start = max(0, min(len(text), highlight.start - position))
-        end = max(start, min(len(text), highlight.end - position))
-        position += len(text)
-        parts = (
-            (text[:start], style),
-            (text[start:end], (style or Style.null()) + highlight.style),
-            (text[end:], style),
-        )
-        yield from (Segment(part, part_style) for part, part_style in parts if part)
 
 
 STYLE_NAMES = {
@@ -132,34 +64,61 @@ Reader {
 )
 
 
-def read_palette(widget: Widget) -> ReaderPalette:
-    """Return the styles of a widget that has the names and styles of this module."""
+class ReaderPalette:
+    """The styles of a widget that has the names and styles of this module."""
 
-    def read(name: str) -> Style:
-        style = widget.get_component_rich_style(f"reader--{name}")
-        return style.without_color + Style(color=style.color)
+    def __init__(self, widget: Widget) -> None:
+        def read_whole(name: str) -> Style:
+            style = widget.get_component_rich_style(f"reader--{name}")
+            own = widget.get_component_rich_style(f"reader--{name}", partial=True)
+            color, ground = style.color if own.color else None, style.bgcolor if own.bgcolor else None
+            return style.without_color + Style(color=color, bgcolor=ground)
 
-    def read_own(name: str) -> Style:
-        return widget.get_component_rich_style(f"reader--{name}", partial=True)
-
-    def read_whole(name: str) -> Style:
-        style = widget.get_component_rich_style(f"reader--{name}")
-        own = read_own(name)
-        color = style.color if own.color else None
-        return style.without_color + Style(color=color, bgcolor=style.bgcolor if own.bgcolor else None)
-
-    def read_selection() -> Style:
-        style = widget.screen.get_component_rich_style("screen--selection")
+        self._roles: dict[str, Style] = {}
+        for name in (*Role, "link"):
+            style = widget.get_component_rich_style(f"reader--{name}")
+            self._roles[name] = style.without_color + Style(color=style.color)
+        self.base = widget.rich_style
+        self.overlays = {overlay: read_whole(overlay) for overlay in Overlay}
+        self._inline_code, self._code_background = read_whole("inline-code"), read_whole("code-background")
+        selection = widget.screen.get_component_rich_style("screen--selection")
         # Most themes leave the letters' colour as it is; mixed with the ground, no colour is the ground's own.
         has_color = widget.screen.get_component_styles("screen--selection").color.a > 0
-        return style.without_color + Style(color=style.color if has_color else None, bgcolor=style.bgcolor)
+        color = selection.color if has_color else None
+        self.selection = selection.without_color + Style(color=color, bgcolor=selection.bgcolor)
+        """Of what a person selected."""
+        self._looks: dict[Look, Style] = {}
 
-    return ReaderPalette(
-        base=widget.rich_style,
-        selection=read_selection(),
-        roles={role: read(role) for role in Role},
-        link=read("link"),
-        inline_code=read_whole("inline-code"),
-        code_background=read_whole("code-background"),
-        overlays={overlay: read_whole(overlay) for overlay in Overlay},
-    )
+    def style_of(self, look: Look) -> Style:
+        """Return the style of a look."""
+        if look not in self._looks:
+            style = self.base + self._roles[look.role]
+            if Emphasis.CODE in look.emphasis:
+                style += self._inline_code
+            for emphasis, added in _EMPHASES.items():
+                if emphasis in look.emphasis:
+                    style += added
+            self._looks[look] = style if look.link is None else style + self._roles["link"]
+        return self._looks[look]
+
+    def draw(self, line: Line, width: int, overlays: Iterable[tuple[int, int, Style]]) -> Strip:
+        """Return a strip of a line, at least `width` cells long, with styles laid over some of its characters."""
+        ground = self._code_background if line.is_code else Style.null()
+        segments = [Segment(run.text, self.style_of(run.look) + ground) for run in line.runs]
+        for start, end, style in overlays:
+            segments = list(_lay_over(segments, start, end, style))
+        return Strip(segments).extend_cell_length(width, self.base + ground)
+
+
+def _lay_over(segments: list[Segment], first: int, last: int, added: Style) -> Iterable[Segment]:
+    position = 0
+    for text, style, _ in segments:
+        start = max(0, min(len(text), first - position))
+        end = max(start, min(len(text), last - position))
+        position += len(text)
+        parts = (
+            (text[:start], style),
+            (text[start:end], (style or Style.null()) + added),
+            (text[end:], style),
+        )
+        yield from (Segment(part, part_style) for part, part_style in parts if part)

@@ -8,8 +8,8 @@ from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import Emphasis
 from roamtui.document.parse import parse_document
 from roamtui.tui.markdown.line import Line, Look, Role
-from roamtui.tui.reader.chunk_lines import ChunkLines, ChunkReader
 from roamtui.tui.reader.document_view import Chunk, DocumentView
+from roamtui.tui.reader.lazy_lines import ChunkLines, LazyLines
 
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
@@ -22,17 +22,20 @@ def make_view(text: str) -> DocumentView:
     return DocumentView(document=parse_document(text))
 
 
-def read_chunks(text: str, *, width: int = 40, is_raw: bool = False, is_wrapped: bool = True) -> list[ChunkLines]:
-    section = make_view(text)
-    reader = ChunkReader(document=section.document, width=width, is_raw=is_raw, is_wrapped=is_wrapped)
-    return [reader.read(chunk) for chunk in section.cut(is_raw=is_raw)]
+def make_lines(text: str, *, width: int = 40, is_raw: bool = False, is_wrapped: bool = True) -> LazyLines:
+    return LazyLines(make_view(text), width, is_raw=is_raw, is_wrapped=is_wrapped)
+
+
+def read_chunks(text: str, *, width: int = 40, is_raw: bool = False) -> list[ChunkLines]:
+    lines = make_lines(text, width=width, is_raw=is_raw)
+    return [lines.read(chunk) for chunk in range(len(lines.chunks))]
 
 
 def read_lines(text: str, *, width: int = 40, is_wrapped: bool = True) -> list[Line]:
     """Return the lines of Markdown laid out as one chunk."""
-    document = parse_document(text)
-    reader = ChunkReader(document=document, width=width, is_wrapped=is_wrapped)
-    return list(reader.read(Chunk(start=0, end=len(text))).lines)
+    lines = make_lines(text, width=width, is_wrapped=is_wrapped)
+    lines.chunks[:] = [Chunk(start=0, end=len(text))]
+    return list(lines.read(0).lines)
 
 
 def show(text: str, *, width: int = 40, is_wrapped: bool = True) -> list[str]:

@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document.parse import parse_document
-from roamtui.tui.reader.chunk_lines import ChunkReader
 from roamtui.tui.reader.document_view import CHUNK_LENGTH, CHUNK_LENGTH_MAX, Chunk, split_chunks, split_lines
 from tests.document.markdown_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
-from tests.tui.reader.sections import make_view
+from tests.tui.reader.sections import make_lines, make_view, read_chunks
 
 
 def _assert_covers(chunks: list[Chunk], start: int, end: int) -> None:
@@ -58,8 +57,7 @@ def test_a_long_table_goes_on_with_its_head() -> None:
     text = "Intro.\n\n| a | b |\n|---|--:|\n" + "| one | 1 |\n" * 3_000
     chunks = split_chunks(text, 0, len(text), [])
     assert {chunk.prefix for chunk in chunks[1:]} == {"| a | b |\n|---|--:|\n"}
-    reader = ChunkReader(document=make_view(text).document, width=40)
-    rows = [line.text for chunk in chunks[1:] for line in reader.read(chunk).lines if line.text.strip()]
+    rows = [line.text for chunk in read_chunks(text)[1:] for line in chunk.lines if line.text.strip()]
     assert set(rows) == {"one │ 1"}
 
 
@@ -89,10 +87,11 @@ def test_front_matter_is_a_chunk_of_its_own(line_end: str) -> None:
 @pytest.mark.parametrize("name", list_documents("books/*.md"))
 def test_a_book_in_chunks_reads_as_it_does_whole(name: str) -> None:
     text = read_document(name)[:150_000]
-    section = make_view(text)
-    reader = ChunkReader(document=section.document, width=80)
-    in_chunks = [line.text for chunk in section.cut(is_raw=False) for line in reader.read(chunk).lines]
-    front = [chunk for chunk in section.cut(is_raw=False) if chunk.is_front_matter]
-    whole = Chunk(start=front[0].end if front else 0, end=len(text))
-    in_one = [line.text for chunk in (*front, whole) for line in reader.read(chunk).lines]
-    assert [line for line in in_chunks if line.strip()] == [line for line in in_one if line.strip()]
+    whole = make_lines(text, width=80)
+    front = [chunk for chunk in whole.chunks if chunk.is_front_matter]
+    whole.chunks[:] = [*front, Chunk(start=front[0].end if front else 0, end=len(text))]
+    shown, expected = (
+        [line.text for chunk in chunks for line in chunk.lines if line.text.strip()]
+        for chunks in (read_chunks(text, width=80), [whole.read(number) for number in range(len(whole.chunks))])
+    )
+    assert shown == expected

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.tui.markdown.line import Line
-from roamtui.tui.reader.highlights import Highlighted, find_words, highlight_span
+from roamtui.tui.reader.highlights import Stretch, find_words, highlight_span
 from tests.tui.reader.sections import read_lines
 
 
-def _show_marked(lines: list[Line], marked: list[Highlighted]) -> list[str]:
+def _show_marked(lines: list[Line], marked: list[Stretch]) -> list[str]:
     return [lines[mark.line].text[mark.start : mark.end] for mark in marked]
 
 
@@ -29,7 +29,7 @@ def _mark(text: str, quote: str, *, width: int = 40, occurrence: int = 0) -> lis
         ("See [the docs](https://x.invalid/a) now.\n", "the docs](https://x.invalid/a) now", ["the docs now"]),
         ("snake_case and *this*\n", "case and *this*", ["case and this"]),
         ("- one two\n- three four\n", "two\n- three", ["two", "three"]),
-        ("| a | b c |\n|---|---|\n| d | e |\n", "b c |\n|---|---|\n| d", ["b c", "d"]),
+        ("| a | b c |\n|---|---|\n| no | e |\n", "b c |\n|---|---|\n| no", ["b c", "no"]),
         ("```\nx = 1\ny = 2\n```\n", "y = 2", ["y = 2"]),
         ("> said *he*\n", "said *he", ["said he"]),
         ("Fish &amp; chips\n", "Fish &amp; chips", ["Fish & chips"]),
@@ -49,7 +49,7 @@ def test_the_right_one_of_equal_quotes_is_marked() -> None:
     text = "a cat, a dog, a cat, a bird.\n"
     lines = read_lines(text)
     start = text.rindex("a cat")
-    assert highlight_span(lines, text, start, start + 5) == [Highlighted(0, start, start + 5)]
+    assert highlight_span(lines, text, start, start + 5) == [Stretch(0, start, start + 5)]
 
 
 def test_a_quote_that_is_shown_in_other_words_marks_its_block() -> None:

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.tui.markdown.line import Line
-from roamtui.tui.reader.chunk_lines import ChunkReader
-from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, find_link, find_link_line
-from tests.tui.reader.sections import make_view
+from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace
+from tests.tui.reader.sections import make_lines
 
 _BOOK = "".join(
     f"## Section {number}\n\n" + f"Words of section {number} that are wrapped. " * (number % 40 + 3) + "\n\n"
@@ -17,35 +16,30 @@ _BOOK = "".join(
 )
 
 
-def _make_lines(text: str = _BOOK, *, is_raw: bool = False) -> LazyLines:
-    section = make_view(text)
-    return LazyLines(section.cut(is_raw=is_raw), ChunkReader(document=section.document, width=40, is_raw=is_raw))
-
-
 def _read_all(lines: LazyLines) -> list[Line]:
     return [line for chunk in range(len(lines.chunks)) for line in lines.read(chunk).lines]
 
 
-_WHOLE = _read_all(_make_lines())
+_WHOLE = _read_all(make_lines(_BOOK))
 
 
 def test_only_what_is_looked_at_is_laid_out() -> None:
-    lines = _make_lines()
+    lines = make_lines(_BOOK)
     assert len(lines.chunks) > 50
-    assert lines.measured_count == 0
+    assert not lines.measured
     lines.measure(0, 50)
-    assert lines.measured_count <= 2
+    assert len(lines.measured) <= 2
     lines.line_at(len(lines) // 2)
-    assert lines.measured_count <= 3
+    assert len(lines.measured) <= 3
 
 
 _SHORT = _BOOK[: _BOOK.index("## Section 30")]
-_SHORT_WHOLE = _read_all(_make_lines(_SHORT))
+_SHORT_WHOLE = _read_all(make_lines(_SHORT))
 
 
 @given(st.lists(st.integers(0, len(_SHORT_WHOLE)), max_size=12))
 def test_lines_are_in_order_wherever_one_looks_first(looked_at: list[int]) -> None:
-    lines = _make_lines(_SHORT)
+    lines = make_lines(_SHORT)
     for y in looked_at:
         lines.measure(y, 20)
     assert _read_all(lines) == _SHORT_WHOLE
@@ -59,7 +53,7 @@ def test_lines_are_in_order_wherever_one_looks_first(looked_at: list[int]) -> No
 
 
 def test_measuring_below_a_line_leaves_it_where_it_is() -> None:
-    lines = _make_lines()
+    lines = make_lines(_BOOK)
     y = lines.find_offset(_BOOK.index("## Section 150"))
     before = lines.line_at(y)
     lines.measure(y, 400)
@@ -68,7 +62,7 @@ def test_measuring_below_a_line_leaves_it_where_it_is() -> None:
 
 @pytest.mark.parametrize("number", [0, 1, 57, 299])
 def test_the_line_of_an_offset_is_the_first_of_its_block(number: int) -> None:
-    lines = _make_lines()
+    lines = make_lines(_BOOK)
     offset = _BOOK.index(f"Words of section {number} ")
     found = lines.line_at(lines.find_offset(offset + 30))
     assert found is not None
@@ -76,7 +70,7 @@ def test_the_line_of_an_offset_is_the_first_of_its_block(number: int) -> None:
 
 
 def test_an_empty_text_has_no_lines() -> None:
-    lines = _make_lines("")
+    lines = make_lines("")
     assert len(lines) == 0
     assert lines.line_at(0) is None
     assert lines.find_offset(0) == 0
@@ -84,7 +78,7 @@ def test_an_empty_text_has_no_lines() -> None:
 
 def test_raw_lines_are_the_source_behind_its_numbers() -> None:
     text = "# Title\n\n\tword\r\nlast line that is wrapped since it is long"
-    lines = _make_lines(text, is_raw=True)
+    lines = make_lines(text, is_raw=True)
     shown = [line.text for line in lines.read(0).lines]
     assert shown == ["1 # Title", "2 ", "3     word", "4 last line that is wrapped since it is ", "  long"]
 
@@ -96,31 +90,26 @@ _LINKED = (
 )
 
 
-def _make_linked(text: str = _LINKED) -> LazyLines:
-    section = make_view(text)
-    return LazyLines(section.cut(is_raw=False), ChunkReader(document=section.document, width=40))
-
-
 def _walk(lines: LazyLines, direction: int, view: range) -> list[str | int]:
     hrefs: list[str | int] = []
     current: LinkPlace | None = None
     for _ in range(6):
-        found = find_link(lines, current, direction, view)
+        found = lines.step_link(current, direction, view)
         if found is None:
             break
         current = found
         hrefs.append(lines.read(found.chunk).links[found.number])
-        y = find_link_line(lines, found)
+        y, _ = lines.find_links(found.chunk)[found.number]
         view = range(y, y + 10)
     return hrefs
 
 
 def test_links_are_walked_in_order_over_stretches_without_any() -> None:
-    assert _walk(_make_linked(), 1, range(10)) == ["1", "2", "3", "4"]
+    assert _walk(make_lines(_LINKED), 1, range(10)) == ["1", "2", "3", "4"]
 
 
 def test_links_are_walked_backwards_from_the_end_of_the_view() -> None:
-    lines = _make_linked()
+    lines = make_lines(_LINKED)
     for chunk in range(len(lines.chunks)):
         lines.read(chunk)
     assert _walk(lines, -1, range(len(lines) - 10, len(lines))) == ["4", "3", "2", "1"]

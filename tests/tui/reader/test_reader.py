@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
+from roamtui.tui.reader.messages import LinkClicked, PlaceChanged
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.reader.strips import Overlay
 from tests.tui.reader.sections import make_library
@@ -59,8 +60,8 @@ class ReaderApp(App[None]):
     def compose(self) -> ComposeResult:
         yield self.reader
 
-    @on(Reader.LinkClicked)
-    @on(Reader.PlaceChanged)
+    @on(LinkClicked)
+    @on(PlaceChanged)
     def note_message(self, message: Message) -> None:
         self.heard.append(message)
 
@@ -120,8 +121,7 @@ async def test_a_quote_far_down_is_found_without_laying_out_what_is_above() -> N
         await pilot.pause()
         assert "".join(_marked(reader, Overlay.QUOTE)) == "Sentence 300 is here and is long"
         assert _lines(reader)[0] == "Chapter 300"
-        assert reader.lines is not None
-        assert reader.lines.measured_count <= 5
+        assert len(reader.lines.measured) <= 5
 
 
 async def test_scrolling_changes_the_section_in_view() -> None:
@@ -130,11 +130,11 @@ async def test_scrolling_changes_the_section_in_view() -> None:
         reader.scroll_lines(5)
         await pilot.pause()
         assert _top(reader) == "Leave"
-        assert app.heard == [Reader.PlaceChanged(find_id(_LIBRARY, "Leave"))]
+        assert app.heard == [PlaceChanged(find_id(_LIBRARY, "Leave"))]
         assert reader.breadcrumb() == "Leave"
         reader.go_top()
         await pilot.pause()
-        assert app.heard[-1] == Reader.PlaceChanged(next(_LIBRARY.walk()))
+        assert app.heard[-1] == PlaceChanged(next(_LIBRARY.walk()))
         assert reader.breadcrumb() == "(opening text)"
 
 
@@ -263,9 +263,8 @@ async def test_text_differs_from_its_background_in_each_theme(theme: str) -> Non
 async def test_a_large_document_costs_what_is_read_of_it() -> None:
     library = make_library(_BOOK * 5)
     async with _run(library) as (_, reader, pilot):
-        assert reader.lines is not None
         assert len(reader.lines.chunks) > 300
-        assert reader.lines.measured_count <= 2
+        assert len(reader.lines.measured) <= 2
         for _ in range(3):
             reader.page(1)
             await pilot.pause()
@@ -273,7 +272,7 @@ async def test_a_large_document_costs_what_is_read_of_it() -> None:
         await pilot.pause()
         reader.go_bottom()
         await pilot.pause()
-        assert reader.lines.measured_count <= 12
+        assert len(reader.lines.measured) <= 12
 
 
 _HTML = """# Page
@@ -319,7 +318,7 @@ async def test_details_fold_by_key_and_click_and_open_for_what_is_found_in_them(
         assert _lines(reader)[3:6] == ["▸ Why is it so?", "", "▾ Shown"]
         await pilot.click(reader, offset=(10, 3))
         await pilot.pause()
-        assert app.heard == [Reader.LinkClicked("why.md")]
+        assert app.heard == [LinkClicked("why.md")]
         reader.mark_words(("secret",), _HTML.index("secret"))
         await pilot.pause()
         assert _marked(reader, Overlay.CURRENT_MATCH) == ["secret"]
