@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import assert_never
@@ -27,14 +27,12 @@ from roamtui.conversation.commands import (
 from roamtui.conversation.events import (
     CloseReason,
     ConversationEvent,
-    ConversationForked,
+    Delivery,
     DocumentRead,
     LoadingProgressed,
     NodesFolded,
     NodesLoaded,
     QuestionAnswered,
-    QuestionAsked,
-    QuestionsTakenBack,
     ReadingChanged,
     SectionsClosed,
     SectionsDelivered,
@@ -57,36 +55,26 @@ _ATTEMPTS = 3
 
 
 def find_needed(library: Library, command: Command) -> tuple[str, ...]:
-    """Return the nodes that must be loaded before `update` can carry out a command."""
-    return tuple(node_id for node_id in dict.fromkeys(_list_named(library, command)) if can_load(library, node_id))
+    """Return the nodes that must be loaded before `update` can carry out a command.
 
-
-def needs_page(library: Library, command: Command) -> bool:
-    """Return whether one of the nodes that must be loaded is a link."""
-    return any(_is_link(library, node_id) for node_id in find_needed(library, command))
-
-
-def _list_named(library: Library, command: Command) -> tuple[str, ...]:
-    """Return what a command names; of several nodes that are unfolded at once not the links: those may be thousands."""
+    Of several nodes that are unfolded at once these are not the links: those may be thousands.
+    """
+    named: Iterable[str] = ()
     match command:
         case ExpandSections(section_ids=requested):
             references = (find_reference(library, text) for text in requested)
-            return tuple(reference.section_id for reference in references if reference is not None)
+            named = (reference.section_id for reference in references if reference is not None)
         case PinSections(section_ids=ids, is_pinned=True):
-            return ids
+            named = ids
         case UnfoldNodes(section_ids=ids):
-            is_one = len(ids) == 1
-            return tuple(node_id for node_id in ids if is_one or not _is_link(library, node_id))
+            named = (i for i in ids if len(ids) == 1 or not (i in library and find_address(library, i)))
         case ReadSection(section_id=str(section_id)):
-            return (section_id,)
+            named = (section_id,)
         case CollapseSections() | PinSections() | FoldNodes() | ReadSection() | UndoDeed() | CloseAgentSections():
-            return ()
+            pass
         case _:
             assert_never(command)
-
-
-def _is_link(library: Library, node_id: str) -> bool:
-    return node_id in library and bool(find_address(library, node_id))
+    return tuple(node_id for node_id in dict.fromkeys(named) if can_load(library, node_id))
 
 
 def grow(state: ConversationState, documents: Mapping[str, Document]) -> tuple[ConversationState, NodesLoaded]:
@@ -99,21 +87,14 @@ def grow(state: ConversationState, documents: Mapping[str, Document]) -> tuple[C
     new = {node_id: document for node_id, document in documents.items() if can_load(before, node_id)}
     library = before.graft_all(new)
     problems = tuple((node_id, document.problem) for node_id, document in new.items() if document.problem)
-    pages = [document for node_id, document in new.items() if _is_link(before, node_id)]
+    pages = [document for node_id, document in new.items() if find_address(before, node_id)]
     notes = tuple(dict.fromkeys(note for page in pages for note in page.notes))
-    moved = tuple(_find_moved(before, library).items())
-    event = NodesLoaded(section_ids=tuple(new), problems=problems, notes=notes, moved=moved)
+    moved: list[tuple[str, str]] = []
+    for node_id, document in before.grafts.items():
+        if library.grafts[node_id] is not document and library.grafts[node_id].columns is document.columns:
+            moved += zip(document.ids, library.grafts[node_id].ids, strict=True)
+    event = NodesLoaded(section_ids=tuple(new), problems=problems, notes=notes, moved=tuple(moved))
     return replace(apply(state, event), library=library), event
-
-
-def _find_moved(before: Library, after: Library) -> dict[str, str]:
-    """Return the new id of each node whose id is another now."""
-    moved: dict[str, str] = {}
-    for node_id, old in before.grafts.items():
-        new = after.grafts[node_id]
-        if new is not old and new.columns is old.columns:
-            moved.update(zip(old.ids, new.ids, strict=True))
-    return moved
 
 
 def open_links(library: Library, links: tuple[str, ...], loader: Loader, approved: frozenset[str]) -> Library:
@@ -183,67 +164,40 @@ class Fetching:
             approver: Asked for each origin that the person neither typed nor approved.
         """
         assert self.loader is not None
-        consent = _Consent(self, state, origin, approver)
-        unapproved = self.loader.find_unapproved(state.library, node_ids, consent.approved)
-        _, documents = await consent.ask_for(unapproved)
-        pending = tuple(node_id for node_id in node_ids if node_id not in documents)
+        library, number, approved = state.library, state.question_number, state.approved_origins
+        documents: dict[str, Document] = {}
+        pending = node_ids
+        wanted = {**self.loader.find_unapproved(library, node_ids, approved)}
         for _ in range(_ATTEMPTS):
-            refused: dict[str, tuple[str, ...]] = {}
-            async for item in _load(self.loader, state.library, pending, consent.approved):
+            for one, ids in wanted.items():
+                urls = tuple(find_address(library, node_id) for node_id in ids)
+                may_ask = origin is Origin.PERSON or self.refused.get(one) != number
+                approval = OriginApproval(host=one.partition("://")[2], origin=one, urls=urls)
+                if may_ask and await approver.approve(approval):
+                    approved |= {one}
+                    continue
+                self.refused[one] = number
+                refusals = (make_failure(url, explain_refusal(url, one)) for url in urls)
+                documents |= zip(ids, refusals, strict=True)
+                pending = tuple(node_id for node_id in pending if node_id not in ids)
+            if not pending:
+                break
+            wanted = {}
+            async for item in _load(self.loader, library, pending, approved):
                 if isinstance(item, LoadingProgressed):
                     yield item
                     continue
                 documents |= item.documents
                 for node_id, one in item.refused.items():
-                    refused[one] = (*refused.get(one, ()), node_id)
-            pending, denied = await consent.ask_for(refused)
-            documents |= denied
-            if not pending:
-                break
-        yield Fetched(documents={node_id: documents[node_id] for node_id in node_ids}, approved=consent.approved)
-
-
-class _Consent:
-    """Asks the person for the origins that one command needs."""
-
-    def __init__(self, fetching: Fetching, state: ConversationState, origin: Origin, approver: Approver) -> None:
-        self.approved = state.approved_origins
-        self._fetching = fetching
-        self._state = state
-        self._is_agents = origin is Origin.AGENT
-        self._approver = approver
-
-    async def ask_for(self, wanted: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], dict[str, Document]]:
-        """Ask for each origin; return the nodes that may be loaded now, and why the others may not."""
-        allowed: tuple[str, ...] = ()
-        denied: dict[str, Document] = {}
-        for one, node_ids in wanted.items():
-            urls = tuple(find_address(self._state.library, node_id) for node_id in node_ids)
-            if await self._is_allowed(one, urls):
-                self.approved |= {one}
-                allowed = (*allowed, *node_ids)
-            else:
-                for node_id, url in zip(node_ids, urls, strict=True):
-                    denied[node_id] = make_failure(url, explain_refusal(url, one))
-        return allowed, denied
-
-    async def _is_allowed(self, one: str, urls: tuple[str, ...]) -> bool:
-        number = self._state.question_number
-        if self._is_agents and self._fetching.refused.get(one) == number:
-            return False
-        host = one.partition("://")[2]
-        is_allowed = await self._approver.approve(OriginApproval(host=host, origin=one, urls=urls))
-        if not is_allowed:
-            self._fetching.refused[one] = number
-        return is_allowed
+                    wanted[one] = (*wanted.get(one, ()), node_id)
+            pending = tuple(node_id for ids in wanted.values() for node_id in ids)
+        yield Fetched(documents={node_id: documents[node_id] for node_id in node_ids}, approved=approved)
 
 
 async def _load(
     loader: Loader, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
 ) -> AsyncIterator[LoadingProgressed | LoadedBatch]:
-    """Load nodes in a thread, and yield how far that is; the batch comes last, if there is anything to load."""
-    if not node_ids:
-        return
+    """Load nodes in a thread, and yield how far that is; the batch comes last."""
     are_pages = any(find_address(library, node_id) for node_id in node_ids)
     progress: asyncio.Queue[tuple[int, int] | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
@@ -341,23 +295,6 @@ def hash_sections(library: Library) -> dict[str, str]:
     return {hash_own_text(library, section_id): section_id for section_id in reversed([*library.walk()])}
 
 
-def fork_events(
-    events: Sequence[ConversationEvent], conversation_id: str, before: int
-) -> tuple[ConversationEvent, ...]:
-    """Return what happened before a question as another conversation, which goes its own way from there.
-
-    Its texts are marked with a nonce of its own, so that its transcript is built anew.
-    """
-    starts: list[int] = []
-    for index, event in enumerate(events):
-        if isinstance(event, QuestionAsked):
-            starts.append(index)
-        elif isinstance(event, QuestionsTakenBack):
-            del starts[event.first - 1 :]
-    kept = events[: starts[before - 1]]
-    return (*kept, ConversationForked(conversation_id=conversation_id))
-
-
 def note_document(state: ConversationState, events: Iterable[ConversationEvent]) -> tuple[DocumentRead, ...]:
     """Return what must be known to go on with a conversation later, where the state does not know it yet.
 
@@ -366,12 +303,24 @@ def note_document(state: ConversationState, events: Iterable[ConversationEvent])
         events: What happened: text that they deliver, and sections that they name, are to be found again.
     """
     library = state.library
-    delivering = (event for event in events if isinstance(event, SectionsExpanded | SectionsDelivered))
-    deliveries = [delivery for event in delivering for delivery in event.deliveries]
+    deliveries: list[Delivery] = []
+    named: list[str] = []
+    for event in events:
+        match event:
+            case SectionsExpanded(deliveries=new) | SectionsDelivered(deliveries=new):
+                deliveries += new
+            case ReadingChanged(section_id=str(section_id)):
+                named.append(section_id)
+            case QuestionAnswered(citations=citations):
+                named += [citation.section_id for citation in citations]
+            case SectionsFoundAgain(sections=sections):
+                named += [section.section_id for section in sections]
+            case _:
+                pass
     keys = dict.fromkeys(span.doc for delivery in deliveries for span in delivery.spans)
     hashes = {key: library.document(key).content_hash for key in keys}
-    named = dict.fromkeys((*(one.section_id for one in deliveries), *_list_mentioned(events)))
-    links = {one: tuple(list_links_to(library, one)) for one in named if one in library and one not in state.links}
+    new_ids = [i for i in (*(one.section_id for one in deliveries), *named) if i in library and i not in state.links]
+    links = {section_id: tuple(list_links_to(library, section_id)) for section_id in new_ids}
     read = DocumentRead(
         source=identify_source(library),
         content_hash=library.content_hash,
@@ -380,19 +329,6 @@ def note_document(state: ConversationState, events: Iterable[ConversationEvent])
     )
     is_known = read.source == state.source and read.content_hash == state.content_hash
     return () if is_known and not read.documents and not read.links else (read,)
-
-
-def _list_mentioned(events: Iterable[ConversationEvent]) -> Iterator[str]:
-    for event in events:
-        match event:
-            case ReadingChanged(section_id=str(section_id)):
-                yield section_id
-            case QuestionAnswered(citations=citations):
-                yield from (citation.section_id for citation in citations)
-            case SectionsFoundAgain(sections=sections):
-                yield from (section.section_id for section in sections)
-            case _:
-                pass
 
 
 def list_links_to(library: Library, node_id: str) -> Iterator[str]:

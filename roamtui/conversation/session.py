@@ -10,6 +10,7 @@ from threading import Lock, Thread
 
 from roamtui.conversation.commands import Approver, Command, Denier, FoldNodes, ReadSection, UnfoldNodes
 from roamtui.conversation.events import (
+    ConversationBegun,
     ConversationChanged,
     ConversationEvent,
     ConversationForked,
@@ -20,6 +21,8 @@ from roamtui.conversation.events import (
     NodesLoaded,
     OriginsApproved,
     QuestionAnswered,
+    QuestionAsked,
+    QuestionsTakenBack,
     SaveFailed,
     SavingReported,
     StepRecorded,
@@ -28,14 +31,11 @@ from roamtui.conversation.events import (
     strip,
 )
 from roamtui.conversation.loading import (
-    Fetched,
     Fetching,
     carry_pages,
     find_needed,
-    fork_events,
     grow,
     list_needed_links,
-    needs_page,
     note_document,
     open_links,
     reload_state,
@@ -50,14 +50,13 @@ from roamtui.conversation.state import (
     begin_conversation,
     fold,
     make_conversation_id,
-    tell_beginning,
 )
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Step
 from roamtui.conversation.update import Update, note_deed, update
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader
+from roamtui.document.loader import Loader, find_address
 from roamtui.document.plain import plain_line
 from roamtui.errors import ContinuedElsewhereError, StoreError
 
@@ -80,21 +79,13 @@ class Saving:
         self.trace: Trace | None = None
         """Where a person wants it written too."""
         self._lock = Lock()
-        self._left: dict[str, tuple[Log, ConversationState]] = {}
+        self.left: dict[str, tuple[Log, ConversationState]] = {}
         """Conversations that were left before they could be written."""
-        self._reports: list[SavingReported] = []
+        self.reports: list[SavingReported] = []
+        """To be told along with the next save."""
         self.failure = store.problem if store is not None else ""
         """Why the last try failed, empty where it did not."""
         self._told = (self.failure, "")
-
-    @property
-    def is_wanted(self) -> bool:
-        """Whether logs are written anywhere."""
-        return self.store is not None or self.trace is not None
-
-    def has_all(self, log: Log) -> bool:
-        """Return whether everything is on disk that shall be."""
-        return log.is_saved and not self._left
 
     def write(self, log: Log) -> str | None:
         """Write what is new in a log; one at a time.
@@ -110,13 +101,19 @@ class Saving:
             try:
                 self.store.write(log)
                 self.failure = ""
-                self._write_left(self.store)
+                for left_id, (left, state) in list(self.left.items()):
+                    try:
+                        self.store.write(left)
+                    except ContinuedElsewhereError:
+                        _part(left, state)
+                        self.store.write(left)
+                    del self.left[left_id]
             except ContinuedElsewhereError as error:
                 return error.conversation_id
             except StoreError as error:
                 self.failure = str(error)
-            for report in self.store.take_reports():
-                self.report(report, log.conversation_id)
+            reports = self.store.take_reports()
+            self.reports += [SavingReported(message=one, conversation_id=log.conversation_id) for one in reports]
         return None
 
     def write_briefly(self, log: Log) -> str | None:
@@ -130,31 +127,9 @@ class Saving:
         writing.join(_SAVING_SECONDS)
         return taken[0] if taken else None
 
-    def _write_left(self, store: Store) -> None:
-        for conversation_id, (log, state) in list(self._left.items()):
-            try:
-                store.write(log)
-            except ContinuedElsewhereError:
-                _part(log, state)
-                store.write(log)
-            del self._left[conversation_id]
-
-    def leave(self, log: Log, state: ConversationState) -> None:
-        """Keep a conversation that is left, where it is not written."""
-        if self.store is not None and not log.is_saved and state.transcript.exchanges:
-            self._left[state.id] = (log, state)
-
-    def recall(self, conversation_id: str) -> tuple[Log, ConversationState] | None:
-        """Return a conversation as it was left, where that is newer than what lies on the disk."""
-        return self._left.pop(conversation_id, None)
-
-    def report(self, message: str, conversation_id: str) -> None:
-        """Tell something along with the next save."""
-        self._reports.append(SavingReported(message=message, conversation_id=conversation_id))
-
     def take_events(self) -> tuple[SaveFailed | SavingReported, ...]:
         """Return what a person should know and was not told yet: a failure once, and again when it changes."""
-        reports, self._reports = tuple(self._reports), []
+        reports, self.reports = tuple(self.reports), []
         before, self._told = self._told, (self.failure, self.trace.failure if self.trace is not None else "")
         failures = [now for now, told in zip(self._told, before, strict=True) if now and now != told]
         return (*reports, *(SaveFailed(message=failure) for failure in failures))
@@ -193,7 +168,8 @@ class Session:
             loader: Reads what of the library is not loaded yet, where it is needed.
         """
         self._state = state
-        self._log = log or Log(conversation_id=state.id, events=[tell_beginning(state)])
+        begun = ConversationBegun(conversation_id=state.id, unfolded=tuple(sorted(state.unfolded)))
+        self._log = log or Log(conversation_id=state.id, events=[begun])
         self._saving = Saving(store)
         self._fetching = Fetching(loader)
         self._draft_length = 0
@@ -293,7 +269,12 @@ class Session:
                 yield event
         if needed:
             async for item in self._fetching.run(self._state, needed, command.origin, self.approver):
-                yield item if isinstance(item, LoadingProgressed) else self._graft(item)
+                if isinstance(item, LoadingProgressed):
+                    yield item
+                    continue
+                if new := item.approved - self._state.approved_origins:
+                    self.record((OriginsApproved(origins=tuple(sorted(new))),))
+                yield self._grow(item.documents)
         if isinstance(command, ReadSection):
             return
         events = self._update(command)
@@ -320,7 +301,9 @@ class Session:
 
     def must_fetch(self, command: Command) -> bool:
         """Return whether a command needs a page of the web, which may take its time."""
-        return self.loader is not None and needs_page(self._state.library, command)
+        library = self._state.library
+        needed = find_needed(library, command) if self.loader is not None else ()
+        return any(find_address(library, node_id) for node_id in needed)
 
     async def load_all(self) -> AsyncIterator[ConversationEvent]:
         """Load all files that are not, and yield how far that is; what was read is kept where this is left early."""
@@ -335,12 +318,6 @@ class Session:
             pending = self._state.library.list_unloaded()
         if node_ids:
             yield NodesLoaded(section_ids=node_ids, problems=problems)
-
-    def _graft(self, fetched: Fetched) -> NodesLoaded:
-        """Graft what was loaded onto the newest library."""
-        if new := fetched.approved - self._state.approved_origins:
-            self.record((OriginsApproved(origins=tuple(sorted(new))),))
-        return self._grow(fetched.documents)
 
     def _grow(self, documents: Mapping[str, Document]) -> NodesLoaded:
         state, event = grow(self._state, documents)
@@ -396,9 +373,19 @@ class Session:
         return (*events, *await self._save())
 
     def fork(self, number: int) -> Session:
-        """Return a new conversation that goes its own way from before question `number`; this one stays as it is."""
-        conversation_id = make_conversation_id()
-        log = Log(conversation_id=conversation_id, events=[*fork_events(self._log.events, conversation_id, number)])
+        """Return a new conversation that goes its own way from before question `number`; this one stays as it is.
+
+        Its texts are marked with a nonce of its own, so that its transcript is built anew.
+        """
+        starts: list[int] = []
+        for index, event in enumerate(self._log.events):
+            if isinstance(event, QuestionAsked):
+                starts.append(index)
+            elif isinstance(event, QuestionsTakenBack):
+                del starts[event.first - 1 :]
+        forked = ConversationForked(conversation_id=make_conversation_id())
+        events = [*self._log.events[: starts[number - 1]], forked]
+        log = Log(conversation_id=forked.conversation_id, events=events)
         return self._take_up(log, self._state.library, self.store, self._state.options, self.loader)
 
     async def rename(self, title: str) -> tuple[ConversationEvent, ...]:
@@ -416,9 +403,10 @@ class Session:
         """
         assert not self._state.is_asking
         self.save_now()
-        self._saving.leave(self._log, self._state)
+        if self.store is not None and not self._log.is_saved and self._state.transcript.exchanges:
+            self._saving.left[self._state.id] = (self._log, self._state)
         self._saving.store = other.store
-        self._log, self._state = self._saving.recall(other.state.id) or (other._log, other._state)
+        self._log, self._state = self._saving.left.pop(other.state.id, (other._log, other._state))
         return (ConversationChanged(conversation_id=self._state.id), *other.list_undrawn())
 
     async def reload(self, library: Library) -> tuple[ConversationEvent, ...]:
@@ -445,13 +433,14 @@ class Session:
 
     def save_now(self) -> None:
         """Write what was not yet, before the program ends."""
-        is_wanted = self._state.transcript.exchanges and not self._saving.has_all(self._log)
+        is_wanted = self._state.transcript.exchanges and (self._saving.left or not self._log.is_saved)
         if is_wanted and self._fork_if_taken(self._saving.write(self._log)):
             self._saving.write(self._log)
 
     async def _save(self) -> tuple[ConversationEvent, ...]:
         """Write what is new in a thread, and return what a person should know of it."""
-        if not (self._saving.is_wanted and (self._state.transcript.exchanges or self._state.open)):
+        is_anywhere = self._saving.store is not None or self._saving.trace is not None
+        if not is_anywhere or not (self._state.transcript.exchanges or self._state.open):
             return ()
         taken_id = await asyncio.to_thread(self._saving.write, self._log)
         if self._fork_if_taken(taken_id):
@@ -465,7 +454,7 @@ class Session:
         self._state = apply_all(self._state, (_part(self._log, self._state),))
         title = plain_line(self._state.title)
         message = f"Another program went on with this conversation too, so that it is a new one here: “{title}”."
-        self._saving.report(message, self._state.id)
+        self._saving.reports.append(SavingReported(message=message, conversation_id=self._state.id))
         return True
 
 

@@ -164,25 +164,16 @@ class Transcript:
             question = f"{QUESTION_START}{exchange.question}" if parts else exchange.question
             yield Message(role=Role.USER, text="\n\n".join([*parts, question]))
             lead = ""
-            if with_steps:
-                for step in exchange.steps:
-                    yield from _step_messages(step)
+            for step in exchange.steps if with_steps else ():
+                calls = tuple(use.call for use in step.uses)
+                said = step.text or ("" if calls else _NO_ANSWER)
+                yield Message(role=Role.ASSISTANT, text=said, tool_calls=calls, thinking=step.thinking)
+                for use in step.uses:
+                    yield Message(role=Role.TOOL, text=use.result, tool_call_id=use.call.id)
+                if step.reminder:
+                    yield Message(role=Role.USER, text=step.reminder)
             if exchange.stopped is not None:
                 yield Message(role=Role.ASSISTANT, text=exchange.reply)
-
-
-def _step_messages(step: Step) -> Iterator[Message]:
-    calls = tuple(use.call for use in step.uses)
-    yield Message(
-        role=Role.ASSISTANT,
-        text=step.text or ("" if calls else _NO_ANSWER),
-        tool_calls=calls,
-        thinking=step.thinking,
-    )
-    for use in step.uses:
-        yield Message(role=Role.TOOL, text=use.result, tool_call_id=use.call.id)
-    if step.reminder:
-        yield Message(role=Role.USER, text=step.reminder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,11 +256,6 @@ class ConversationState:
         return bounds
 
 
-def make_title(question: str) -> str:
-    """Return the title of a conversation that begins with a question."""
-    return shorten(plain_line(question), _TITLE_LENGTH)
-
-
 def make_conversation_id() -> str:
     """Return a new id: 12 hex digits."""
     return os.urandom(6).hex()
@@ -279,11 +265,6 @@ def begin_conversation(library: Library, options: KeepOptions) -> ConversationSt
     """Return the state of a new conversation over `library`."""
     unfolded = frozenset(find_first_unfolded(library))
     return ConversationState(id=make_conversation_id(), library=library, options=options, unfolded=unfolded)
-
-
-def tell_beginning(state: ConversationState) -> ConversationBegun:
-    """Return the first event of a new conversation."""
-    return ConversationBegun(conversation_id=state.id, unfolded=tuple(sorted(state.unfolded)))
 
 
 def find_first_unfolded(library: Library) -> tuple[str, ...]:
@@ -408,7 +389,7 @@ def _ask(state: ConversationState, event: QuestionAsked) -> ConversationState:
     if state.is_asking:  # the end of the one before could not be read
         state = _change_last(state, stopped=Stopped.CANCELLED)
     transcript = replace(state.transcript, exchanges=(*state.transcript.exchanges, exchange))
-    title = state.title or make_title(event.question)
+    title = state.title or shorten(plain_line(event.question), _TITLE_LENGTH)
     return replace(state, transcript=transcript, is_asking=True, model=event.model, title=title)
 
 
