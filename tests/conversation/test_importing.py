@@ -21,7 +21,7 @@ from roamtui.conversation.events import (
     SectionsKept,
     SectionsSearched,
 )
-from roamtui.conversation.importing import _decode_exchange
+from roamtui.conversation.importing import read_exchange
 from roamtui.conversation.loading import resume_state
 from roamtui.conversation.log import LOST_QUESTION
 from roamtui.conversation.state import KeepOptions
@@ -149,5 +149,5 @@ _NOTES = (
 
 @pytest.mark.parametrize(("note", "kind"), _NOTES, ids=[str(note["kind"]) for note, _ in _NOTES])
 def test_a_note_of_version_0_1_is_read_as_an_event(note: dict[str, object], kind: type[ConversationEvent]) -> None:
-    exchange = _decode_exchange({"number": 1, "question": "Why?", "notes": [note, {"kind": "newer"}]})
+    exchange = read_exchange({"number": 1, "question": "Why?", "notes": [note, {"kind": "newer"}]})
     assert [type(event) for event in exchange.events] == [kind]
