@@ -71,28 +71,6 @@ class Place(StrEnum):
     """Wherever it is seen now; nobody needs it later."""
 
 
-class Verb(StrEnum):
-    """What was done."""
-
-    SAID = auto()
-    SEARCHED = auto()
-    OPENED = auto()
-    MISSED = auto()
-    """Asked for what is not there."""
-    LACKED_ROOM = auto()
-    FAILED = auto()
-    KEPT = auto()
-    CLOSED = auto()
-    PINNED = auto()
-    REMINDED = auto()
-    RETRIED = auto()
-    LOADED = auto()
-    GOT_ON = auto()
-    """Came further with what takes its time."""
-    SAVED = auto()
-    ENDED = auto()
-
-
 class Weight(StrEnum):
     """How much something matters."""
 
@@ -111,16 +89,17 @@ class NamedSection:
     """Said after the title; may hold words of others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Piece:
     """One thing to tell."""
 
     place: Place
-    verb: Verb
     words: str
     """May hold words of the model, of a document or of a person."""
     sections: tuple[NamedSection, ...] = ()
     """What it was done to."""
+    sign: str = ""
+    """Stands before it in a list of what the model did."""
     is_counted: bool = False
     """Whether the words lead to how many sections these are."""
     weight: Weight = Weight.INFO
@@ -128,7 +107,7 @@ class Piece:
     @property
     def head(self) -> str:
         """What stands before the sections."""
-        return f"{self.words} {count_sections(self.sections)}" if self.is_counted else self.words
+        return f"{self.words} {_count(self.sections)}" if self.is_counted else self.words
 
     @property
     def brief(self) -> str:
@@ -151,8 +130,7 @@ def name_section(section_id: str, library: Library) -> str:
     return name_node(library.node(section_id)) if section_id in library else f"unknown section {section_id}"
 
 
-def count_sections(sections: Sequence[object]) -> str:
-    """Return ``1 section`` or ``3 sections``."""
+def _count(sections: Sequence[object]) -> str:
     return "1 section" if len(sections) == 1 else f"{len(sections)} sections"
 
 
@@ -175,40 +153,43 @@ def narrate(event: ConversationEvent, library: Library) -> Iterator[Piece]:  # n
         return
     match event:
         case AnswerStreamed(text=text):
-            yield Piece(place=Place.ANSWER, verb=Verb.SAID, words=text)
+            yield Piece(Place.ANSWER, text, sign="“")
         case SectionsSearched():
             yield _narrate_search(event, library)
         case SectionsExpanded():
             yield from _narrate_expansion(event, library)
-        case SectionsKept():
-            yield _narrate_kept(event, library)
+        case SectionsKept(reasons=reasons, origin=origin):
+            kept = tuple(NamedSection(i, name_section(i, library), why) for i, why in reasons)
+            is_agents = origin is Origin.AGENT
+            place, words = (Place.ANSWER, "kept open") if is_agents else (Place.CHAT, "nothing to close")
+            yield Piece(place, words, kept, sign="◆")
         case ReminderSent():
-            yield Piece(place=Place.ANSWER, verb=Verb.REMINDED, words="asked the model to quote what it says")
+            yield Piece(Place.ANSWER, "asked the model to quote what it says", sign="❝")
         case RetryScheduled(reason=reason, wait_seconds=wait):
-            words = f"{reason}; trying again in {wait:.0f} s"
-            yield Piece(place=Place.ANSWER, verb=Verb.RETRIED, words=words, weight=Weight.WARNING)
+            yield Piece(Place.ANSWER, f"{reason}; trying again in {wait:.0f} s", sign="↻", weight=Weight.WARNING)
         case QuestionAnswered():
             yield from narrate_ending(event)
-        case SectionsClosed():
-            yield _narrate_closing(event, library)
+        case SectionsClosed(section_ids=ids, reason=CloseReason.GONE):
+            yield Piece(Place.CHAT, f"Closed {_count(ids)} that the document of today no longer has.")
+        case SectionsClosed(section_ids=ids, reason=reason) if reason in _CLOSINGS:
+            yield Piece(Place.CHAT, _CLOSINGS[reason], _name_all(ids, library))
+        case SectionsClosed(section_ids=ids):
+            yield Piece(Place.MOMENT, "closed", _name_all(ids, library), is_counted=True)
         case NodesLoaded():
             yield from _narrate_loaded(event)
         case SectionsMarked(section_ids=ids):
-            words = f"{count_sections(ids)} will close after this answer"
-            yield Piece(place=Place.MOMENT, verb=Verb.CLOSED, words=words, sections=_name_all(ids, library))
+            yield Piece(Place.MOMENT, f"{_count(ids)} will close after this answer", _name_all(ids, library))
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
-            words, named = "pinned" if is_pinned else "unpinned", _name_all(ids, library)
-            yield Piece(place=Place.MOMENT, verb=Verb.PINNED, words=words, sections=named, is_counted=True)
+            words = "pinned" if is_pinned else "unpinned"
+            yield Piece(Place.MOMENT, words, _name_all(ids, library), is_counted=True)
         case DeedUndone(deed=deed, is_redo=is_redo):
-            of_what = count_sections(deed.section_ids) if deed.section_ids else "what was folded"
+            of_what = _count(deed.section_ids) if deed.section_ids else "what was folded"
             words = f"{'did again' if is_redo else 'took back'} {of_what}"
-            if deed.is_empty:
-                words = "nothing was left of it to take back"
-            yield Piece(place=Place.MOMENT, verb=Verb.CLOSED, words=words)
+            yield Piece(Place.MOMENT, "nothing was left of it to take back" if deed.is_empty else words)
         case LoadingProgressed():
-            yield Piece(place=Place.MOMENT, verb=Verb.GOT_ON, words=_describe_loading(event))
+            yield Piece(Place.MOMENT, _describe_loading(event))
         case SaveFailed(message=message) | SavingReported(message=message):
-            yield Piece(place=Place.CHAT, verb=Verb.SAVED, words=message, weight=Weight.WARNING)
+            yield Piece(Place.CHAT, message, weight=Weight.WARNING)
         case (
             QuestionAsked()
             | StepStarted()
@@ -242,7 +223,7 @@ def _narrate_search(event: SectionsSearched, library: Library) -> Piece:
     )
     told = f"{count} found{f', first {_HITS_TOLD}' if count > _HITS_TOLD else ''}" if count else "found nothing"
     words = f"searched “{event.query}” · {told}"
-    return Piece(place=Place.ANSWER, verb=Verb.SEARCHED, words=words, sections=found)
+    return Piece(Place.ANSWER, words, found, sign="⌕")
 
 
 def _narrate_expansion(event: SectionsExpanded, library: Library) -> Iterator[Piece]:
@@ -255,54 +236,24 @@ def _narrate_expansion(event: SectionsExpanded, library: Library) -> Iterator[Pi
         sections = _name_all(texts, library)
         match status:
             case ExpandStatus.OPENED:
-                yield Piece(place=place, verb=Verb.OPENED, words="opened", sections=sections, is_counted=True)
+                yield Piece(place, "opened", sections, sign="◆", is_counted=True)
             case ExpandStatus.ALREADY_OPEN:
-                yield from _narrate_open(sections, by_status.get(ExpandStatus.OPENED, {}), library, place)
+                opened = by_status.get(ExpandStatus.OPENED, {}).keys()
+                known = [one for one in sections if one.section_id in library]  # the document of today may have lost it
+                part = tuple(one for one in known if not opened.isdisjoint(library.ancestors(one.section_id)))
+                before = tuple(section for section in sections if section not in part)
+                for words, named in (("part of these", part), ("already open", before)):
+                    if named:
+                        yield Piece(place, words, named, sign="◆")
             case ExpandStatus.UNKNOWN:
                 words = f"asked for ids that do not exist: {', '.join(texts)}"
-                yield Piece(place=place, verb=Verb.MISSED, words=words, weight=Weight.WARNING)
+                yield Piece(place, words, sign="?", weight=Weight.WARNING)
             case ExpandStatus.NO_ROOM:
-                words, weight = "no room left for", Weight.WARNING
-                yield Piece(place=place, verb=Verb.LACKED_ROOM, words=words, sections=sections, weight=weight)
-            case ExpandStatus.FAILED if event.origin is Origin.PERSON:
-                words = " ".join(texts.values())
-                yield Piece(place=place, verb=Verb.FAILED, words=words, weight=Weight.ERROR)
+                yield Piece(place, "no room left for", sections, sign="!", weight=Weight.WARNING)
             case ExpandStatus.FAILED:
-                words, weight = "could not be opened", Weight.ERROR
-                yield Piece(place=place, verb=Verb.FAILED, words=words, sections=sections, weight=weight)
-
-
-def _narrate_open(
-    sections: Iterable[NamedSection], opened: Iterable[str], library: Library, place: Place
-) -> Iterator[Piece]:
-    """Yield which sections came with those just opened, since they are part of them, and which were open before."""
-    new = frozenset(opened)
-    part: list[NamedSection] = []
-    before: list[NamedSection] = []
-    for section in sections:
-        is_known = section.section_id in library  # the document of today may have lost it
-        is_part = is_known and not new.isdisjoint(library.ancestors(section.section_id))
-        (part if is_part else before).append(section)
-    for words, named in (("part of these", part), ("already open", before)):
-        if named:
-            yield Piece(place=place, verb=Verb.OPENED, words=words, sections=tuple(named))
-
-
-def _narrate_kept(event: SectionsKept, library: Library) -> Piece:
-    is_agents = event.origin is Origin.AGENT
-    place, words = (Place.ANSWER, "kept open") if is_agents else (Place.CHAT, "nothing to close")
-    kept = tuple(NamedSection(section_id, name_section(section_id, library), why) for section_id, why in event.reasons)
-    return Piece(place=place, verb=Verb.KEPT, words=words, sections=kept)
-
-
-def _narrate_closing(event: SectionsClosed, library: Library) -> Piece:
-    if event.reason is CloseReason.GONE:
-        words = f"Closed {count_sections(event.section_ids)} that the document of today no longer has."
-        return Piece(place=Place.CHAT, verb=Verb.CLOSED, words=words)
-    sections = _name_all(event.section_ids, library)
-    if event.reason in _CLOSINGS:
-        return Piece(place=Place.CHAT, verb=Verb.CLOSED, words=_CLOSINGS[event.reason], sections=sections)
-    return Piece(place=Place.MOMENT, verb=Verb.CLOSED, words="closed", sections=sections, is_counted=True)
+                is_persons = event.origin is Origin.PERSON  # they are told why
+                words = " ".join(texts.values()) if is_persons else "could not be opened"
+                yield Piece(place, words, () if is_persons else sections, sign="✗", weight=Weight.ERROR)
 
 
 def _narrate_loaded(event: NodesLoaded) -> Iterator[Piece]:
@@ -311,7 +262,7 @@ def _narrate_loaded(event: NodesLoaded) -> Iterator[Piece]:
         problems[_PROBLEMS_TOLD:] = [f"{len(problems) - _PROBLEMS_TOLD} more files could not be read."]
     for weight, texts in ((Weight.INFO, event.notes[:_PROBLEMS_TOLD]), (Weight.WARNING, problems)):
         for text in texts:
-            yield Piece(place=Place.CHAT, verb=Verb.LOADED, words=text, weight=weight)
+            yield Piece(Place.CHAT, text, weight=weight)
 
 
 def _describe_loading(event: LoadingProgressed) -> str:
@@ -331,4 +282,4 @@ def narrate_ending(event: QuestionAnswered) -> Iterator[Piece]:
     )
     for words, weight in told:
         if words:
-            yield Piece(place=Place.ENDING, verb=Verb.ENDED, words=words, weight=weight)
+            yield Piece(Place.ENDING, words, weight=weight)

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from roamtui.agent.answer import Unread, find_unread
 from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, make_draft
-from roamtui.conversation.narration import Piece, Verb, Weight, narrate_ending
+from roamtui.conversation.narration import Piece, Weight, narrate_ending
 from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Citation
 from roamtui.document.library import Library
@@ -21,17 +21,6 @@ from roamtui.tui.chat.sources_view import NameSource, SourcesView
 from roamtui.tui.status_line import OFFLINE, describe_usage
 
 _STYLES = {Weight.INFO: "$muted", Weight.WARNING: "$warning", Weight.ERROR: "$error"}
-_SIGNS = {
-    Verb.SAID: "“",
-    Verb.SEARCHED: "⌕",
-    Verb.OPENED: "◆",
-    Verb.MISSED: "?",
-    Verb.LACKED_ROOM: "!",
-    Verb.FAILED: "✗",
-    Verb.KEPT: "◆",
-    Verb.REMINDED: "❝",
-    Verb.RETRIED: "↻",
-}
 
 
 class EndingView(ContentView):
@@ -276,7 +265,7 @@ class ActivityView(ContentView):
                 index += 1
             if len(piece.sections) > len(shown):
                 content += f" and {len(piece.sections) - len(shown)} more"
-            sign = Content.styled(f"{_SIGNS[piece.verb]} ", "$accent")
+            sign = Content.styled(f"{piece.sign} ", "$accent")
             lines += wrap(content, width, lead=sign, follow="  ")
         if self._thought:
             thought = Content.styled(self._thought[-_THOUGHT_LENGTH:], "italic $muted")
