@@ -143,12 +143,7 @@ def write_lines(event: ConversationEvent, library: Library) -> Iterator[str]:
 
 
 def narrate(event: ConversationEvent, library: Library) -> Iterator[Piece]:  # noqa: C901, PLR0912 - one case an event
-    """Yield what tells a person of an event, nothing where it is not worth it.
-
-    Args:
-        event: Something that happened.
-        library: Knows the titles of sections.
-    """
+    """Yield what tells a person of an event, nothing where it is not worth it; the library knows titles of sections."""
     if isinstance(event, Record):
         return
     match event:
