@@ -27,31 +27,24 @@ class Hit:
     section_id: str
     score: float
     """Above 0, higher is better; comparable within one search only. By words alone a share of the best one's."""
-    snippet: str
+    why: str
+    """How it was found, such as ``text rank 1 · vector rank 3``."""
+    snippet: str = ""
     """The sentence of the section's own text that answers best, on one line and safe to display; empty for a bare
     heading."""
-    why: str
-    """How it was found, such as ``text rank 1 · title rank 3``."""
     rival: float | None = None
     """Best score by words of another section as a share of its own, above 1 where that one is better; None where
     `score` says so itself. Fused ranks are too flat to tell how clear a hit is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankedSection:
-    """A section that was found, before a sentence of it is chosen; the fields are those of `Hit`."""
-
-    section_id: str
-    score: float
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """What keyword search finds."""
+    """What keyword search finds, before sentences are chosen."""
 
-    sections: tuple[RankedSection, ...]
-    """The best first."""
+    library: Library
+    """In which it was found."""
+    hits: tuple[Hit, ...]
+    """The best first, without snippets."""
     terms: tuple[str, ...]
     """What was looked for, with what mistyped words may have meant; by these a sentence is chosen."""
     topics: tuple[str, ...] = ()

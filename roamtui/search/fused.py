@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.errors import RoamtuiError
-from roamtui.search.base import Hit, RankedSection, SearchParts
+from roamtui.search.base import Hit, SearchParts
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.search.options import RetrievalOptions, SearchMode
@@ -78,12 +78,12 @@ class FusedSearcher:
             RankedList(
                 name="text",
                 weight=0.0 if options.mode is SearchMode.VECTOR else options.keyword_weight,
-                section_ids=tuple(section.section_id for section in ranking.sections),
+                section_ids=tuple(hit.section_id for hit in ranking.hits),
             )
         ]
         if vectors is not None:
             asked = f"{topic}: {query}" if topic else query
-            weight = self._weigh_vectors(measure_doubt(ranking.sections), is_follow_up=bool(topic))
+            weight = self._weigh_vectors(measure_doubt(ranking.hits), is_follow_up=bool(topic))
             lists.append(
                 RankedList(name="vector", weight=weight, section_ids=self._rank_by_vectors(vectors, asked, inside))
             )
@@ -93,7 +93,7 @@ class FusedSearcher:
         order = sorted(whole, key=lambda section_id: -whole[section_id])
         descending = [whole[section_id] for section_id in order]
         if options.mode is SearchMode.HYBRID and options.trust_words and not topic:
-            order = put_clear_first(order, ranking.sections)
+            order = put_clear_first(order, ranking.hits)
         terms = ranking.terms or query_terms(query)
         return tuple(
             Hit(
@@ -101,7 +101,7 @@ class FusedSearcher:
                 score=score,
                 snippet=make_snippet(library.own_text(section_id), terms),
                 why=_describe(lists, section_id, joined.get(section_id)),
-                rival=find_rival(ranking.sections, section_id),
+                rival=find_rival(ranking.hits, section_id),
             )
             for section_id, score in zip(order[:limit], descending, strict=False)
         )
@@ -157,29 +157,29 @@ def fuse_lists(lists: Iterable[RankedList], k: int) -> dict[str, float]:
     return dict(sorted(scores.items(), key=lambda item: -item[1]))
 
 
-def measure_doubt(sections: Sequence[RankedSection]) -> float:
+def measure_doubt(hits: Sequence[Hit]) -> float:
     """Return how little the words of a query tell sections apart, from near 0 to 1, where they find none.
 
     It is the squared score of the tenth section, or of the last of fewer, as a share of the best one's.
     """
-    if not sections:
+    if not hits:
         return 1.0
-    share = sections[:_DOUBT_RANK][-1].score / sections[0].score
+    share = hits[:_DOUBT_RANK][-1].score / hits[0].score
     return max(_DOUBT_MIN, share**2)
 
 
-def put_clear_first(order: Sequence[str], sections: Sequence[RankedSection]) -> list[str]:
+def put_clear_first(order: Sequence[str], hits: Sequence[Hit]) -> list[str]:
     """Return ids with the best one by words before all others, where no other comes near it by words."""
-    first = sections[0].section_id if sections else ""
-    if first not in order or find_rival(sections, first) > _CLEAR_SHARE:
+    first = hits[0].section_id if hits else ""
+    if first not in order or find_rival(hits, first) > _CLEAR_SHARE:
         return list(order)
     return [first, *(section_id for section_id in order if section_id != first)]
 
 
-def find_rival(sections: Sequence[RankedSection] | Sequence[Hit], section_id: str) -> float:
+def find_rival(hits: Sequence[Hit], section_id: str) -> float:
     """Return the best score of another section as a share of that of one; infinite where it has none."""
-    own = next((section.score for section in sections if section.section_id == section_id), 0.0)
-    other = next((section.score for section in sections if section.section_id != section_id), 0.0)
+    own = next((hit.score for hit in hits if hit.section_id == section_id), 0.0)
+    other = next((hit.score for hit in hits if hit.section_id != section_id), 0.0)
     return other / own if own else math.inf
 
 

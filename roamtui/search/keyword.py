@@ -1,29 +1,88 @@
-"""`KeywordSearcher`: search by words, BM25 over titles, paths, texts, with titles for mistyped words."""
+"""`KeywordSearcher`: search by words, BM25 over titles, paths and texts, and by what plain BM25 does not see.
+
+That is whole titles, words side by side, the sentence that answers, the company of a hit. A query is kept quick in a
+large library: BM25 is computed for sections that hold what is rare in it. Finding the sections that hold a word is
+cheap, at about 0.03 µs each; weighing one costs 0.75 µs. So where words stand in very many sections, those with a rarer
+word, or with several of the common ones, are weighed, by all words.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
-from roamtui.search.base import Hit, IndexLostError, RankedSection, Ranking
+from roamtui.search.base import Hit, IndexLostError, Ranking
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.index import IndexPlace, SectionIndex, StoreChooser
 from roamtui.search.options import RetrievalOptions
 from roamtui.search.query import Query, complete_query, correct_query, make_piece, make_start, parse_query
-from roamtui.search.ranking import rank_by_text
-from roamtui.search.sentences import find_opening
-from roamtui.search.terms import find_terms, is_unspaced, list_compounds, split_pair
-from roamtui.search.titles import TitleWords, TopicTitles
-from roamtui.search.words import Language
+from roamtui.search.sentences import best_sentences, find_opening, narrow_text
+from roamtui.search.terms import (
+    find_forms,
+    find_names,
+    find_terms,
+    is_unspaced,
+    list_compounds,
+    normalise,
+    split_pair,
+)
+from roamtui.search.titles import TopicTitles, favour_topics, find_corrections
+from roamtui.search.words import Language, find_synonyms
 
 _QUERY_LENGTH_MAX = 10_000
 _BARE_LENGTH_MAX = 1_000
 """Characters; longer than that no bare heading is."""
 _MATCHED_LENGTH = 20_000
 """Characters; a longer text is taken to hold a term, rather than read."""
+_TEXT_WEIGHT = 1.0
+_NAME_WEIGHT = 2.0
+"""Of a whole identifier, beside its parts as words."""
+_PART_WEIGHT = 0.3
+"""Of a part of an identifier in camel case."""
+_TITLE_SHARE = 0.2
+"""Bonus for a title whose words are all asked for, as a share of the best text score."""
+_PATH_SHARE = 0.2
+"""Likewise for title and titles above together."""
+_PARENT_SHARE = 0.05
+"""How much of the score of the section above is added."""
+_PAGE_SHARE = 0.05
+"""How much of the mean of the best three scores in the same document is added."""
+_PAGE_SCORES = 3
+_SENTENCE_SHARE = 0.2
+"""What the sentence that answers best adds, as a share of the best score, where it holds all that is asked for."""
+_READ = 20
+"""Sections, the best so far, whose sentences are looked at."""
+_SYNONYM_WEIGHT = 0.3
+"""Of everyday words that mean the same as a rare or missing one of the query, where that one is 1."""
+_NEIGHBOUR_WEIGHT = 0.3
+"""Of two words that stand side by side in the query and in a section."""
+_FORM_WEIGHT = 1.0
+"""Of other forms of the query's words and of compounds that begin with them, in languages other than English."""
+_GLOSSARY_LOSS = 0.3
+"""Share of its score that an entry of a glossary loses, unless its whole title is asked for."""
+_TOPIC_WEIGHT = 2.0
+"""How much a section gains that lies inside what the conversation is about, where search is told of it."""
+_TERMS_MIN = 2
+"""Terms of a query from which on sentences are looked at: one alone is answered by its sections."""
+_RARE_MAX = 10
+"""Sections up to which a word may be the asker's alone, so that others that mean the same are looked for."""
+WEIGHED_MAX = 8_000
+"""Sections that are weighed for one query: 6 ms for one word, twice that for many."""
+_COUNTED_MAX = 150_000
+"""Occurrences of common words that are counted for how telling they are: 5 ms. The commonest tell next to nothing."""
+_WANTED_MIN = 200
+"""Sections with several common words at once that are enough."""
+_QUOTED_TITLE = re.compile(r"[\W\d_]*[\"“”„«‘]")
+_GLOSSARY_STEMS = frozenset({"definit", "glossari", "terminolog", "acronym", "abbrevi"})
+_PART_STEMS = frozenset({"articl", "section", "chapter", "part", "annex", "appendix", "term", "defin", "interpret"})
+"""What the title of a glossary may hold beside its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,27 +90,7 @@ class _State:
     """What is made at the first search of a library."""
 
     index: SectionIndex
-    titles: TitleWords
     topics: TopicTitles
-
-
-@dataclass(slots=True)
-class _Ranks:
-    """Place of a section in each list, from 1."""
-
-    text: int | None = None
-    title: int | None = None
-    share: float = 0.0
-    """Its score by text as a share of the best one."""
-
-    def fuse(self, k: int) -> float:
-        """Return the sum of reciprocal ranks."""
-        return sum(1 / (k + rank) for rank in (self.text, self.title) if rank is not None)
-
-    def describe(self) -> str:
-        """Return the places in words."""
-        named = (("text", self.text), ("title", self.title))
-        return " · ".join(f"{name} rank {rank}" for name, rank in named if rank is not None)
 
 
 class KeywordSearcher:
@@ -73,170 +112,303 @@ class KeywordSearcher:
 
     def prepare(self, tell: Callable[[int, int], None] | None = None) -> SectionIndex:
         """Return the index, brought up to date now rather than by the first search."""
-        with self._lock:
-            return self._catch_up(tell).index
+        return self._catch_up(tell).index
 
     def search(
         self, query: str, *, limit: int = 10, within: str | None = None, earlier: Sequence[str] = ()
     ) -> tuple[Hit, ...]:
         """Return up to `limit` hits, the best first; any text is a query. See `Searcher`."""
         ranking = self.rank(query, limit=limit, within=within, earlier=earlier)
-        _, state = self._prepare()
+        own_text = ranking.library.own_text
         return tuple(
-            Hit(
-                section_id=section.section_id,
-                score=section.score,
-                snippet=make_snippet(_find_text(state.index, section.section_id), ranking.terms),
-                why=section.why,
-            )
-            for section in ranking.sections
+            replace(hit, snippet=make_snippet(own_text(hit.section_id), ranking.terms)) for hit in ranking.hits
         )
 
     def rank(self, query: str, *, limit: int, within: str | None = None, earlier: Sequence[str] = ()) -> Ranking:
         """Return what `search` finds without the sentences, which take longer to choose than the sections."""
         while True:
-            library, state = self._prepare()
+            state = self._catch_up()
             try:
-                return self._rank_in(library, state, query, limit=limit, within=within, earlier=earlier)
+                return self._rank_in(state, query[:_QUERY_LENGTH_MAX], limit, within, earlier)
             except IndexLostError as error:
-                self._give_up(state, error)
-
-    def _rank_in(
-        self, library: Library, state: _State, query: str, *, limit: int, within: str | None, earlier: Sequence[str]
-    ) -> Ranking:
-        numbers = _find_range(library, state.index, within)
-        parsed = parse_query(query[:_QUERY_LENGTH_MAX])
-        if limit < 1 or not parsed.terms:
-            return Ranking(sections=(), terms=parsed.terms)
-        options = replace(self._options, candidates=max(limit, self._options.candidates))
-        topics = state.topics.carry_over(query[:_QUERY_LENGTH_MAX], earlier) if earlier else {}
-        parsed, ranks = _rank(state, parsed, options, numbers, topics)
-        scores = _score(ranks, self._options.fusion_k)
-        ordered = sorted(scores, key=lambda number: (-scores[number], number))
-        kept = merge_families(state.index, demote_bare(state.index, ordered, parsed), parsed, limit)
-        lowered = _descend([scores[number] for number in kept])
-        return Ranking(
-            sections=tuple(
-                RankedSection(section_id=state.index.id_of(number), score=score, why=ranks[number].describe())
-                for number, score in zip(kept, lowered, strict=True)
-            ),
-            terms=parsed.terms,
-            topics=tuple(state.index.id_of(number) for number in sorted(topics, key=lambda number: -topics[number])),
-        )
-
-    def _prepare(self) -> tuple[Library, _State]:
-        with self._lock:
-            return self._library, self._catch_up()
+                with self._lock:
+                    if self._state is state:
+                        self._state = None  # so that another store is made, in place of one that failed
+                        self._chooser.give_up(state.index.store, error)
 
     def _catch_up(self, tell: Callable[[int, int], None] | None = None) -> _State:
         """Return what the newest library is searched with; only what changed is indexed."""
-        while self._state is None or self._state.index.library is not self._library:
-            before = self._state.index if self._state is not None else None
-            store = before.store if before is not None else self._chooser.open(self._library)
-            try:
-                index = SectionIndex(self._library, store, before=before, tell=tell)
-            except IndexLostError as error:
-                self._state = None
-                self._chooser.give_up(store, error)
-            else:
-                topics = TopicTitles(index, self._state.topics if self._state is not None else None)
-                self._state = _State(index, TitleWords(index), topics)
-        return self._state
-
-    def _give_up(self, state: _State, error: IndexLostError) -> None:
-        """Let the next search make another store, in place of one that failed."""
         with self._lock:
-            if self._state is state:
-                self._state = None
-                self._chooser.give_up(state.index.store, error)
+            while self._state is None or self._state.index.library is not self._library:
+                before = self._state.index if self._state is not None else None
+                store = before.store if before is not None else self._chooser.open(self._library)
+                try:
+                    index = SectionIndex(self._library, store, before=before, tell=tell)
+                except IndexLostError as error:
+                    self._state = None
+                    self._chooser.give_up(store, error)
+                else:
+                    self._state = _State(index, TopicTitles(index, self._state.topics if self._state else None))
+            return self._state
+
+    def _rank_in(self, state: _State, text: str, limit: int, within: str | None, earlier: Sequence[str]) -> Ranking:
+        index = state.index
+        numbers = range(len(index))
+        if within is not None and within != index.library.root_id:
+            number = index.number_of(within)
+            if number is None:
+                raise UnknownSectionError(within)
+            numbers = index.layout.subtree(number)
+        query = parse_query(text)
+        if limit < 1 or not query.terms:
+            return Ranking(library=index.library, hits=(), terms=query.terms)
+        options = replace(self._options, candidates=max(limit, self._options.candidates))
+        topics = state.topics.carry_over(text, earlier) if earlier else {}
+        query = widen_query(index, query)
+        scores = rank_by_text(index, query, options, numbers, topics)
+        ranks = {number: rank for rank, number in enumerate(scores, start=1)}
+        best = max(scores.values(), default=0.0)
+        hits = (
+            Hit(section_id=index.id_of(number), score=scores[number] / best, why=f"text rank {ranks[number]}")
+            for number in merge_families(index, list(scores), query, limit)
+        )
+        named = tuple(index.id_of(number) for number in sorted(topics, key=lambda number: -topics[number]))
+        return Ranking(library=index.library, hits=tuple(hits), terms=query.terms, topics=named)
 
 
-def _rank(
-    state: _State, query: Query, options: RetrievalOptions, within: range, topics: Mapping[int, float]
-) -> tuple[Query, dict[int, _Ranks]]:
-    """Rank by text; where words of the query stand nowhere, also by the titles most like them."""
-    if query.unfinished and not state.index.has_word(query.unfinished) and _may_go_on(state.index, query):
+def widen_query(index: SectionIndex, query: Query) -> Query:
+    """Return a query with what its words may mean that stand nowhere: they go on, are mistyped, or are compounds."""
+    if query.unfinished and not index.has_word(query.unfinished) and index.store.count(make_start(query), 1):
         query = complete_query(query)
-    corrections = state.titles.correct(query.words)
-    query = correct_query(query, {**corrections, **_divide_words(state.index, query)})
-    ranks: dict[int, _Ranks] = {}
-    scores = rank_by_text(state.index, query, options, within, topics)
-    best = max(scores.values(), default=0.0)
-    for rank, (number, score) in enumerate(scores.items(), start=1):
-        ranks[number] = _Ranks(text=rank, share=score / best)
-    if corrections:
-        by_title = state.titles.rank(query.words, corrections, within)[: options.candidates]
-        for rank, number in enumerate(by_title, start=1):
-            ranks.setdefault(number, _Ranks()).title = rank
-    return query, ranks
-
-
-def _divide_words(index: SectionIndex, query: Query) -> dict[str, tuple[str, ...]]:
-    """Return the parts of words that stand nowhere: characters of a pair, words of a German compound."""
-    divided: dict[str, tuple[str, ...]] = {}
+    meant: dict[str, tuple[str, ...]] = find_corrections(index, query.words)
     for word in query.words:
-        if is_unspaced(word) and len(word) > 1 and not index.store.count(make_piece(word), 1):
-            divided[word] = split_pair(word)
+        parts: tuple[str, ...] = ()
+        if is_unspaced(word) and len(word) > 1 and not index.has_word(word):
+            parts = split_pair(word)
         elif query.language is Language.GERMAN and not index.has_word(word):
-            divided[word] = next((parts for parts in list_compounds(word) if _has_all(index, parts)), ())
-    return {word: (word, *parts) for word, parts in divided.items() if parts}
+            parts = next((parts for parts in list_compounds(word) if all(map(index.has_word, parts))), ())
+        if parts:
+            meant[word] = (word, *parts)
+    return correct_query(query, meant)
 
 
-def _has_all(index: SectionIndex, words: Iterable[str]) -> bool:
-    return all(index.has_word(word) for word in words)
+def rank_by_text(
+    index: SectionIndex,
+    query: Query,
+    options: RetrievalOptions,
+    within: range,
+    topics: Mapping[int, float] = MappingProxyType({}),
+) -> dict[int, float]:
+    """Return the numbers of the sections that match a query with their scores, the best first, ties in document order.
+
+    What stands in double quotes must occur, unless it occurs nowhere.
+    """
+    scores = _score_words(index, query, options, within)
+    for topic in topics:
+        inside = index.layout.subtree(topic)
+        inside = range(max(inside.start, within.start), min(inside.stop, within.stop))
+        scores |= _score_words(index, query, options, inside)
+    if not scores:
+        return {}
+    best = max(scores.values())
+    scores = {number: score + best * _score_titles(index, number, query) for number, score in scores.items()}
+    scores = _add_company(index, scores)
+    scores = _demote_glossary(index, scores, query)
+    if topics:
+        scores = favour_topics(scores, topics, index, query, _TOPIC_WEIGHT)
+    if not topics or not query.leans_back:  # a follow-up is no whole question: no sentence need hold its words
+        scores = _add_sentences(index, scores, query)
+    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _may_go_on(index: SectionIndex, query: Query) -> bool:
-    """Return whether some word begins like the last one of a query."""
-    return index.store.count(make_start(query), 1) > 0
+def measure_share(part: frozenset[str], whole: frozenset[str]) -> float:
+    """Return which share of `part` is in `whole`, 0 for an empty one."""
+    return len(part & whole) / len(part) if part else 0.0
 
 
-def _score(ranks: Mapping[int, _Ranks], k: int) -> dict[int, float]:
-    """Return scores as shares of the best one: by text, or where titles were looked through by fused ranks."""
-    if all(places.title is None for places in ranks.values()):
-        return {number: places.share for number, places in ranks.items()}
-    fused = {number: places.fuse(k) for number, places in ranks.items()}
-    best = max(fused.values())
-    return {number: score / best for number, score in fused.items()}
+def _add_sentences(index: SectionIndex, scores: dict[int, float], query: Query) -> dict[int, float]:
+    """Let the best sections gain by their best sentence: words together answer better than words apart."""
+    if len(query.terms) < _TERMS_MIN:
+        return scores
+    weights = {term: _weigh_term(index, term) for term in query.terms}
+    best = max(scores.values())
+    gained = dict(scores)
+    for number in sorted(scores, key=lambda number: (-scores[number], number))[:_READ]:
+        text = narrow_text(index.own_text(number), query.terms)
+        forms = find_forms(text, query.terms, query.language)
+        found = best_sentences(text, query.terms, limit=1, idf=weights, forms=forms)
+        if found:
+            gained[number] += _SENTENCE_SHARE * best * found[0].score
+    return gained
 
 
-def _find_range(library: Library, index: SectionIndex, within: str | None) -> range:
-    if within is None or within == library.root_id:
-        return range(len(index))
-    number = index.number_of(within)
-    if number is None:
-        raise UnknownSectionError(within)
-    return index.layout.subtree(number)
+def _weigh_term(index: SectionIndex, term: str) -> float:
+    """Return how telling a term is: the rarer, the more."""
+    count = index.store.count(make_piece(term))
+    return math.log(1 + (len(index) - count + 0.5) / (count + 0.5))
 
 
-def _find_text(index: SectionIndex, section_id: str) -> str:
-    number = index.number_of(section_id)
-    return "" if number is None else index.own_text(number)
+def _score_words(index: SectionIndex, query: Query, options: RetrievalOptions, within: range) -> dict[int, float]:
+    weights = (options.heading_boost, options.path_boost, _TEXT_WEIGHT, _NAME_WEIGHT, _PART_WEIGHT)
+    found: list[tuple[int, float]] = []
+    if query.phrases:
+        expression = f"({query.phrases}) AND ({query.expression} OR ({query.phrases}))"
+        found = index.rank(expression, weights, within, options.candidates)
+    if not found:
+        search = plan_search(index, query, within)
+        found = index.rank(search.expression, weights, within, options.candidates, rows=search.rows)
+        found += _rank_by_synonyms(index, query, weights, within, options.candidates)
+        found += _rank_by_more(index, query, weights, within, options.candidates)
+    scores: dict[int, float] = defaultdict(float)
+    for number, score in found:
+        scores[number] += score
+    return dict(scores)
 
 
-def _descend(scores: Sequence[float]) -> list[float]:
-    """Return scores that never rise, where a hit was moved down below a lower one."""
-    lowered: list[float] = []
-    for score in scores:
-        lowered.append(min(score, lowered[-1]) if lowered else score)
-    return lowered
+def _rank_by_synonyms(
+    index: SectionIndex, query: Query, weights: Sequence[float], within: range, limit: int
+) -> list[tuple[int, float]]:
+    """Return what is found by words that mean the same as those that are rare among the sections.
+
+    In a large library every word is somebody's, and looking for many more of them would cost time.
+    """
+    if len(within) > WEIGHED_MAX:
+        return []
+    asked = [word for word in query.words if find_synonyms((word,))]
+    rare = [word for word in asked if len(index.list_matches(f'"{word}"', within, _RARE_MAX + 1)) <= _RARE_MAX]
+    expression = " OR ".join(f'"{word}"' for word in find_synonyms(rare))
+    found = index.rank(expression, weights, within, limit)
+    return [(number, _SYNONYM_WEIGHT * score) for number, score in found]
 
 
-def is_bare(index: SectionIndex, number: int) -> bool:
-    """Whether a node's own text is nothing but its heading."""
-    text = index.own_text(number)
-    return len(text) <= _BARE_LENGTH_MAX and find_opening(text) is None
+def _rank_by_more(
+    index: SectionIndex, query: Query, weights: Sequence[float], within: range, limit: int
+) -> list[tuple[int, float]]:
+    """Return what is found by more than single words as asked: neighbours, other forms of words, words implied.
+
+    In a large library looking for them would cost time.
+    """
+    if len(within) > WEIGHED_MAX:
+        return []
+    more = (
+        (" OR ".join(query.neighbours), _NEIGHBOUR_WEIGHT),
+        (" OR ".join(query.starts), _FORM_WEIGHT),
+        (query.implied, _SYNONYM_WEIGHT),
+    )
+    return [
+        (number, weight * score)
+        for expression, weight in more
+        if expression
+        for number, score in index.rank(expression, weights, within, limit)
+    ]
 
 
-def demote_bare(index: SectionIndex, numbers: Sequence[int], query: Query) -> list[int]:
-    """Let the first section whose own text matches go before bare headings, unless these hold all that is asked for."""
-    for place, number in enumerate(numbers):
-        has_text = not is_bare(index, number)
-        if (has_text and place == 0) or (not has_text and _is_title_asked(index, number, query)):
+def _score_titles(index: SectionIndex, number: int, query: Query) -> float:
+    title = measure_share(index.title_stems(number), query.stems)
+    if query.names and query.names & find_names(normalise(index.title(number))):
+        title = 1.0  # where an identifier is a title, it is defined, not used
+    path = measure_share(index.path_stems(number), query.stems)
+    return _TITLE_SHARE * title + _PATH_SHARE * path
+
+
+def _demote_glossary(index: SectionIndex, scores: dict[int, float], query: Query) -> dict[int, float]:
+    """Let entries of a glossary lose: full of a subject's words, they answer what they define and little else."""
+    return {
+        number: score * (1 - _GLOSSARY_LOSS)
+        if is_glossary_entry(index, number) and not index.title_stems(number) <= query.stems
+        else score
+        for number, score in scores.items()
+    }
+
+
+def is_glossary_entry(index: SectionIndex, number: int) -> bool:
+    """Whether a node defines a term: its title stands in quotation marks, or that above it names a glossary."""
+    if _QUOTED_TITLE.match(index.title(number)):
+        return True
+    parent = index.layout.parent(number)
+    above = index.title_stems(parent) if parent >= 0 else frozenset()
+    named = {word_stem for word_stem in above if not word_stem.isdigit()}
+    return bool(named & _GLOSSARY_STEMS) and named <= _GLOSSARY_STEMS | _PART_STEMS
+
+
+def _add_company(index: SectionIndex, scores: dict[int, float]) -> dict[int, float]:
+    """Let a section gain by the section above it and by the best ones of its document."""
+    pages: dict[int, list[float]] = defaultdict(list)
+    for number, score in scores.items():
+        pages[id(index.layout.locate(number)[0])].append(score)
+    means = {page: sum(sorted(found, reverse=True)[:_PAGE_SCORES]) / _PAGE_SCORES for page, found in pages.items()}
+    return {
+        number: score
+        + _PARENT_SHARE * scores.get(index.layout.parent(number), 0.0)
+        + _PAGE_SHARE * means[id(index.layout.locate(number)[0])]
+        for number, score in scores.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What the store is asked for."""
+
+    expression: str
+    rows: tuple[int, int] | None = None
+    """First and last row of the store that are looked at; None for all."""
+
+
+def plan_search(index: SectionIndex, query: Query, within: range, *, weighed_max: int = WEIGHED_MAX) -> Search:
+    """Return what finds the best sections for a query without weighing many more than `weighed_max` of them."""
+    if len(within) <= weighed_max or not query.pieces:
+        return Search(query.expression)
+    counts = {piece: index.store.count(piece) for piece in query.pieces}
+    pieces = sorted((piece for piece in query.pieces if counts[piece]), key=lambda piece: counts[piece])
+    rare = _take(pieces, counts, weighed_max)
+    common = pieces[len(rare) :]
+    if not common:
+        return Search(_join(rare) or query.expression)
+    together = _find_together(index, common, weighed_max)
+    if not rare and not together:
+        return _search_titles(index, common, within, weighed_max)
+    weighed = [*rare, *_take(common, counts, _COUNTED_MAX)]
+    return Search(f"({_join([*rare, *together])}) AND ({_join(weighed)})")
+
+
+def _take(pieces: Sequence[str], counts: dict[str, int], total_max: int) -> list[str]:
+    """Return as many of the first pieces as occur together no more often than `total_max`."""
+    taken: list[str] = []
+    total = 0
+    for piece in pieces:
+        total += counts[piece]
+        if total > total_max:
             break
-        if has_text and _has_own_match(index, number, query):
-            return [number, *numbers[:place], *numbers[place + 1 :]]
-    return list(numbers)
+        taken.append(piece)
+    return taken
+
+
+def _find_together(index: SectionIndex, common: Sequence[str], weighed_max: int) -> list[str]:
+    """Return an expression for sections that hold as many of the common pieces as some do; nothing where all do."""
+    best: list[str] = []
+    for size in range(len(common), 1, -1):
+        expression = f"({' AND '.join(common[:size])})"
+        count = index.store.count(expression, weighed_max + 1)
+        if count > weighed_max:
+            break
+        if count:
+            best = [expression]
+        if count >= _WANTED_MIN:
+            break
+    return best
+
+
+def _search_titles(index: SectionIndex, common: Sequence[str], within: range, weighed_max: int) -> Search:
+    """Return a search in titles alone, cut off where there are too many even of those."""
+    expression = " AND ".join(f"title : {piece}" for piece in common if ":" not in piece) or common[0]
+    if not index.store.count(expression, 1):
+        expression = common[0]
+    rows = index.store.list_matches(expression, index.find_rows(within), weighed_max)
+    return Search(expression, (rows[0], rows[-1]) if rows else None)
+
+
+def _join(pieces: Sequence[str]) -> str:
+    return " OR ".join(pieces)
 
 
 def merge_families(index: SectionIndex, numbers: Sequence[int], query: Query, limit: int) -> list[int]:
@@ -249,16 +421,17 @@ def merge_families(index: SectionIndex, numbers: Sequence[int], query: Query, li
         if len(kept) == limit:
             break
         has_child = any(other in index.layout.subtree(number) for other in kept)
-        if has_child and is_bare(index, number):
-            continue
-        if _has_ancestor(index, number, kept) and not _has_own_match(index, number, query):
-            continue
-        kept.append(number)
+        has_parent = any(number in index.layout.subtree(other) for other in kept)
+        is_child_alike = has_parent and not _has_own_match(index, number, query)
+        if not (is_child_alike or (has_child and _is_bare(index, number))):
+            kept.append(number)
     return kept
 
 
-def _has_ancestor(index: SectionIndex, number: int, others: Sequence[int]) -> bool:
-    return any(number != other and number in index.layout.subtree(other) for other in others)
+def _is_bare(index: SectionIndex, number: int) -> bool:
+    """Whether a node's own text is nothing but its heading."""
+    text = index.own_text(number)
+    return len(text) <= _BARE_LENGTH_MAX and find_opening(text) is None
 
 
 def _has_own_match(index: SectionIndex, number: int, query: Query) -> bool:
@@ -266,9 +439,3 @@ def _has_own_match(index: SectionIndex, number: int, query: Query) -> bool:
     if not index.title_stems(number).isdisjoint(query.stems) or len(text) > _MATCHED_LENGTH:
         return True
     return bool(find_terms(text, [*query.terms, *query.words]))
-
-
-def _is_title_asked(index: SectionIndex, number: int, query: Query) -> bool:
-    """Whether a title holds every word of the query."""
-    title = index.title_stems(number)
-    return all(not title.isdisjoint(group) for group in query.groups)

@@ -14,7 +14,7 @@ from roamtui.document.document import Document
 from roamtui.search.index import SectionIndex, stem_title
 from roamtui.search.parts import title_of
 from roamtui.search.query import Query
-from roamtui.search.terms import find_words, normalise, split_words
+from roamtui.search.terms import normalise, split_words
 from roamtui.search.words import stem
 
 _ENDINGS = frozenset({"s", "es", "y", "ies", "d", "ed", "er", "ers", "or", "ors", "ee", "ees", "ing", "ings", "ion"})
@@ -22,56 +22,19 @@ _LENGTH_MIN = 4
 """Shorter words are too like each other."""
 _SIMILARITY_MIN = 0.79
 """One slip in five letters, two in ten; 0.8 itself is lost to rounding."""
-_LIKENESS_MIN = 0.5
-"""Share of words that title and query must have in common: in a long question, one word like a title proves nothing."""
 _CORRECTIONS_MAX = 3
-_HOLDERS_MAX = 1_000
-"""Titles with one word that are looked at."""
 
 
-class TitleWords:
-    """The words of all titles of an index, to be compared with words that it does not know."""
-
-    def __init__(self, index: SectionIndex) -> None:
-        self._index = index
-
-    def correct(self, words: Iterable[str]) -> dict[str, dict[str, float]]:
-        """Return for each word that the index does not know the title words most like it, with their likeness."""
-        corrections = {}
-        for word in words:
-            if len(word) < _LENGTH_MIN or any(map(str.isdigit, word)) or self._index.has_word(word):
-                continue
-            meant = find_similar(word, self._index.store.list_title_words())
-            if meant:
-                corrections[word] = meant
-        return corrections
-
-    def rank(self, words: Iterable[str], corrections: dict[str, dict[str, float]], within: range) -> list[int]:
-        """Return the nodes whose titles are most like the corrected words, the best first, ties in document order."""
-        words = list(words)
-        scores: dict[int, float] = defaultdict(float)
-        for similar in corrections.values():
-            best: dict[int, float] = {}
-            for found, likeness in similar.items():
-                for number in self._list_holders(found, within):
-                    best[number] = max(likeness, best.get(number, 0.0))
-            for number, likeness in best.items():
-                scores[number] += likeness
-        known = {stem(word) for word in words if word not in corrections}
-        likeness_by_number = {
-            number: 2 * (score + self._count_known(number, known)) / (len(self._index.title_stems(number)) + len(words))
-            for number, score in scores.items()
-        }
-        alike = [number for number, likeness in likeness_by_number.items() if likeness >= _LIKENESS_MIN]
-        return sorted(alike, key=lambda number: (-likeness_by_number[number], number))
-
-    def _list_holders(self, word: str, within: range) -> list[int]:
-        """Return nodes whose titles hold a word; of very many the first."""
-        found = self._index.list_matches(f'title : "{word}"', within, _HOLDERS_MAX)
-        return [number for number in found if word in find_words(self._index.title(number))]
-
-    def _count_known(self, number: int, stems: set[str]) -> int:
-        return len(self._index.title_stems(number) & stems)
+def find_corrections(index: SectionIndex, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return for each word that an index does not know the words of titles most like it, the most alike first."""
+    corrections = {}
+    for word in words:
+        if len(word) < _LENGTH_MIN or any(map(str.isdigit, word)) or index.has_word(word):
+            continue
+        meant = find_similar(word, index.store.list_title_words())
+        if meant:
+            corrections[word] = tuple(meant)
+    return corrections
 
 
 def find_similar(word: str, words: Sequence[str]) -> dict[str, float]:
