@@ -14,11 +14,12 @@ top-level block is known to begin, what follows can be read by itself. Such plac
    list item, or is text of it. Its lines hold no top-level heading and no base in all cases.
 4. An HTML tag that may not interrupt a paragraph, after a line that is not blank, hides what follows up to the next
    blank line or nothing. If nothing there could matter, both are the same.
-5. Plain lines from a base on are one paragraph; an underline makes it a heading. A bar could make it a table.
+5. Plain lines from a base on are one paragraph; an underline makes it a heading.
 
-What none of these decides goes to the block rules: a *span* from the last base before it to the next plain line after
-a blank one. If the rules see a top-level paragraph begin there, they have read the span as they would read the whole
-text; else the last block is a fence or HTML block without an end, and its first line is a base.
+What none of these decides, such as a line with a bar, which could be a table's, goes to the block rules: a *span* from
+the last base before it to the next plain line after a blank one. If the rules see a top-level paragraph begin there,
+they have read the span as they would read the whole text; else the last block is a fence or HTML block without an end,
+and its first line is a base.
 """
 
 from __future__ import annotations
@@ -26,17 +27,25 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, chain, repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from typing_extensions import override
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.parser_block import RuleFuncBlockType
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.token import Token
 
-from roamtui.document.block_rules import TOO_DEEP, find_starts, list_headings, make_parser, parse_blocks
-
+_LEVEL_MAX = 100
+"""Containers within each other (a list counts twice, for its items too); each takes three calls of Python's stack."""
+_NESTING_MAX = _LEVEL_MAX + 10
+"""Past this markdown-it-py drops text in silence: more levels than blocks have, and brackets in a line, which then are
+few enough for the stack."""
+_TOO_DEEP = "too_deep"
+"""Key in a parser's environment that says whether a mark was read as text for that reason."""
 _SPAN_MAX = 1 << 20
 """Characters; spans that follow each other closely grow up to this, since each costs something by itself."""
 _KNOWN_LINE_MAX = 100
@@ -66,7 +75,6 @@ line that closes it.
 _FIRST_CANDIDATE = re.compile(_CANDIDATE, re.MULTILINE)
 """The same for a line without a line end before it."""
 
-_DELIMITER_ROW = re.compile(r"\n[ \t]*[|:\-][|:\- \t]*$", re.MULTILINE)
 _LIST_MARKER = re.compile(r"^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)", re.MULTILINE)
 _BLANK_LINE = re.compile(r"\n[ \t]*$", re.MULTILINE)
 _PLAIN = r"(?:[^\s#`~<=>|:+*_\-\[\d]|\*{1,2}[^\s*]|\d+(?![\d.)]))"
@@ -87,11 +95,6 @@ _PARSED_MAX = 100_000
 
 _ACTIVE = re.compile(r"[\\`*_\[<&\n]")
 """What an inline rule of the commonmark preset could act on; ``!`` and ``]`` do nothing without ``[``."""
-_CODE = re.compile(r"`([^`]+)`")
-_QUIET = re.compile(r"[^\\`*_\[<&\n]*(?:(?:(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|&(?![#A-Za-z]))[^\\`*_\[<&\n]*)*")
-"""Text in which nothing is marked: an underscore between letters or an ampersand before a space does nothing."""
-_LINK = re.compile(r"(?<![!\\])\[([^\\`*_\[\]<&\n]*)\]\((?:https?://|[/#.])[^\s()<>\[\]`]*(?: \"[^\"\\`\n]*\")?\)")
-"""A link whose text holds no mark and whose address cannot be refused."""
 _CONTAINER_MARKS = " \t>*+-0123456789.)"
 """What may stand before a definition on its line."""
 _LABEL_END = re.compile(r"\]:")
@@ -131,8 +134,7 @@ def scan_headings(text: str, start: int = 0) -> Headings:
     r"""Return the headings of a Markdown text with ``\n`` as its only line end and front matter up to `start`."""
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     found = HeadingScanner(source, start).scan()
-    env = {"references": _LazyReferences(source, start, found.offsets)}
-    known: dict[str, str] = {}
+    marked: dict[str, str] = {}
     for row in found.unread:
         content = found.titles[row]
         if not content:
@@ -140,10 +142,13 @@ def scan_headings(text: str, start: int = 0) -> Headings:
         elif not _ACTIVE.search(content):
             found.titles[row] = content.strip(" \t")
         else:
-            if content not in known:
-                simple = _read_simple(content)
-                known[content] = parse_title(content, env) if simple is None else simple
-            found.titles[row] = known[content]
+            marked[content] = ""
+    if marked:
+        env = {"references": _find_references(source, start, found.offsets, marked)}
+        for content in marked:
+            marked[content] = parse_title(content, env)
+        for row in found.unread:
+            found.titles[row] = marked.get(found.titles[row], found.titles[row])
     return found
 
 
@@ -199,33 +204,28 @@ class HeadingScanner:
     def _decide(self, candidate: re.Match[str]) -> None:
         indent = len(candidate[_INDENT] or "")
         start = candidate.start(_HASHES if candidate.lastindex == _REST else candidate.lastindex or 0) - indent
-        if start != self._no_table and _could_head_table(self._text, start):
+        end = self._text.find("\n", start)
+        if start != self._no_table and end >= 0 and self._text.find("|", start, end) >= 0:
             self._no_table = start
             self._parse_span(start)
-            return
-        if candidate.lastindex == _FENCE:
+        elif candidate.lastindex == _FENCE:
             self._decide_fence(candidate, start, indent)
         elif candidate.lastindex == _HTML:
             self._decide_html(start, indent)
         elif candidate.lastindex == _UNDERLINE:
             self._decide_underline(candidate, start)
-        else:
-            self._decide_heading(candidate, start, indent)
-
-    def _decide_heading(self, candidate: re.Match[str], start: int, indent: int) -> None:
-        if self._is_outside_lists(start, indent):
+        elif candidate.lastindex == _REST and self._is_outside_lists(start, indent):
             self._found.add(len(candidate[_HASHES]), start, _trim_heading(candidate[_REST]))
             self._at = self._base = candidate.end() + 1
         else:
             self._parse_span(start)
 
     def _decide_fence(self, candidate: re.Match[str], start: int, indent: int) -> None:
-        opened, marker = candidate.end(), candidate[_FENCE]
+        opened = candidate.end()
+        end = self._find_end(_make_closing(candidate[_FENCE]), opened)
         if not indent or start == self._base:
-            self._at = self._base = _find_fence_end(self._text, opened, marker) + 1
-            return
-        end = self._find_end(_make_closing(marker), opened)
-        if end < len(self._text) and not _OUTDENTED[indent].search(self._text, opened, end):
+            self._at = self._base = end + 1
+        elif end < len(self._text) and not _OUTDENTED[indent].search(self._text, opened, end):
             self._at = end + 1
         elif self._is_outside_lists(start, indent):
             self._at = self._base = end + 1
@@ -263,8 +263,7 @@ class HeadingScanner:
         blank = text.rfind("\n\n", max(self._base - 1, 0), start)
         begin = self._base if blank < 0 else blank + 2
         if _PROSE.fullmatch(text, begin, start):
-            level = 1 if candidate[_UNDERLINE][0] == "=" else 2
-            self._found.add(level, begin, text[begin : start - 1].strip(_TRIMMED))
+            self._found.add(1 if candidate[_UNDERLINE][0] == "=" else 2, begin, text[begin : start - 1].strip(_TRIMMED))
             self._at = self._base = candidate.end() + 1
         else:
             self._parse_span(start)
@@ -314,7 +313,7 @@ class HeadingScanner:
         span = text[begin:end]
         env: dict[str, object] = {}
         tokens = parse_blocks(span if is_last else span + _SENTINEL, env)
-        starts = find_starts(span)
+        starts = [0, *(match.end() for match in re.finditer("\n", span))]
         count = len(starts) if is_last else len(starts) - 1
         if not is_last:
             block = next(token for token in reversed(tokens) if token.level == 0 and token.nesting >= 0)
@@ -322,7 +321,7 @@ class HeadingScanner:
             if line != count and block.type not in _ENDLESS:
                 return 0
             count = line
-        self._found.is_too_deep |= TOO_DEEP in env
+        self._found.is_too_deep |= _TOO_DEEP in env
         for level, content, line in list_headings(tokens):
             if line < count:
                 self._found.add(level, begin + starts[line], content)
@@ -339,30 +338,12 @@ def _trim_heading(rest: str) -> str:
     return rest.strip(_TRIMMED)
 
 
-def _could_head_table(text: str, start: int) -> bool:
-    """Tell whether a line holds a bar and the next one could make it the head of a table, whatever else it is."""
-    end = text.find("\n", start)
-    return end >= 0 and text.find("|", start, end) >= 0 and _DELIMITER_ROW.match(text, end) is not None
-
-
 def _is_blank_before(text: str, start: int) -> bool:
     """Tell whether the line before the one at `start` is blank or missing."""
     if start < 2 or text[start - 2] == "\n":
         return True
     previous = text.rfind("\n", 0, start - 1) + 1
     return text[start - 2] in " \t" and not text[previous : start - 1].strip(" \t")
-
-
-def _find_fence_end(text: str, start: int, marker: str) -> int:
-    """Return the end of the line that closes a fence, without its line end; the length of `text` if none does."""
-    first = text.find(marker, start)
-    if first < 0:
-        return len(text)
-    end = first + len(marker)
-    if text[first - 1] == "\n" and text[end : end + 1] == "\n":
-        return end
-    found = _make_closing(marker).search(text, start)
-    return found.end() if found else len(text)
 
 
 @lru_cache(maxsize=64)
@@ -412,7 +393,10 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
     if len(content) > _PARSED_MAX:
         return content.replace("\n", " ")
     parts = []
-    for token in make_parser().parseInline(content, env)[0].children or ():
+    parser = make_parser()
+    tokens: list[Token] = []
+    parser.inline.parse(content, parser, env, tokens)
+    for token in tokens:
         match token.type:
             case "text" | "code_inline" | "text_special":
                 parts.append(token.content)
@@ -420,25 +404,6 @@ def parse_title(content: str, env: dict[str, Any]) -> str:
                 parts.append(" ")
             case _:
                 pass
-    return "".join(parts).strip(" \t")
-
-
-def _read_simple(content: str) -> str | None:
-    """Return a title in which nothing is marked but code and links, each whole by itself; None for any other.
-
-    A link leaves NUL at both ends of its text, which no content holds: an underscore beside it is not between letters.
-    """
-    if "``" in content or "\n" in content or len(content) > _PARSED_MAX:
-        return None
-    parts = _CODE.split(content)
-    for index in range(0, len(parts), 2):
-        part = _LINK.sub("\0\\1\0", parts[index])
-        if not _QUIET.fullmatch(part):
-            return None
-        parts[index] = part.replace("\0", "")
-    for index in range(1, len(parts), 2):
-        code = parts[index]
-        parts[index] = code[1:-1] if code[0] == " " == code[-1] and code.strip(" ") else code
     return "".join(parts).strip(" \t")
 
 
@@ -454,69 +419,38 @@ def read_blank_title(text: str, offset: int, level: int) -> str:
     return unclosed.rstrip(" \t") if unclosed[-1:] in ("", " ", "\t") else title
 
 
-class _LazyReferences(Mapping[str, Any]):
-    """The definitions of a text by normalised label, as markdown-it-py's environment holds them.
+def _find_references(text: str, start: int, headings: array[int], titles: Iterable[str]) -> dict[str, Any]:
+    """Return the definitions that titles may need, by normalised label, as markdown-it-py's environment holds them.
 
     A heading outside quotes and lists begins a top-level block, so the definitions between two headings are found by
-    parsing what stands between them. That is done only for parts in which ``]:`` follows something like the label.
+    parsing what stands between them. That is done only where ``]:`` follows what is in a title too, but for marks and
+    spaces: so a label over two lines of a quote is found, with its ``>``.
     """
+    wanted = "\n".join(_reduce(title) for title in titles if "[" in title)
+    parts: set[int] = set()
+    begin, looked = -1, start
+    for found in _LABEL_END.finditer(text, start) if wanted else ():
+        end = found.start()
+        opening = text.rfind("[", looked, end)
+        while opening >= 0 and _is_escaped(text, opening):
+            opening = text.rfind("[", looked, opening)
+        begin, looked = max(begin, opening), end
+        if _is_escaped(text, end):
+            continue
+        is_first = begin >= 0 and not text[text.rfind("\n", 0, begin) + 1 : begin].strip(_CONTAINER_MARKS)
+        if is_first and _reduce(text[begin + 1 : end]) in wanted:
+            parts.add(bisect_right(headings, begin))
+        begin = -1
+    env: dict[str, Any] = {}
+    for part in sorted(parts):
+        first = headings[part - 1] if part else start
+        parse_blocks(text[first : headings[part] if part < len(headings) else len(text)], env)
+    references: dict[str, Any] = env.get("references", {})
+    return references
 
-    def __init__(self, text: str, start: int, headings: array[int]) -> None:
-        self._text = text
-        self._start = start
-        self._headings = headings
-        self._parts_by_word: dict[str, set[int]] | None = None
-        self._references_by_part: dict[int, dict[str, Any]] = {}
 
-    @override
-    def __getitem__(self, label: str) -> Any:
-        if self._parts_by_word is None:
-            self._parts_by_word = self._find_parts()
-        for part in sorted(self._parts_by_word.get(_reduce(label), ())):
-            if part not in self._references_by_part:
-                self._references_by_part[part] = self._parse(part)
-            if label in self._references_by_part[part]:
-                return self._references_by_part[part][label]
-        raise KeyError(label)
-
-    @override
-    def __iter__(self) -> Iterator[str]:
-        raise NotImplementedError
-
-    @override
-    def __len__(self) -> int:
-        raise NotImplementedError
-
-    def _find_parts(self) -> dict[str, set[int]]:
-        """Return the parts by what is left of each label-like text without marks and spaces.
-
-        So a label over two lines of a quote is found too, with its ``>``.
-        """
-        from markdown_it.common.utils import normalizeReference  # noqa: PLC0415 - often not needed
-
-        text = self._text
-        parts = defaultdict(set)
-        begin, looked = -1, self._start
-        for found in _LABEL_END.finditer(text, self._start):
-            end = found.start()
-            opening = text.rfind("[", looked, end)
-            while opening >= 0 and _is_escaped(text, opening):
-                opening = text.rfind("[", looked, opening)
-            begin, looked = max(begin, opening), end
-            if _is_escaped(text, end):
-                continue
-            if begin >= 0 and not text[text.rfind("\n", 0, begin) + 1 : begin].strip(_CONTAINER_MARKS):
-                parts[_reduce(normalizeReference(text[begin + 1 : end]))].add(bisect_right(self._headings, begin))
-            begin = -1
-        return dict(parts)
-
-    def _parse(self, part: int) -> dict[str, Any]:
-        begin = self._headings[part - 1] if part else self._start
-        end = self._headings[part] if part < len(self._headings) else len(self._text)
-        env: dict[str, Any] = {}
-        parse_blocks(self._text[begin:end], env)
-        references: dict[str, Any] = env.get("references", {})
-        return references
+def _reduce(label: str) -> str:
+    return _NO_WORD.sub("", label.lower().upper())
 
 
 def _is_escaped(text: str, offset: int) -> bool:
@@ -526,5 +460,49 @@ def _is_escaped(text: str, offset: int) -> bool:
     return (offset - first) % 2 == 1
 
 
-def _reduce(label: str) -> str:
-    return _NO_WORD.sub("", label)
+def parse_blocks(source: str, env: dict[str, object]) -> list[Token]:
+    """Return the block tokens of a text without NUL; definitions of reference links go into `env`, and `_TOO_DEEP`."""
+    if not source:
+        return []
+    if not source.endswith("\n"):
+        source += "\n"  # without it, html_block reads past the end in a quoted list ("> - <?php\n>")
+    parser = make_parser()
+    tokens: list[Token] = []
+    parser.block.parse(source, parser, env, tokens)
+    return tokens
+
+
+def limit_nesting(parser: MarkdownIt) -> MarkdownIt:
+    """Have a parser read the marks of quotes and lists as text where they nest too deep for Python's stack."""
+    from markdown_it.rules_block import blockquote, list_block  # noqa: PLC0415 - often not needed
+
+    parser.options["maxNesting"] = _NESTING_MAX
+    interrupted = ["paragraph", "reference", "blockquote"]
+    ruler = parser.block.ruler
+    ruler.at("blockquote", partial(_read_container, blockquote), {"alt": [*interrupted, "list"]})
+    ruler.at("list", partial(_read_container, list_block), {"alt": interrupted})
+    return parser
+
+
+def _read_container(rule: RuleFuncBlockType, state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - as the parser calls its rules
+    if silent or state.level < _LEVEL_MAX:
+        return rule(state, start, end, silent)
+    is_silent = True
+    if rule(state, start, end, is_silent):
+        state.env[_TOO_DEEP] = True
+    return False
+
+
+def list_headings(tokens: list[Token]) -> Iterator[tuple[int, str, int]]:
+    """Yield level, content and line of each heading outside quotes and lists."""
+    for index, token in enumerate(tokens):
+        if token.type == "heading_open" and token.level == 0 and token.map is not None:
+            yield int(token.tag[1]), tokens[index + 1].content, token.map[0]
+
+
+@lru_cache(maxsize=1)
+def make_parser() -> MarkdownIt:
+    """Return the parser whose rules these are."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - often not needed
+
+    return limit_nesting(MarkdownIt("commonmark").enable("table"))

@@ -15,7 +15,7 @@ from functools import lru_cache
 from math import log
 from types import MappingProxyType
 
-from roamtui.document.block_rules import parse_blocks
+from roamtui.document.headings import parse_blocks
 from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.parse import measure_front_matter
 from roamtui.search.terms import find_terms

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from roamtui.document.block_rules import find_starts, list_headings, parse_blocks
-from roamtui.document.headings import count_lines, parse_title, read_blank_title, scan_headings
+from roamtui.document.headings import (
+    count_lines,
+    list_headings,
+    parse_blocks,
+    parse_title,
+    read_blank_title,
+    scan_headings,
+)
+from roamtui.document.lines import find_line_starts
 
 
 def find_headings(text: str) -> list[tuple[int, str, int]]:
@@ -24,7 +31,7 @@ def parse_headings(text: str) -> list[tuple[int, str, int]]:
     """
     env: dict[str, object] = {}
     source = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
-    starts = find_starts(source)
+    starts = find_line_starts(source)
     return [
         (level, parse_title(content, env) if content else read_blank_title(source, starts[line], level), line)
         for level, content, line in list(list_headings(parse_blocks(source, env)))

@@ -14,7 +14,7 @@ from markdown_it.common.utils import normalizeReference
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
-from roamtui.document.block_rules import limit_nesting
+from roamtui.document.headings import limit_nesting
 from roamtui.document.lines import find_line_starts
 from roamtui.document.markdown.blocks import (
     Block,
