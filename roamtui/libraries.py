@@ -7,8 +7,17 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from roamtui.document.build import WebOptions, is_address, open_named, read_origins
-from roamtui.document.loader import can_load, explain_refusal, find_address, load_files, make_failure
+from roamtui.document.build import (
+    WebOptions,
+    can_load,
+    explain_refusal,
+    find_address,
+    is_address,
+    load_files,
+    make_failure,
+    open_named,
+    read_origins,
+)
 from roamtui.errors import SourceError, StoreError, UsageError
 from roamtui.headless.output import tell_conversion, write_note
 from roamtui.locations import conversions_path, pages_path, summaries_path
@@ -18,9 +27,8 @@ from roamtui.settings import load_settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from roamtui.document.build import SourceLoader
+    from roamtui.document.build import Loader, SourceLoader
     from roamtui.document.library import Library
-    from roamtui.document.loader import Loader
     from roamtui.headless.recheck import ClaimGroup
     from roamtui.sources.convert.conversion import PageReport
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamtui.conversation.state import ConversationState, begin_conversation
-from roamtui.document.build import is_address, suggest_address
+from roamtui.document.build import Loader, is_address, suggest_address
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line
 from roamtui.errors import UsageError

@@ -20,7 +20,7 @@ from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.document.page_footers import blank_footers
+from roamtui.document.text import blank_footers
 from roamtui.outline.expansion import strip_marks
 from roamtui.outline.spans import Bounds, merge_bounds
 from roamtui.outline.structure import find_canonical

@@ -17,7 +17,7 @@ from roamtui.conversation.state import ConversationState, Exchange
 from roamtui.conversation.update import estimate_delivery
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind, Span
-from roamtui.document.page_footers import blank_footers
+from roamtui.document.text import blank_footers
 from roamtui.document.tokens import estimate_tokens
 from roamtui.errors import RoamtuiError
 from roamtui.outline.expansion import insert_marks, list_heading_ends, list_references

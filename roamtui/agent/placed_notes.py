@@ -12,9 +12,9 @@ from roamtui.conversation.loading import hash_sections
 from roamtui.conversation.notes import Note, hash_place
 from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
-from roamtui.document.lines import normalise_line_ends
 from roamtui.document.node import Span
 from roamtui.document.plain import plain_line
+from roamtui.document.text import normalise_line_ends
 
 _STEP = " › "
 

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from roamtui.checking.facts import Facts, Finding, Place
-from roamtui.document.markdown_variants import is_text_address
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line
+from roamtui.document.web_loader import is_text_address
 from roamtui.outline.labels import OPTIONAL
 
 _LINKS_MANY = 50

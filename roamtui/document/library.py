@@ -13,8 +13,8 @@ from functools import cached_property
 from itertools import accumulate
 
 from roamtui.document.document import Document, hash_path, hash_text
-from roamtui.document.lines import line_number_at
 from roamtui.document.node import Heading, Node, NodeKind, Span
+from roamtui.document.text import line_number_at
 from roamtui.errors import UnknownSectionError
 
 _NODES_KEPT = 1_000

@@ -1,17 +1,25 @@
-"""An llms.txt, and other pages that are lists of links: each link of a list is a row below its section.
+"""What sites write for models: an llms.txt, a list of links, and an llms-full.txt, all pages of a site in one file.
 
-A link's own text is the lines of its list item. Two rules keep own texts in order without a gap: text after a list
-belongs to the last link before it, and where an item has several links the last of them holds the lines, the others
-begin there and are empty. Lists within lists are flat: all their links stand below the section, none below another.
+In a list each link is a row below its section, and its own text the lines of its item. Two rules keep own texts in
+order without a gap: text after a list belongs to the last link before it, and where an item has several links the last
+of them holds the lines, the others begin there and are empty. All links stand below the section, none below another.
+
+Of pages in one file one thing differs from CommonMark: a boundary, as programs write it between pages, is no Markdown.
+Each page is read as the file of its own that it was, so that front matter in the middle makes no heading and a fence
+that a page leaves open ends with it.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
-from roamtui.document.columns import Columns, Row, build_columns
+from roamtui.document.document import Columns, Document, Row, build_columns
+from roamtui.document.headings import scan_headings
 from roamtui.document.markdown.blocks import (
     Block,
     Details,
@@ -25,7 +33,7 @@ from roamtui.document.markdown.blocks import (
 )
 from roamtui.document.markdown.reading import read_markdown
 from roamtui.document.node import NodeKind
-from roamtui.document.parse import find_body
+from roamtui.document.parse import find_body, measure_front_matter, restore_offsets
 from roamtui.document.plain import plain_line, shorten
 from roamtui.sources.web.address import resolve_link
 
@@ -167,3 +175,240 @@ def _find_bare(text: str) -> Iterator[tuple[str, str]]:
 def _name_bare(before: str) -> str:
     """Return the title of an address that stands there itself: the words before it."""
     return plain_line(before).strip(_NO_TITLE).strip("\"'")
+
+
+_LEVEL_MAX = 6
+_FULL_NAME = re.compile(r"(?:[\w.-]+[-_.])?llms-(?:[\w.]+-)?full\.(?:txt|md|mdx)", re.IGNORECASE)
+_NAMED_MIN = 2
+"""Boundaries of one kind, each with an address, that a file with such a name must have."""
+_UNNAMED_MIN = 3
+"""Boundaries of one kind that any other must have."""
+_UNNAMED_LENGTH_MAX = 8_000_000
+"""Characters of a file that is taken for one by its boundaries alone."""
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+_TITLE_LINE = r"#{1,6}[ \t]+(?P<title>[^\n]+?)[ \t]*#*[ \t]*\n"
+_URL_LINE = (
+    r"(?:>[ \t]*)?\**(?:Source|URL|Url|source|url)(?: URL)?:\**[ \t]*<?(?P<url>(?:https?://|/)[^\s<>]*)>?[ \t]*\n"
+)
+_RULE_LINE = r"-{3,}[ \t]*\n"
+_ATTRIBUTE = re.compile(r"\b(title|name|url|href|source|path|src)\s*=\s*(?:\"([^\"\n]*)\"|'([^'\n]*)')", re.IGNORECASE)
+_ELEMENT = re.compile(r"<(title|url|source|path)>[ \t]*([^<\n]+?)[ \t]*</\1>", re.IGNORECASE)
+_YAML_LINE = re.compile(
+    r"^(title|url|source|source_url|canonical_url|permalink|slug|path)[ \t]*:[ \t]*(.*?)[ \t]*$", re.M
+)
+_NO_LINE_END = re.compile(r"[^\n]")
+_KEY_LINE = r"[A-Za-z_][\w.-]*[ \t]*:(?:[ \t][^\n]*)?\n"
+_FRONT_MATTER = re.compile(
+    rf"^---[ \t]*\n(?P<yaml>{_KEY_LINE}(?:{_KEY_LINE}|[ \t]+\S[^\n]*\n|- [^\n]*\n|\#[^\n]*\n)*?)(?:---|\.\.\.)[ \t]*\n",
+    re.MULTILINE,
+)
+_ADDRESS_NAMES = ("url", "source_url", "canonical_url", "href", "source", "src", "permalink", "path", "slug")
+
+_STRONG = {
+    "title and address": re.compile(
+        rf"^(?:{_RULE_LINE}\n?)?(?P<marks>{_TITLE_LINE})\n?{_URL_LINE}(?:{_RULE_LINE})?", re.MULTILINE
+    ),
+    "rule and address": re.compile(rf"^[-=*_]{{3,}}[ \t]*\n\n?{_URL_LINE}(?:\n?{_RULE_LINE})?", re.MULTILINE),
+    "front matter": _FRONT_MATTER,
+    "tag": re.compile(
+        r"^<(?:page|doc|document)(?P<attributes>(?:[ \t][^<>\n]*)?)>[ \t]*\n"
+        r"(?P<elements>(?:[ \t]*<(?:title|url|source|path|content|document_content)>[^\n]*\n)*)",
+        re.MULTILINE | re.IGNORECASE,
+    ),
+    "comment": re.compile(
+        r"^<!--[ \t]*(?:docs?[_ -]?page|page|source|url)\b[ \t]*[:=]?[ \t]*(?P<comment>[^\n]*?)[ \t]*-->[ \t]*\n",
+        re.MULTILINE | re.IGNORECASE,
+    ),
+    "crawler's mark": re.compile(rf"^<\|[\w-]*page-\d+[\w-]*\|>[ \t]*\n\n?(?:(?P<marks>{_TITLE_LINE}))?", re.MULTILINE),
+    "skip link": re.compile(
+        rf"^(?P<marks>{_TITLE_LINE})\n?\[Skip to (?:main )?content\]\((?P<url>[^)\s#]+)[^)\n]*\)[^\n]*\n", re.MULTILINE
+    ),
+}
+"""What programs write between pages, each with an address or a sign that nothing else has."""
+_WEAK = re.compile(rf"(?:(?<=\n\n)|\A){_RULE_LINE}\n(?P<marks>{_TITLE_LINE})", re.MULTILINE)
+"""A rule and a title: enough only in a file that says by its name what it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boundary:
+    """Where a page begins."""
+
+    start: int
+    """Offset of its first character."""
+    body_start: int
+    """Offset of the first character of the page's own Markdown."""
+    level: int = 0
+    """Level of the title if that is written as a heading, else 0."""
+    title: str = ""
+    """As written, Markdown and all; empty where the boundary names none."""
+    url: str = ""
+    """Address, or path below the site's; empty where it names none."""
+
+
+def find_boundaries(text: str, name: str = "") -> list[Boundary]:
+    r"""Return where the pages of a text begin; empty for a text that is not made of pages."""
+    is_named = _FULL_NAME.fullmatch(name) is not None
+    if not is_named and len(text) > _UNNAMED_LENGTH_MAX:
+        return []
+    found = [boundary for kind in _STRONG for boundary in _list_regular(text, kind, is_named=is_named)]
+    if not found and is_named:
+        found = _list_titles_after_rules(text)
+    outside = _keep_outside_fences(text, _drop_overlaps(found))
+    return outside if len(outside) >= (_NAMED_MIN if is_named else _UNNAMED_MIN) else []
+
+
+def _list_regular(text: str, kind: str, *, is_named: bool) -> list[Boundary]:
+    """Return the boundaries of one kind; none where they are too few, or say too little, to be a rule of the file."""
+    found = [_read_boundary(match) for match in _STRONG[kind].finditer(text)]
+    if kind in ("front matter", "tag"):
+        found = [boundary for boundary in found if boundary.title or boundary.url]
+    elif kind == "comment":
+        found = [boundary for boundary in found if "/" in boundary.url]
+    with_url = sum(bool(boundary.url) for boundary in found)
+    enough = _NAMED_MIN if is_named and with_url == len(found) else _UNNAMED_MIN
+    needs_url = not is_named and kind in ("front matter", "tag")
+    return [] if len(found) < enough or (needs_url and with_url < len(found) / 2) else found
+
+
+def _list_titles_after_rules(text: str) -> list[Boundary]:
+    """Return the pages of a file in which rules part them; each must begin with a heading of one level."""
+    found = [_read_boundary(match) for match in _WEAK.finditer(text)]
+    levels = [boundary.level for boundary in found]
+    level = min(levels, default=0)
+    return [boundary for boundary in found if boundary.level == level] if len(found) >= _UNNAMED_MIN else []
+
+
+def _read_boundary(match: re.Match[str]) -> Boundary:
+    groups = match.groupdict()
+    said = dict(_list_said(groups))
+    marks = groups.get("marks") or ""
+    address = next((said[name] for name in _ADDRESS_NAMES if said.get(name)), "")
+    return Boundary(
+        start=match.start(),
+        body_start=match.end(),
+        level=len(marks) - len(marks.lstrip("#")),
+        title=groups.get("title") or said.get("title") or said.get("name") or "",
+        url=groups.get("url") or address,
+    )
+
+
+def _list_said(groups: dict[str, str | None]) -> Iterator[tuple[str, str]]:
+    """Yield what front matter, attributes, elements and comments say, by name in small letters."""
+    for name, value in _YAML_LINE.findall(groups.get("yaml") or ""):
+        yield name, value.strip("\"'")
+    for name, one, other in _ATTRIBUTE.findall(groups.get("attributes") or ""):
+        yield name.lower(), one or other
+    for name, value in _ELEMENT.findall(groups.get("elements") or ""):
+        yield name.lower(), value
+    comment = groups.get("comment") or ""
+    named = [(name.lower(), one or other) for name, one, other in _ATTRIBUTE.findall(comment)]
+    yield from named or ([("path", comment.strip("\"'"))] if comment and " " not in comment else [])
+
+
+def _drop_overlaps(boundaries: list[Boundary]) -> list[Boundary]:
+    """Return boundaries in order; of two that overlap the one that begins first, where equal the longer."""
+    kept: list[Boundary] = []
+    for boundary in sorted(boundaries, key=lambda one: (one.start, -one.body_start)):
+        if not kept or boundary.start >= kept[-1].body_start:
+            kept.append(boundary)
+    return kept
+
+
+def _keep_outside_fences(text: str, boundaries: list[Boundary]) -> list[Boundary]:
+    """Return the boundaries that stand in no block of code; one that a page leaves open ends at the next boundary."""
+    kept: list[Boundary] = []
+    fences = list(_FENCE.finditer(text)) if boundaries else []
+    starts = [fence.start() for fence in fences]
+    position = 0
+    for boundary in boundaries:
+        until = bisect_right(starts, boundary.start)
+        if not _is_closed_later(fences, position, until):
+            kept.append(boundary)
+            position = until
+    return kept
+
+
+def _is_closed_later(fences: list[re.Match[str]], first: int, until: int) -> bool:
+    """Return whether a fence is open after those from `first` to `until`, and one within reach closes it."""
+    mark = ""
+    for fence in fences[first:until]:
+        mark = _after_fence(mark, fence)
+    if not mark:
+        return False
+    return any(not _after_fence(mark, fence) for fence in fences[until : until + 1])
+
+
+def _after_fence(mark: str, fence: re.Match[str]) -> str:
+    """Return the mark of the fence that is open after a fence line, empty for none."""
+    found, rest = fence.group(1), fence.group(2)
+    if not mark:
+        return "" if found[0] == "`" and "`" in rest else found
+    closes = found[0] == mark[0] and len(found) >= len(mark) and not rest.strip()
+    return "" if closes else mark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    boundary: Boundary
+    title: str
+    level: int
+    """Of the heading that is its title, 0 where it has none."""
+    headings: tuple[Row, ...]
+    """Those below its title."""
+
+
+def divide_pages(document: Document, normal: str, boundaries: Sequence[Boundary]) -> Document:
+    """Return a document whose sections are the pages of its text, and what stands before the first."""
+    ends = [*(boundary.start for boundary in boundaries[1:]), len(normal)]
+    shown = _FRONT_MATTER.sub(lambda block: _NO_LINE_END.sub(" ", block.group()), normal)
+    pages = [_read_page(shown, boundary, end) for boundary, end in zip(boundaries, ends, strict=True)]
+    levels = [page.level for page in pages if page.level]
+    level = max(sorted(set(levels)), key=levels.count, default=1)
+    rows = _list_opening_rows(normal, boundaries[0].start)
+    title = next((row.title for row in rows if row.level == 1), "")
+    for page in pages:
+        url = resolve_link(document.url or "", page.boundary.url) or page.boundary.url
+        rows.append(Row(NodeKind.SECTION, level, page.title, page.boundary.start, url))
+        deeper = max(0, level + 1 - min((heading.level for heading in page.headings), default=_LEVEL_MAX + 1))
+        rows.extend(
+            replace(heading, level=min(_LEVEL_MAX, heading.level + deeper), url=url) for heading in page.headings
+        )
+    if len(normal) != len(document.text):
+        starts = restore_offsets(str(document.text), normal, array("Q", (row.start for row in rows)))
+        rows = [replace(row, start=start) for row, start in zip(rows, starts, strict=True)]
+    return replace(document, title=title or document.title, columns=build_columns(rows, len(document.text)))
+
+
+def _list_opening_rows(normal: str, end: int) -> list[Row]:
+    opening = normal[:end]
+    rows = _scan(opening, measure_front_matter(opening))
+    if end and not (rows and rows[0].start == 0):
+        rows.insert(0, Row(NodeKind.PREAMBLE, 0, "", 0))
+    return rows
+
+
+def _read_page(normal: str, boundary: Boundary, end: int) -> _Page:
+    """Return a page; a heading with which its text begins is its title, unless its boundary has another one."""
+    headings = _scan(normal[boundary.body_start : end], 0, boundary.body_start)
+    named = _scan(f"# {boundary.title}", 0) if boundary.title else []
+    title = named[0].title if named else ""
+    level = boundary.level
+    if headings and not normal[boundary.body_start : headings[0].start].strip():
+        first = headings[0]
+        if not level or first.title.casefold() == title.casefold():
+            level = level or first.level
+            title = first.title
+            headings = headings[1:]
+    if not title:
+        title = headings[0].title if headings else boundary.url.rstrip("/").rpartition("/")[2]
+    return _Page(boundary=boundary, title=title, level=level, headings=tuple(headings))
+
+
+def _scan(text: str, start: int, shift: int = 0) -> list[Row]:
+    """Return the headings of a text."""
+    columns = scan_headings(text, start)
+    return [
+        Row(NodeKind.SECTION, level, title, offset + shift)
+        for level, title, offset in zip(columns.levels, columns.titles, columns.offsets, strict=True)
+    ]

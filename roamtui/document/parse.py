@@ -9,13 +9,11 @@ from dataclasses import replace
 from operator import add
 from typing import TYPE_CHECKING
 
-from roamtui.document.columns import Columns, Row, build_columns, nest_levels
-from roamtui.document.document import Document
+from roamtui.document.document import Columns, Document, Row, build_columns, nest_levels
 from roamtui.document.headings import Headings, count_lines, scan_headings
-from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, shorten
-from roamtui.document.text import keep_text
+from roamtui.document.text import find_line_starts, keep_text, normalise_line_ends
 
 if TYPE_CHECKING:
     from roamtui.sources.read import RawText
@@ -82,8 +80,7 @@ def parse_raw(raw: RawText, *, key: str = "", url: str | None = None, has_links:
     name = raw.name.rpartition("/")[2]
     if not raw.is_markdown or raw.is_converted or not (url or _may_be_special(raw.text, name)):
         return document
-    from roamtui.document.llms_txt import add_links, is_link_list  # noqa: PLC0415 - few documents need them
-    from roamtui.document.page_boundaries import divide_pages, find_boundaries  # noqa: PLC0415 - likewise
+    from roamtui.document.llms_txt import add_links, divide_pages, find_boundaries, is_link_list  # noqa: PLC0415 - few need it
 
     normal = normalise_line_ends(raw.text)
     boundaries = find_boundaries(normal, name)

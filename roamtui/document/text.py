@@ -1,11 +1,17 @@
-"""`LongText`: the text of a large document in pieces, each as wide in memory as its own characters need.
+r"""The text of a document: how it is kept, where its lines begin, and what in it are footers of pages.
 
-Python keeps a text as wide as its widest character: one emoji makes 50 MB of letters take 200 MB.
+Python keeps a text as wide as its widest character: one emoji makes 50 MB of letters take 200 MB. Lines end at ``\n``,
+``\r\n`` and ``\r`` only (CommonMark 0.31.2, section 2.1); `str.splitlines` knows too many. Page footers stand wherever
+a page ended, often within a sentence: they are part of the source, and who reads for its sense reads past them.
 """
 
 from __future__ import annotations
 
-from itertools import accumulate
+import re
+from array import array
+from bisect import bisect_right
+from itertools import accumulate, count
+from operator import add
 from typing import Final
 
 from typing_extensions import override
@@ -81,3 +87,95 @@ DocumentText = str | LongText
 def keep_text(text: str) -> DocumentText:
     """Return `text` as it is best kept: in pieces where one wide character would make all others as wide."""
     return text if len(text) < LENGTH_MIN or text.isascii() else LongText(text)
+
+
+_LINE_END = re.compile("\r\n?|\n")
+_LINES_LENGTH = 1_000_000
+"""Characters that are split into lines at once."""
+
+
+def find_line_starts(text: DocumentText) -> array[int]:
+    """Return the offset of the first character of each line; a final line end begins no further line."""
+    if text.find("\r", 0) < 0:
+        starts = _find_starts_after_feeds(text)
+    elif (whole := str(text)).count("\r") == whole.count("\r\n"):
+        starts = _find_starts_after_feeds(whole)
+    else:
+        starts = array("Q", [0])
+        starts.extend(match.end() for match in _LINE_END.finditer(whole))
+    if starts[-1] == len(text):
+        starts.pop()
+    return starts
+
+
+def _find_starts_after_feeds(text: DocumentText) -> array[int]:
+    r"""Return 0 and what follows each ``\n``: lengths of lines summed up, by far the quickest way.
+
+    A long text goes in pieces, so that its lines never stand in memory all at once.
+    """
+    starts = array("Q", [0])
+    begin = 0
+    while begin < len(text):
+        end = text.find("\n", begin + _LINES_LENGTH) + 1 or len(text)
+        lines = text[begin:end].split("\n")
+        lines.pop()
+        starts.extend(map(add, accumulate(map(len, lines)), count(begin + 1)))
+        begin = end
+    return starts
+
+
+def line_number_at(starts: array[int], offset: int) -> int:
+    """Return the 1-based number of the line that holds the character at `offset`."""
+    return max(1, bisect_right(starts, offset))
+
+
+def normalise_line_ends(text: str) -> str:
+    r"""Return `text` with every line end as ``\n``."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+_LINE = re.compile(
+    r"(?<=\n)[ \t]*(?:"
+    r"(?P<named>(?:[Pp]age|PAGE)[ \t]+-?\d{1,4}-?(?:[ \t]+(?:of|OF)[ \t]+\d{1,4})?"
+    r"|[-–—][ \t]*\d{1,4}[ \t]*[-–—]"
+    r"|Source:[^\n]{2,100},[ \t]\d{1,2}/\d{1,2}/\d{4})"
+    r"|(?:(?P<before>\d{1,3})[ \t]+)?(?P<number>\d{1,3})(?:[ \t]*[-–—])?"
+    r")[ \t]*(?=\r?\n|\Z)"
+)
+_BLANK_BEFORE = re.compile(r"(?:\A|\n)[ \t\r]*\n\Z")
+_BLANK_AFTER = re.compile(r"\r?\n?[ \t]*(?:\r?\n|\Z)")
+_AROUND = 12_000
+"""Characters around a text in which the numbers of other pages are looked for."""
+_PAGE_LENGTH_MIN = 1_500
+"""Characters from the number of one page to the next one's; numbers that count something stand closer."""
+
+
+def blank_footers(text: str | LongText, start: int, end: int) -> str:
+    """Return the characters `start` to `end` (excluded) of a text, as many as they are, with spaces for page footers.
+
+    A bare number is one where the number of the page before or after it stands a page away.
+    """
+    low = max(0, start - _AROUND)
+    window = text[low : end + _AROUND]
+    lines = [one for one in _LINE.finditer(window) if _is_alone(window, *one.span())]
+    numbers = [(one.start(), int(one["number"])) for one in lines if one["number"]]
+    piece = text[start:end]
+    for one in lines:
+        first, last = one.start() + low - start, one.end() + low - start
+        if first >= 0 and last <= len(piece) and (one["named"] or _is_page_number(one, numbers)):
+            piece = f"{piece[:first]}{' ' * (last - first)}{piece[last:]}"
+    return piece
+
+
+def _is_alone(text: str, start: int, end: int) -> bool:
+    return bool(_BLANK_BEFORE.search(text, max(0, start - 100), start) and _BLANK_AFTER.match(text, end))
+
+
+def _is_page_number(line: re.Match[str], numbers: list[tuple[int, int]]) -> bool:
+    """Return whether a number follows that of the page before it, or is followed by that of the page after it."""
+    at, number = line.start(), int(line["number"])
+    if line["before"] and int(line["before"]) != number - 1:
+        return False
+    place = numbers.index((at, number))
+    pairs = [pair for pair in (numbers[place - 1 : place + 1], numbers[place : place + 2]) if len(pair) > 1]
+    return any(after - before == 1 and end - start >= _PAGE_LENGTH_MIN for (start, before), (end, after) in pairs)

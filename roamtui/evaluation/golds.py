@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from roamtui.document.document import Document
-from roamtui.document.lines import line_number_at
+from roamtui.document.text import line_number_at
 from roamtui.errors import RoamtuiError
 from roamtui.evaluation.questions import EvalQuestion, Gold
 

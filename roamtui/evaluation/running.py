@@ -17,8 +17,7 @@ from roamtui.conversation.events import ExpandStatus, QuestionAnswered, Sections
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState, Exchange, Transcript
 from roamtui.conversation.transcript import Stopped
-from roamtui.document.columns import Row, build_columns
-from roamtui.document.document import Document
+from roamtui.document.document import Document, Row, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document

@@ -14,8 +14,8 @@ from roamtui.checking.questions import HITS_MAX, ask_questions
 from roamtui.checking.rules import PARTS, Report, Rule, check
 from roamtui.document.build import is_address
 from roamtui.document.library import Library
-from roamtui.document.lines import line_number_at
 from roamtui.document.plain import plain_line
+from roamtui.document.text import line_number_at
 from roamtui.errors import UsageError
 from roamtui.evaluation.questions import read_questions
 from roamtui.headless.output import write_json, write_notes, write_text

@@ -20,8 +20,8 @@ from roamtui.conversation.commands import (
 )
 from roamtui.conversation.narration import write_lines
 from roamtui.conversation.state import ConversationState
+from roamtui.document.build import can_load
 from roamtui.document.library import Library
-from roamtui.document.loader import can_load
 from roamtui.document.plain import plain_line, plain_text
 from roamtui.errors import RoamtuiError
 from roamtui.headless.sections import list_hits

@@ -17,8 +17,8 @@ from itertools import takewhile
 from roamtui.document.library import Library
 from roamtui.document.link_targets import SectionLink, resolve_link
 from roamtui.document.node import Node, NodeKind, Span
-from roamtui.document.page_footers import blank_footers
 from roamtui.document.plain import plain_line, shorten
+from roamtui.document.text import blank_footers
 from roamtui.document.tokens import estimate_tokens, format_tokens
 from roamtui.outline.labels import (
     MARKABLE_ID,

@@ -9,9 +9,9 @@ from functools import lru_cache
 from itertools import islice
 
 from roamtui.document.library import Library
-from roamtui.document.lines import normalise_line_ends
 from roamtui.document.node import Heading, Node, NodeKind, Span
 from roamtui.document.plain import plain_line, shorten, strip_anchor
+from roamtui.document.text import normalise_line_ends
 from roamtui.document.tokens import format_tokens
 
 WHOLE_TOKENS_MAX = 3_000

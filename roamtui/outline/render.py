@@ -14,9 +14,9 @@ from heapq import heappop, heappush
 from itertools import count
 
 from roamtui.document.library import Library
-from roamtui.document.lines import normalise_line_ends
 from roamtui.document.node import Heading, Node, NodeKind
 from roamtui.document.plain import plain_line, shorten
+from roamtui.document.text import normalise_line_ends
 from roamtui.document.tokens import estimate_tokens
 from roamtui.outline.labels import (
     TITLE_LENGTH_MAX,

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 
 from roamtui.document.library import Library
-from roamtui.document.lines import normalise_line_ends
 from roamtui.document.node import Heading, NodeKind
 from roamtui.document.parse import measure_front_matter
 from roamtui.document.plain import plain_line
+from roamtui.document.text import normalise_line_ends
 from roamtui.document.tokens import format_tokens
 from roamtui.outline.labels import WHOLE_TOKENS_MAX, has_own_text, name_node, name_shown
 

@@ -16,8 +16,8 @@ from math import log
 from types import MappingProxyType
 
 from roamtui.document.headings import parse_blocks
-from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.parse import measure_front_matter
+from roamtui.document.text import find_line_starts, normalise_line_ends
 from roamtui.search.terms import find_terms
 from roamtui.search.words import make_pattern
 

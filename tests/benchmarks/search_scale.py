@@ -17,8 +17,7 @@ from statistics import median
 from time import process_time
 from types import MappingProxyType
 
-from roamtui.document.columns import Row, build_columns
-from roamtui.document.document import Document
+from roamtui.document.document import Document, Row, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document

@@ -10,7 +10,7 @@ from roamtui.document.headings import (
     read_blank_title,
     scan_headings,
 )
-from roamtui.document.lines import find_line_starts
+from roamtui.document.text import find_line_starts
 
 
 def find_headings(text: str) -> list[tuple[int, str, int]]:

@@ -1,3 +1,5 @@
+"""Ids that never change, and rows that nest."""
+
 from __future__ import annotations
 
 import pytest
@@ -5,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document import document as module
-from roamtui.document.document import hash_path, make_ids
+from roamtui.document.document import Row, build_columns, hash_path, make_ids
+from roamtui.document.node import NodeKind
 
 _PATHS = st.lists(st.lists(st.sampled_from(["a", "b", "", "\x1f", "ä"]), min_size=1, max_size=3), max_size=30)
 
@@ -39,3 +42,40 @@ def test_the_later_of_two_colliding_paths_is_hashed_again(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(module, "hash_path", collide)
     assert make_ids("doc", [("a",), ("b",), ("c",)]) == ["00000000", "00000001", "00000002"]
+
+
+_LEVELS = st.lists(st.integers(0, 6), max_size=30)
+
+
+def _rows(levels: list[int]) -> list[Row]:
+    return [Row(NodeKind.SECTION, level, f"t{index}", index) for index, level in enumerate(levels)]
+
+
+@given(_LEVELS)
+def test_a_subtree_is_the_rows_whose_parents_lead_to_its_top(levels: list[int]) -> None:
+    columns = build_columns(_rows(levels), len(levels))
+    for top in range(len(levels)):
+        below = []
+        for row in range(len(levels)):
+            ancestor = columns.parents[row]
+            while ancestor > top:
+                ancestor = columns.parents[ancestor]
+            if ancestor == top:
+                below.append(row)
+        assert below == list(range(top + 1, columns.ends[top]))
+
+
+@given(_LEVELS)
+def test_paths_in_order_are_the_paths_one_by_one(levels: list[int]) -> None:
+    columns = build_columns(_rows(levels), len(levels))
+    assert list(columns.paths()) == [columns.path(row) for row in range(len(columns))]
+
+
+def test_a_title_is_cut_in_the_paths_below_it_only_where_all_of_them_would_be_a_flood() -> None:
+    long = "word " * 20_000
+    rows = [Row(NodeKind.SECTION, 1, long, 0), *(Row(NodeKind.SECTION, 2, "b", n) for n in range(1, 600))]
+    flood, few = build_columns(rows, 600), build_columns(rows[:400], 400)
+    assert flood.path(0) == (long,)
+    above, own = flood.path(1)
+    assert (len(above) <= 1_000, above[:5], above[-1], own) == (True, "word ", "…", "b")
+    assert few.path(1) == (long, "b")

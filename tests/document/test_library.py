@@ -9,8 +9,7 @@ from itertools import permutations
 import pytest
 
 from roamtui.document import document as module
-from roamtui.document.columns import Row, build_columns
-from roamtui.document.document import Document
+from roamtui.document.document import Document, Row, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document

@@ -1,18 +1,19 @@
-"""A long text in pieces reads as the whole one does."""
+"""A long text in pieces reads as the whole one does; lines end at three marks only; page footers are read past."""
 
 from __future__ import annotations
 
+import re
 import sys
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roamtui.document import text as module
 from roamtui.document.document import hash_text
 from roamtui.document.library import Library
-from roamtui.document.lines import find_line_starts
 from roamtui.document.parse import parse_document
-from roamtui.document.text import LongText, keep_text
+from roamtui.document.text import LongText, blank_footers, find_line_starts, keep_text, line_number_at
 
 _WIDE = "\N{CROISSANT}"
 _WHOLE = ("line of words\r\n" * 5_000 + f"{_WIDE}\n" + "x" * 70_000 + "\rend [mark]") * 2
@@ -53,3 +54,59 @@ def test_a_long_document_is_its_sections_joined() -> None:
     library = Library(source="long.md", root=parse_document(text))
     assert isinstance(library.root.text, LongText)
     assert "".join(map(library.own_text, library.walk())) == text
+
+
+_TEXTS = st.text(alphabet="ab\n\r\f\v\x1c\x85\u2028\u2029", max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("", []),
+        ("a", [0]),
+        ("a\n", [0]),
+        ("a\nb", [0, 2]),
+        ("a\r\nb\rc\n\nd", [0, 3, 5, 7, 8]),
+        ("\n", [0]),
+        ("\r\n\r", [0, 2]),
+        ("a\fb\u2028c\x85d\x1ce\vf", [0]),
+    ],
+)
+def test_lines_end_at_three_marks_only(text: str, starts: list[int]) -> None:
+    assert list(find_line_starts(text)) == starts
+
+
+@given(_TEXTS)
+def test_a_line_number_counts_the_line_ends_before(text: str) -> None:
+    starts = find_line_starts(text)
+    for offset in range(len(text)):
+        ends = [match.end() for match in re.finditer("\r\n|\r|\n", text)]
+        assert line_number_at(starts, offset) == 1 + sum(end <= offset for end in ends)
+
+
+_PAGE = "Some words of a page that say nothing of note at all. " * 40
+
+
+def _blank(text: str) -> str:
+    read = blank_footers(text, 0, len(text))
+    assert len(read) == len(text)
+    return " ".join(read.split())
+
+
+@pytest.mark.parametrize("footer", ["Page 3 of 20", "- 17 -", "Source: HERON & SONS, INC., 10-Q, 5/13/2019"])
+def test_a_footer_in_a_paragraph_of_its_own_is_blank(footer: str) -> None:
+    assert _blank(f"It costs\n\n{footer}\n\n2 euros.\n") == "It costs 2 euros."
+    assert footer in _blank(f"It costs\n{footer}\n2 euros.\n")
+
+
+@pytest.mark.parametrize("numbers", ["{}", "{} -", "{0}   {1}"])
+def test_a_bare_number_is_one_where_a_page_away_the_next_stands(numbers: str) -> None:
+    one, two, other = (numbers.format(number, number + 1) for number in (6, 7, 9))
+    assert _blank(f"A\n\n{one}\n\n{_PAGE}\n\n{two}\n\nB") == f"A {_PAGE}B"
+    assert " ".join(one.split()) in _blank(f"A\n\n{one}\n\n{_PAGE}\n\n{other}\n\nB")
+    assert " ".join(one.split()) in _blank(f"A\n\n{one}\n\nB\n\n{two}\n\nC")
+
+
+def test_of_a_part_the_pages_around_it_tell() -> None:
+    text = f"A\n\n6\n\n{_PAGE}\n\nB\n\n7\n\nC"
+    assert blank_footers(text, text.index("B"), len(text)).split() == ["B", "C"]

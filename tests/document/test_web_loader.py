@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from roamtui.document.build import WebOptions, open_named
+from roamtui.document.build import LoadedBatch, WebOptions, open_named
 from roamtui.document.library import Library
-from roamtui.document.loader import LoadedBatch
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_raw
 from roamtui.document.web_loader import PageLoader

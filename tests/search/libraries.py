@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from roamtui.document.columns import Row, build_columns
-from roamtui.document.document import Document
+from roamtui.document.document import Document, Row, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document

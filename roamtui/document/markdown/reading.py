@@ -15,7 +15,6 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.token import Token
 
 from roamtui.document.headings import limit_nesting
-from roamtui.document.lines import find_line_starts
 from roamtui.document.markdown.blocks import (
     Block,
     Code,
@@ -34,9 +33,20 @@ from roamtui.document.markdown.blocks import (
     Words,
     flatten_blocks,
 )
-from roamtui.document.markdown.html_tags import CONTAINERS, EMPHASES, HIDDEN, PARTING, Piece, split_html
-from roamtui.document.markdown.words import RAISED, ReadText, WordReader, read_footnotes
+from roamtui.document.markdown.words import (
+    CONTAINERS,
+    EMPHASES,
+    HIDDEN,
+    PARTING,
+    RAISED,
+    Piece,
+    ReadText,
+    WordReader,
+    read_footnotes,
+    split_html,
+)
 from roamtui.document.plain import strip_anchor
+from roamtui.document.text import find_line_starts
 
 Definitions = dict[str, dict[str, str]]
 """Where links lead that are defined apart, by their normalised labels, as markdown-it-py has them."""

@@ -7,8 +7,8 @@ import time
 from collections.abc import Awaitable, Callable
 
 from roamtui.conversation.state import KeepOptions
+from roamtui.document.build import Loader, load_files
 from roamtui.document.library import Library
-from roamtui.document.loader import Loader, load_files
 from roamtui.errors import RoamtuiError
 from roamtui.search.base import Searcher
 

@@ -15,10 +15,9 @@ from itertools import pairwise
 
 from roamtui.document.document import Document
 from roamtui.document.library import Library
-from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import measure_front_matter, parse_document
-from roamtui.document.text import DocumentText
+from roamtui.document.text import DocumentText, find_line_starts, normalise_line_ends
 from roamtui.tui.node_names import name_node
 
 _FRONT_MATTER_MAX = 50_000

@@ -14,10 +14,10 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from roamtui.document.lines import find_line_starts, normalise_line_ends
 from roamtui.document.markdown.blocks import Details
 from roamtui.document.markdown.reading import Definitions, find_definitions, read_markdown
 from roamtui.document.plain import plain_text
+from roamtui.document.text import find_line_starts, normalise_line_ends
 from roamtui.tui.markdown.code_runs import colour_code
 from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, is_unfolded
 from roamtui.tui.markdown.line import TAB_WIDTH, Line, Look, Role, Run, fold_runs, measure_runs

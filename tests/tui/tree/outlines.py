@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import OpenSection
-from roamtui.document.columns import Row, build_columns
-from roamtui.document.document import Document
+from roamtui.document.document import Document, Row, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document

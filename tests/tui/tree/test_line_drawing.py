@@ -12,8 +12,7 @@ from rich.style import Style
 from roamtui.conversation.commands import Origin
 from roamtui.conversation.events import ExpandResult, ExpandStatus, SectionsExpanded
 from roamtui.conversation.state import ConversationState, Exchange, Transcript
-from roamtui.document.columns import Row, build_columns
-from roamtui.document.document import Document
+from roamtui.document.document import Document, Row, build_columns
 from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
