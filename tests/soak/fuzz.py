@@ -347,7 +347,7 @@ def _compare_tree(main: MainScreen, state: ConversationState) -> str:
 
 
 def _compare_chat(main: MainScreen, state: ConversationState) -> str:
-    shown = main.chat_log._messages._shown
+    shown = main.chat_log._shown
     exchanges = state.transcript.exchanges
     numbers = [view.number for view in shown]
     if numbers != list(range(len(exchanges) - len(shown) + 1, len(exchanges) + 1)) or bool(shown) != bool(exchanges):

@@ -17,8 +17,7 @@ from roamtui.search.base import Hit
 from roamtui.sources.read import RawText
 from roamtui.tui.app import RoamApp
 from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeView, QuestionView
-from roamtui.tui.chat.sources_view import SourcesView
+from roamtui.tui.chat.exchange_view import ActivityView, EndingView, ExchangeView, QuestionView, SourcesView
 from roamtui.tui.context import AppContext
 from tests.agent.asking import FakeSearcher
 from tests.fakes.scripted_model import Reply, ScriptedModel, ScriptedReply

@@ -15,8 +15,8 @@ from roamtui.conversation.narration import Weight
 from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Request, TextDelta
 from roamtui.tui.app import RoamApp, run_app
+from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.chat.exchange_view import EndingView
-from roamtui.tui.chat.messages import NoticeView
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import ask, make_app, make_context, wait_until
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from time import monotonic
 
 from textual.content import Content
@@ -39,10 +38,11 @@ class AnswerView(ContentView):
 
     def __init__(self, text: str = "", citations: tuple[Citation, ...] = ()) -> None:
         super().__init__()
-        self._text = text
+        self.text = text
+        """The answer as the model wrote it."""
         self._citations = citations
-        self.numbering = Numbering()
-        """Numbers of the sections, shared with the list of sources."""
+        self.numbers: dict[str, int] = {}
+        """Of the sections in the order in which the answer names them first, shared with the list of sources."""
         self._targets: list[SectionTarget | LinkTarget] = []
         self._is_coming = False
         self._cost_seconds = 0.0
@@ -58,14 +58,9 @@ class AnswerView(ContentView):
     def walked(self) -> Sequence[int]:
         return [index for index, target in enumerate(self._targets) if isinstance(target, LinkTarget)]
 
-    @property
-    def text(self) -> str:
-        """The answer as the model wrote it."""
-        return self._text
-
     def append(self, text: str) -> None:
         """Show some more of a streamed answer."""
-        self._text += text
+        self.text += text
         self._is_coming = True
         if self._timer is None:
             rest_seconds = max(_REST_SECONDS_MIN, self._cost_seconds * _REST_FACTOR)
@@ -76,16 +71,16 @@ class AnswerView(ContentView):
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
-        self._text = text
+        self.text = text
         self._is_coming = False
         self._citations = citations
         self.change()
 
     def number_marks(self) -> None:
         """Give each section that the answer names its number."""
-        for mark in find_marks(self._text):
-            for section_id in mark.section_ids:
-                self.numbering.number_of(section_id)
+        for _, _, section_ids in find_marks(self.text):
+            for section_id in section_ids:
+                self.numbers.setdefault(section_id, len(self.numbers) + 1)
 
     def _draw(self) -> None:
         self._timer = None
@@ -95,7 +90,7 @@ class AnswerView(ContentView):
     def lay_out(self, width: int) -> Content:
         started = monotonic()
         self._targets.clear()
-        text = plain_text(self._text).strip()
+        text = plain_text(self.text).strip()
         if self._is_coming:
             text = complete_marks(text)
         self.number_marks()
@@ -111,11 +106,11 @@ class AnswerView(ContentView):
     def _read_marks(self, text: str, is_first: bool) -> Iterator[tuple[str, str | None]]:  # noqa: ARG002, FBT001 - a `ReadText`
         """Make each citation mark the number of its section."""
         position = 0
-        for mark in find_marks(text):
-            yield text[position : mark.start], None
-            for section_id in mark.section_ids:
-                yield f"[{self.numbering.number_of(section_id)}]", section_id
-            position = mark.end
+        for start, end, section_ids in find_marks(text):
+            yield text[position:start], None
+            for section_id in section_ids:
+                yield f"[{self.numbers.setdefault(section_id, len(self.numbers) + 1)}]", section_id
+            position = end
         yield text[position:], None
 
     def _find_target(self, link: Link) -> SectionTarget | LinkTarget:
@@ -144,35 +139,10 @@ class AnswerView(ContentView):
         return own[min(seen, len(own) - 1)] if own else None
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One bracket in an answer."""
-
-    start: int
-    end: int
-    section_ids: tuple[str, ...]
-    """Without the numbers of pages and ranges."""
-
-
-def find_marks(text: str) -> Iterator[Mark]:
-    """Yield the citation marks of `text` in order."""
+def find_marks(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Yield the citation marks of `text` in order: start, end, and ids without the numbers of pages and ranges."""
     for match in MARK.finditer(text):
-        ids = tuple(dict.fromkeys(MARKED_ID.findall(match.group())))
-        yield Mark(match.start(), match.end(), ids)
-
-
-@dataclass(slots=True)
-class Numbering:
-    """Numbers sections in the order in which an answer names them first; a number never changes."""
-
-    _numbers: dict[str, int] = field(default_factory=dict)
-
-    def number_of(self, section_id: str) -> int:
-        """Return the number of a section, the next free one for a new section."""
-        return self._numbers.setdefault(section_id, len(self._numbers) + 1)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
+        yield match.start(), match.end(), tuple(dict.fromkeys(MARKED_ID.findall(match.group())))
 
 
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)

@@ -1,28 +1,83 @@
-"""`ChatLog`: the conversation from top to bottom, with one selection over all that it names."""
+"""`ChatLog`: the conversation from top to bottom, the newest of it, with one selection over all that it names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
 from textual.message import Message
 from textual.scrollbar import ScrollTo, ScrollUp
 from textual.widget import Widget
 from typing_extensions import override
 
-from roamtui.conversation.narration import Weight
+from roamtui.conversation.narration import Place, Weight, name_section, narrate
+from roamtui.conversation.state import Exchange
 from roamtui.conversation.transcript import Citation
+from roamtui.document.plain import plain_line, plain_text
 from roamtui.tui.actions import Scope, bind
-from roamtui.tui.chat.content_view import ContentView, SectionTarget, TargetChosen
-from roamtui.tui.chat.messages import Messages
+from roamtui.tui.chat.content_view import (
+    ContentView,
+    EarlierTarget,
+    SectionTarget,
+    Target,
+    TargetChosen,
+    link_target,
+    wrap,
+)
 from roamtui.tui.commands import CopyWanted, KeepWanted, NothingDone
 from roamtui.tui.context import FirstContext
+from roamtui.tui.node_names import STEP, name_whole
 
 if TYPE_CHECKING:
     from roamtui.tui.chat.exchange_view import ExchangeView
+
+EXCHANGES_STEP = 20
+"""Exchanges that are shown at first, and added at each wish for earlier ones."""
+EXCHANGES_MAX = 40
+"""When so many are shown and a new one comes, the oldest go: each costs time at every change below it."""
+
+
+class EarlierView(ContentView):
+    """Says how many earlier questions there are; choosing it shows some of them."""
+
+    DEFAULT_CSS = """
+    EarlierView { padding: 0 1; margin-bottom: 1; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._count = 0
+        self.display = False
+
+    @property
+    @override
+    def targets(self) -> tuple[Target, ...]:
+        return (EarlierTarget(),) if self._count else ()
+
+    def show_count(self, count: int) -> None:
+        """Show how many questions are not shown."""
+        self._count = count
+        self.display = count > 0
+        self.change()
+
+    @override
+    def lay_out(self, width: int) -> Content:
+        words = "1 earlier question" if self._count == 1 else f"{self._count:,} earlier questions"
+        row = link_target(Content.styled(f"↑ {words}", "$muted"), 0, is_selected=self.selected == 0)
+        return row.truncate(width, ellipsis=True)
+
+
+class Messages(Vertical):
+    """Holds exchanges and notices."""
+
+    # At least as high as the view: an anchored scroll view puts lower content below its top edge.
+    DEFAULT_CSS = """
+    Messages { height: auto; min-height: 100%; padding: 1 1 0 1; }
+    """
 
 
 class ChatLog(VerticalScroll, inherit_bindings=False):
@@ -60,9 +115,16 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     def __init__(self, first: FirstContext, welcome: Widget) -> None:
         """Show `welcome` until the first question."""
         super().__init__(id="chat-log")
-        self._messages = Messages(first, welcome)
+        self._first = first
+        self._welcome = welcome
+        self._earlier = EarlierView()
+        self._messages = Messages(self._earlier, welcome)
+        self._shown: list[ExchangeView] = []
+        self._expected: ExchangeView | None = None
+        """A question that was sent, and has no number yet."""
         self._selected: tuple[ContentView, int] | None = None
-        self._keeper = EndKeeper(self, self._find_answer)
+        self._is_keeping = False
+        """Whether the newest is kept in view; a long answer stays at its beginning, to be read."""
 
     @override
     def compose(self) -> ComposeResult:
@@ -76,52 +138,73 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     @property
     def current(self) -> ExchangeView | None:
         """The exchange that is under way, or the last one."""
-        return self._messages.current
-
-    @property
-    def has_messages(self) -> bool:
-        """Whether there is any question in it."""
-        return self.current is not None
+        return self._shown[-1] if self._shown else None
 
     def expect(self, question: str, within: str | None, waiting_for: str) -> None:
         """Show at once, in view, what a person asked of which section, and what must come before it can begin."""
-        self._messages.expect(question, within, waiting_for)
-        self._keeper.start()
+        self._welcome.display = False
+        self._expected = self._make_view(0, question, within)
+        self._expected.wait_for(waiting_for)
+        self._messages.mount(self._expected)
+        self._keep_newest()
 
     def end_waiting(self) -> None:
         """Show a question that was sent, and never begun, no longer."""
-        self._messages.end_waiting()
+        if self._expected is not None:
+            self._expected.remove()
+            self._expected = None
+            self._welcome.display = not self._shown
 
     def begin(self, number: int, question: str) -> None:
-        """Show a question as begun, in view."""
-        self._messages.begin(number, question)
-        self._messages.shed()
-        self._keeper.start()
+        """Show a question as begun, in view: the one that waits for it, else a new one at the end."""
+        self._welcome.display = False
+        view, self._expected = self._expected, None
+        if view is None:
+            view = self._make_view(number, question, self._first.state.transcript.exchanges[number - 1].within)
+            self._messages.mount(view)
+        view.number = number
+        self._shown.append(view)
+        if len(self._shown) > EXCHANGES_MAX:
+            first, self._shown = self._shown[0], self._shown[-EXCHANGES_STEP:]
+            self._remove(first, self._shown[0])
+            self._count_earlier()
+        self._keep_newest()
 
     def forget(self, number: int) -> None:
-        """Show question `number` and all that follow no longer."""
+        """Show question `number` and all that follow no longer: they are no longer part of the conversation."""
         self.clear_selection()
-        self._messages.forget(number)
+        left = [view for view in self._shown if view.number < number]
+        if len(left) < len(self._shown):
+            self._remove(self._shown[len(left)], None)
+        self._shown = left
+        if not left:
+            self._show_last()
 
     def restore(self) -> None:
-        """Show a saved conversation."""
-        self._messages.restore()
+        """Show the last exchanges of a saved conversation."""
+        self._show_last()
         if self.current is not None:
-            self._keeper.start()
+            self._keep_newest()
 
     def start_over(self) -> None:
-        """Show the conversation that the session holds now, from its last answer."""
+        """Show the conversation that the session holds now, from its last answer, and nothing of the one before."""
         self.clear_selection()
-        self._messages.start_over()
+        for child in self._messages.children:
+            if child is not self._earlier and child is not self._welcome:
+                child.remove()
+        self._shown = []
+        self._earlier.show_count(0)
+        self._welcome.display = True
+        self._is_keeping = False
+        self._show_last()
         self.scroll_home(animate=False, immediate=True)
-        self._keeper.stop()
         if self.current is not None:
-            self._keeper.start()
+            self._keep_newest()
 
     def add_notice(self, text: str, weight: Weight = Weight.INFO) -> None:
-        """Say something in the conversation."""
-        self._messages.add_notice(text, weight)
-        is_kept = weight is Weight.INFO and self._keeper.is_keeping
+        """Say something at the end, or before a question that waits to be begun."""
+        self._messages.mount(NoticeView(text, weight), before=self._expected)
+        is_kept = weight is Weight.INFO and self._is_keeping
         if weight is Weight.ERROR or (self.current is not None and not is_kept):
             self.anchor()
 
@@ -130,12 +213,70 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self.clear_selection()
         self._let_scroll()
         before = self._messages.virtual_size.height
-        self._messages.show_earlier()
+        if self._shown:
+            first = self._shown[0]
+            end = first.number - 1
+            exchanges = self._first.state.transcript.exchanges[max(0, end - EXCHANGES_STEP) : end]
+            self._messages.mount(*self._recall(exchanges), before=first)
+            self._count_earlier()
 
         def stay() -> None:
             self.scroll_to(y=self.scroll_y + self._messages.virtual_size.height - before, animate=False)
 
         self.call_after_refresh(stay)
+
+    def _show_last(self) -> None:
+        exchanges = self._first.state.transcript.exchanges
+        if exchanges:
+            self._welcome.display = False
+            self._messages.mount(*self._recall(exchanges[-EXCHANGES_STEP:]))
+            self._count_earlier()
+
+    def _remove(self, first: Widget, end: Widget | None) -> None:
+        """Take messages away, from one to before another, to the last for None."""
+        children = self._messages.children
+        for child in children[children.index(first) : None if end is None else children.index(end)]:
+            child.remove()
+
+    def _count_earlier(self) -> None:
+        self._earlier.show_count(self._shown[0].number - 1 if self._shown else 0)
+
+    def _make_view(self, number: int, question: str, within: str | None) -> ExchangeView:
+        from roamtui.tui.chat.exchange_view import ExchangeView  # noqa: PLC0415 - not for the first screen
+
+        about = "" if within is None else name_whole(self._first.state.library, within)
+        return ExchangeView(number, question, about, self._name_source)
+
+    def _recall(self, exchanges: tuple[Exchange, ...]) -> list[Widget]:
+        """Return views of saved exchanges that stand before all others, each with the notices that stood below it."""
+        from roamtui.agent.recheck import count_lost  # noqa: PLC0415 - only a conversation that goes on needs it
+
+        library = self._first.state.library
+        widgets: list[Widget] = []
+        views: list[ExchangeView] = []
+        for exchange in exchanges:
+            view = self._make_view(exchange.number, exchange.question, exchange.within)
+            widgets.append(view)
+            for piece in (piece for event in exchange.events for piece in narrate(event, library)):
+                if piece.place is Place.ANSWER:
+                    view.add_piece(piece)
+                else:
+                    widgets.append(NoticeView(piece.write(with_ids=False), piece.weight))
+            view.finish(exchange, library)
+            views.append(view)
+            if lost := count_lost(exchange.citations, library):
+                words = "1 quote no longer stands" if lost == 1 else f"{lost} quotes no longer stand"
+                is_last = exchange is self._first.state.transcript.exchanges[-1]
+                advice = "r asks again" if is_last else "ask it again"
+                widgets.append(NoticeView(f"{words} in the document of today; {advice}.", Weight.WARNING))
+        self._shown[:0] = views
+        return widgets
+
+    def _name_source(self, citation: Citation) -> str:
+        """Return the file of a citation, where there are several, and its section."""
+        title = name_section(citation.section_id, self._first.state.library)
+        file = plain_line(citation.doc.rpartition("/")[2] or citation.doc if "://" in citation.doc else citation.doc)
+        return title if file in ("", title) else f"{file}{STEP}{title}"
 
     @property
     def has_targets(self) -> bool:
@@ -206,7 +347,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         """Begin a new conversation from before the selected question, else from before the last one."""
         view = self.current
         if self._selected is not None:
-            view = self._messages.find_exchange(self._selected[0]) or view
+            view = next((shown for shown in self._shown if shown in self._selected[0].ancestors), view)
         if view is not None:
             self.post_message(self.ForkWanted(view.number))
 
@@ -228,7 +369,7 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
     @on(ScrollTo)
     def _let_scroll(self) -> None:
         """Stay where the person goes, whatever comes below."""
-        self._keeper.stop()
+        self._is_keeping = False
         self.release_anchor()
 
     def on_exchange_view_resized(self) -> None:
@@ -236,15 +377,22 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._keep_end()
 
     def _keep_end(self) -> None:
-        self.call_after_refresh(self._keeper.fit)
+        self.call_after_refresh(self._fit)
 
-    def _find_answer(self) -> int | None:
-        """Return the line where the newest answer begins, with the empty one before it."""
-        newest = self._messages.newest
-        if newest is None or newest.answer_line is None:
-            return None
-        first = self._messages.gutter.top + newest.virtual_region.y
-        return max(0, first + newest.answer_line - 1)
+    def _keep_newest(self) -> None:
+        """Keep the newest in view from now on."""
+        self.anchor(anchor=False)  # Textual's own anchor knows no answer that is being read
+        self._is_keeping = True
+        self._fit()
+
+    def _fit(self) -> None:
+        """Scroll to the end, or as far as the newest answer's beginning allows; never back."""
+        newest, line = self._expected or self.current, self.max_scroll_y
+        if newest is not None and newest.answer_line is not None:
+            first = self._messages.gutter.top + newest.virtual_region.y
+            line = min(line, max(0, first + newest.answer_line - 1))  # with the empty line before it
+        if self._is_keeping and line > self.scroll_y:
+            self.scroll_to(y=line, animate=False, immediate=True)
 
     def _walk_targets(self) -> Iterator[tuple[ContentView, int]]:
         for view in self.query(ContentView):
@@ -283,44 +431,32 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
                 self.scroll_to(y=max(0, line - self.size.height // 2), animate=False)
 
 
-class EndKeeper:
-    """Keeps the newest in view; a long answer stays at its beginning, to be read."""
+_LOOKS = {
+    Weight.INFO: ("·", "$muted"),
+    Weight.WARNING: ("!", "$warning"),
+    Weight.ERROR: ("✗", "$error"),
+}
 
-    def __init__(self, view: Widget, find_answer: Callable[[], int | None]) -> None:
-        """Scroll `view`.
 
-        Args:
-            view: What is scrolled.
-            find_answer: Returns the line of the view's content where the newest answer begins, None before it does.
-        """
-        self._view = view
-        self._find_answer = find_answer
-        self._is_keeping = False
+class NoticeView(ContentView):
+    """Shows a notice with a sign, so that it is known without colour too."""
 
-    @property
-    def is_keeping(self) -> bool:
-        """Whether the newest is kept in view."""
-        return self._is_keeping
+    DEFAULT_CSS = """
+    NoticeView { padding: 0 1; margin: 1 0; }
+    """
 
-    def start(self) -> None:
-        """Keep the newest in view from now on."""
-        self._view.anchor(anchor=False)  # Textual's own anchor knows no answer that is being read
-        self._is_keeping = True
-        self.fit()
+    def __init__(self, text: str, weight: Weight = Weight.INFO) -> None:
+        super().__init__()
+        self.text = text
+        """What it says."""
+        self.weight = weight
+        """How much it matters."""
 
-    def stop(self) -> None:
-        """Let the person scroll."""
-        self._is_keeping = False
-
-    def fit(self) -> None:
-        """Scroll to the end, or as far as the answer's beginning allows; never back."""
-        if not self._is_keeping:
-            return
-        answer = self._find_answer()
-        end = self._view.max_scroll_y
-        line = end if answer is None else min(end, answer)
-        if line > self._view.scroll_y:
-            self._view.scroll_to(y=line, animate=False, immediate=True)
+    @override
+    def lay_out(self, width: int) -> Content:
+        sign, style = _LOOKS[self.weight]
+        text = Content.styled(plain_text(self.text), style)
+        return Content("\n").join(wrap(text, width, lead=Content.styled(f"{sign} ", style), follow="  "))
 
 
 def write_answer(answer: str, citations: tuple[Citation, ...]) -> str:

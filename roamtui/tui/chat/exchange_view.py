@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from itertools import groupby
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from typing_extensions import override
 
-from roamtui.agent.answer import Unread, find_unread
+from roamtui.agent.answer import Unread, describe_proof, find_unread
 from roamtui.conversation.events import AnswerStreamed, QuestionAnswered, make_draft
 from roamtui.conversation.narration import Piece, Weight, narrate_ending
 from roamtui.conversation.state import Exchange
-from roamtui.conversation.transcript import Citation
+from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, plain_text, shorten
 from roamtui.tui.chat.answer_view import AnswerView
 from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, link_target, wrap
-from roamtui.tui.chat.sources_view import NameSource, SourcesView
 from roamtui.tui.status_line import OFFLINE, describe_usage
 
 _STYLES = {Weight.INFO: "$muted", Weight.WARNING: "$warning", Weight.ERROR: "$error"}
@@ -59,8 +62,15 @@ class ExchangeView(Vertical):
     class Resized(Message):
         """It has another place or size on the screen."""
 
-    def __init__(self, number: int, question: str, about: str, name: NameSource) -> None:
-        """Show a question, and the section that it is `about`; empty for the whole document."""
+    def __init__(self, number: int, question: str, about: str, name: Callable[[Citation], str]) -> None:
+        """Show a question.
+
+        Args:
+            number: In the conversation.
+            question: What the person asked.
+            about: The section that it is about; empty for the whole document.
+            name: Returns the file of a citation, where there are several, and its section.
+        """
         super().__init__()
         self.number = number
         """Number of the question in the conversation."""
@@ -72,7 +82,8 @@ class ExchangeView(Vertical):
         self._ending = EndingView()
         for view in (self._activity, self._answer, self.sources, self._ending):
             view.display = False
-        self._citations: tuple[Citation, ...] = ()
+        self.citations: tuple[Citation, ...] = ()
+        """What the finished answer cites."""
         self._is_waiting = False
         self.unread: Unread | None = None
         """What search found for it and nobody opened, None before it has ended."""
@@ -86,11 +97,6 @@ class ExchangeView(Vertical):
     def answer_line(self) -> int | None:
         """Line of this view where the answer begins, None while there is none."""
         return self._answer.virtual_region.y if self._answer.display else None
-
-    @property
-    def citations(self) -> tuple[Citation, ...]:
-        """What the finished answer cites."""
-        return self._citations
 
     @override
     def compose(self) -> ComposeResult:
@@ -150,14 +156,14 @@ class ExchangeView(Vertical):
         """Show the whole answer with its sources, how it ended, and what search found that nobody opened."""
         event = exchange.ending
         self._end_waiting()
-        self._citations = event.citations
+        self.citations = event.citations
         self._answer.display = bool(event.answer.strip())
         self._answer.finish(event.answer, event.citations)
         self._activity.end_thought()
         if event.citations:
             self._answer.number_marks()
-            numbering, are_passages = self._answer.numbering, exchange.model == OFFLINE
-            self.sources.show_citations(event.citations, numbering, event.answer, are_passages=are_passages)
+            are_passages = exchange.model == OFFLINE
+            self.sources.show_citations(event.citations, self._answer.numbers, event.answer, are_passages=are_passages)
             self.sources.display = True
         self.unread = find_unread(exchange, library)
         self._ending.show_words(describe_ending(event, self.unread))
@@ -271,3 +277,108 @@ class ActivityView(ContentView):
             thought = Content.styled(self._thought[-_THOUGHT_LENGTH:], "italic $muted")
             lines += wrap(thought, width, lead=Content.styled("… ", "$accent"), follow="  ")
         return Content("\n").join(lines)
+
+
+_QUOTE_LENGTH = 140
+_LINK = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*\)")
+"""A link of Markdown; in a quote its words are enough, as in the answer."""
+_INDENT = 3
+_FOUND = ("✓", "$success")
+_VERDICTS = {
+    QuoteState.EXACT: _FOUND,
+    QuoteState.NORMALISED: _FOUND,
+    QuoteState.MISATTRIBUTED: ("!", "$warning"),
+    QuoteState.UNVERIFIED: ("✗", "$error"),
+    QuoteState.NO_QUOTE: ("·", "$muted"),
+}
+"""Sign and colour of each state; what was found needs no words."""
+
+
+class SourcesView(ContentView):
+    """Lists the cited sections, in the order of their numbers in the answer: a line for each, with all its places."""
+
+    DEFAULT_CSS = """
+    SourcesView { padding: 0 1; margin-top: 1; }
+    """
+
+    def __init__(self, name: Callable[[Citation], str]) -> None:
+        super().__init__()
+        self._name_source = name
+        self._citations: list[Citation] = []
+        self._numbers: dict[str, int] = {}
+        self._answer = ""
+        self._are_passages = False
+
+    def show_citations(
+        self, citations: tuple[Citation, ...], numbers: dict[str, int], answer: str, *, are_passages: bool = False
+    ) -> None:
+        """Show citations under the numbers that they have in the answer.
+
+        Args:
+            citations: Of the answer.
+            numbers: Of the sections in the answer's marks; those that have none get one.
+            answer: What stands there already need not be said again.
+            are_passages: Whether rules picked them, which know no answer: none of them is shown as a good one.
+        """
+        self._numbers = numbers
+        self._answer = show_words(answer)
+        self._are_passages = are_passages
+        for citation in citations:
+            numbers.setdefault(citation.section_id, len(numbers) + 1)
+        self._citations = sorted(citations, key=lambda citation: numbers[citation.section_id])
+        self.change()
+
+    @property
+    @override
+    def targets(self) -> tuple[Target, ...]:
+        return tuple(SectionTarget(citation.section_id, citation) for citation in self._citations)
+
+    @override
+    def lay_out(self, width: int) -> Content:
+        heading = Content.styled("Passages" if self._are_passages else "Sources", "bold $muted")
+        lines = [heading + self._lay_out_proof()]
+        for section_id, group in groupby(enumerate(self._citations), key=lambda pair: pair[1].section_id):
+            number = Content.styled(f"{self._numbers[section_id]:>2} ", "bold $accent")
+            lines += wrap(self._lay_out_source(list(group)), width, lead=number, follow=" " * _INDENT)
+        return Content("\n").join(lines)
+
+    def _lay_out_source(self, group: list[tuple[int, Citation]]) -> Content:
+        """Return a section and each place in it, with what became of its quote; all of them can be jumped to."""
+        source, before = Content(), ""
+        for index, citation in group:
+            place = _describe_place(citation)
+            sign, style = _VERDICTS[citation.state]
+            words = sign if citation.is_verified else f"{sign} {citation.state.words.removeprefix('quote ')}"
+            parts = [] if source else [Content.styled(self._name_source(citation), "bold")]
+            if place and place != before:
+                parts.append(Content.styled(place, "$muted"))
+            piece = Content.styled(" · ", "$muted").join(parts)
+            piece += Content.styled(f" {words}" if parts else words, self._temper(style))
+            quote = show_words(citation.quote or "")
+            if quote not in self._answer or (len(group) > 1 and quote and not citation.is_verified):
+                piece += Content.styled(f" “{shorten(quote, _QUOTE_LENGTH)}”", "italic")
+            gap = Content.styled(" · " if parts else " ", "$muted") if source else Content()
+            source += gap + link_target(piece, index, is_selected=index == self.selected)
+            before = place
+        return source
+
+    def _lay_out_proof(self) -> Content:
+        is_all = all(citation.is_verified for citation in self._citations if citation.quote is not None)
+        proof = describe_proof(tuple(self._citations))
+        return Content.styled(f"  {proof}" if proof else "", self._temper("$success" if is_all else "$warning"))
+
+    def _temper(self, style: str) -> str:
+        """Return a style without the praise that a passage does not earn by standing in the text."""
+        return "$muted" if self._are_passages and style == "$success" else style
+
+
+def show_words(text: str) -> str:
+    """Return text on one line, of its links the words alone."""
+    return _LINK.sub(r"\1", plain_line(text))
+
+
+def _describe_place(citation: Citation) -> str:
+    """Return the page or the lines of a citation; nothing where its words do not stand there."""
+    if not citation.start_line or citation.state in (QuoteState.MISATTRIBUTED, QuoteState.UNVERIFIED):
+        return ""
+    return citation.place if citation.page is None else f"p. {citation.page}"

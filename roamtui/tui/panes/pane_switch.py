@@ -65,7 +65,7 @@ class ChatPane(Vertical):
         self.call_next(self._show_below)
 
     def _show_below(self) -> None:
-        is_more = self._log_view.has_messages and self._log_view.scroll_y < self._log_view.max_scroll_y
+        is_more = self._log_view.current is not None and self._log_view.scroll_y < self._log_view.max_scroll_y
         self.title_line.show_note("more below · pgdn" if is_more else "")
 
 

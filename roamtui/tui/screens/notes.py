@@ -25,7 +25,7 @@ from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import StoreError
 from roamtui.tui.actions import Keys, Scope, bind
 from roamtui.tui.chat.content_view import SectionTarget, wrap
-from roamtui.tui.chat.sources_view import show_words
+from roamtui.tui.chat.exchange_view import show_words
 from roamtui.tui.node_names import STEP, name_whole
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.screens.overlays import SIGN_WIDTH, KeptScreen, MarkedList, PromptScreen

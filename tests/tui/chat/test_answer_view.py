@@ -72,7 +72,7 @@ async def test_a_click_on_a_link_follows_it_and_on_a_citation_jumps() -> None:
     ],
 )
 def test_marks_are_found(text: str, ids: list[tuple[str, ...]]) -> None:
-    assert [mark.section_ids for mark in find_marks(text)] == ids
+    assert [section_ids for _, _, section_ids in find_marks(text)] == ids
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import read_source
 from roamtui.sources.watching import FileStamps
 from roamtui.tui.app import RoamApp
-from roamtui.tui.chat.messages import NoticeView
+from roamtui.tui.chat.chat_log import NoticeView
 from roamtui.tui.context import AppContext
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.fakes.site import FakeSite, SitePage

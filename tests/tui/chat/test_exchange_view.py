@@ -5,13 +5,12 @@ from dataclasses import replace
 import pytest
 
 from roamtui.conversation.transcript import Citation, QuoteState
-from roamtui.tui.chat.answer_view import Numbering
-from roamtui.tui.chat.sources_view import SourcesView
+from roamtui.tui.chat.exchange_view import SourcesView
 
 
 def lay_out(answer: str, *citations: Citation, width: int = 100) -> list[str]:
     view = SourcesView(lambda citation: f"{citation.doc} › {citation.section_id}")
-    view.show_citations(citations, Numbering(), answer)
+    view.show_citations(citations, {}, answer)
     assert len(view.targets) == len(citations)
     return view.lay_out(width).plain.splitlines()
 
