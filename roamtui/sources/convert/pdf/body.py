@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from roamtui.sources.convert.pdf.mending import HYPHEN
-from roamtui.sources.convert.pdf.outline import CONTINUED, Heading, PageText, join_rows, read_item, read_part
+from roamtui.sources.convert.pdf.outline import (
+    CONTINUED,
+    LEVEL_MAX,
+    Heading,
+    PageText,
+    continues,
+    join_rows,
+    read_item,
+    read_part,
+)
 from roamtui.sources.convert.pdf.rows import Row
 
 _ITEM_LENGTH_MAX = 220
@@ -18,10 +26,9 @@ _ITEM_ROW = re.compile(
     r"(?:$|[.:;\u2014\u2013-]|\s[A-Z\[(*]|\|)|ITEMS?\s*\d",
     re.IGNORECASE,
 )
-_FEW_ITEMS = 3
+_FEW = 3
+"""Fewer Items, notes or numbered titles than these are only mentioned."""
 _ITEMS_MAX = 16
-_PART_STARTS = {1: 1, 2: 5, 3: 10, 4: 15}
-"""The first Item of each Part of a yearly report."""
 _STATEMENT_ROWS = 7
 _STATEMENT_LENGTH_MAX = 130
 _STATEMENT = re.compile(
@@ -32,7 +39,6 @@ _STATEMENT = re.compile(
     r"\s*(?:\(.{2,40}\))?",
     re.IGNORECASE,
 )
-_REPORT = re.compile(r"reports? of (?:the )?independent.*", re.IGNORECASE)
 _NOTE = re.compile(r"note\s*(\d{1,2})\s*(?:[.:)\u2014\u2013-]|\s[A-Z]|$)", re.IGNORECASE)
 _NOTE_LENGTH_MAX = 140
 _NOTES = re.compile(r"(?:.{0,40}\b)?notes to (?:the )?(?:\w+ ){0,3}(?:financial )?statements\b.{0,40}", re.IGNORECASE)
@@ -40,12 +46,10 @@ _EXHIBIT = re.compile(r"exhibit\s+\(?\d{1,3}(?:[.)-]\S{0,12})?\s*\)?", re.IGNORE
 _SIGNATURES = re.compile(r"signatures?", re.IGNORECASE)
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+(?=\S*[^\W\d_])(?![a-z]\w*\s)")
 _CHAPTER = re.compile(r"[제第]\s?(\d{1,2})\s?[장편부章部](?=\s|$)")
-_LEADER = re.compile(r"\.\s?\.\s?\.")
 _NUMBERED_LENGTH_MAX = 110
-_NUMBERED_MIN = 3
 _NUMBERED_EACH_MIN = 200
 """Characters for each; lines of a form are numbered more closely."""
-_LEVEL_MAX = 6
+_TITLE_ROWS_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,37 +61,21 @@ class _Found:
 
 
 def find_items(pages: Sequence[PageText], skipped: set[tuple[int, int]], known: Sequence[Heading]) -> list[Heading]:
-    """Return the Items and Parts in their order, but for those that are known or for which these leave no room."""
-    found = []
-    for page, row, each in _walk(pages, skipped, _ITEM_LENGTH_MAX):
-        item = read_item(each.text)
-        part = read_part(each.text)
-        if item is not None and item[0] <= _ITEMS_MAX and _ITEM_ROW.match(each.text):
-            found.append(_Found(page, row, _make_key(item), 3 if _is_marked(each) else 1))
-        elif part is not None and len(each.text) < 60:
-            found.append(_Found(page, row, (_PART_STARTS.get(part, 99), ""), 1.5))
-    places: dict[tuple[int | str, ...], tuple[int, int]] = {
-        _make_key(item): heading.place for heading in known if (item := read_item(heading.title)) is not None
-    }
-    if len(places) >= _FEW_ITEMS:
-        found = [each for each in found if each.weight == 3 and each.key not in places and _has_room(each, places)]
+    """Return the Items in their order, but for those that are known."""
+    places = {read_item(heading.title) for heading in known} - {None}
+    found = [
+        _Found(page, row, (item[0], item[1] or "@"), 3 if _is_marked(each) else 1)
+        for page, row, each in _walk(pages, skipped, _ITEM_LENGTH_MAX)
+        if (item := read_item(each.text))
+        and item not in places
+        and item[0] <= _ITEMS_MAX
+        and _ITEM_ROW.match(each.text)
+    ]
+    if len(places) >= _FEW:
+        found = [each for each in found if each.weight == 3]
     chain = _find_rising(found)
-    items = [each for each in chain if each.key[1]]
-    is_report = bool(items) and all(str(each.key[1])[0] == "." and each.weight == 3 for each in items)
-    if len(places) < _FEW_ITEMS and len(items) < _FEW_ITEMS and not is_report:
-        return []
-    return [_make(pages, each, level=2 if each.key[1] else 1, count=_count_title_rows(pages, each)) for each in chain]
-
-
-def _make_key(item: tuple[int, str]) -> tuple[int, str]:
-    """Return what orders Items, those with a letter after that without, and a Part before both."""
-    return item[0], item[1] or "@"
-
-
-def _has_room(found: _Found, places: Mapping[tuple[int | str, ...], tuple[int, int]]) -> bool:
-    """Return whether an Item stands between those before and after it."""
-    place = (found.page, found.row)
-    return all((key < found.key) == (other < place) for key, other in places.items())
+    is_report = all(str(each.key[1])[0] == "." and each.weight == 3 for each in chain)
+    return _make(pages, chain, 2) if len(places) >= _FEW or len(chain) >= _FEW or is_report else []
 
 
 def find_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> Iterator[Heading]:
@@ -97,34 +85,32 @@ def find_statements(pages: Sequence[PageText], skipped: set[tuple[int, int]]) ->
             continue
         for index, row in enumerate(page.rows[:_STATEMENT_ROWS]):
             text = row.text
-            if len(text) > _STATEMENT_LENGTH_MAX or CONTINUED.search(text) or text[-1] in ".,;:" or text[0].islower():
+            if len(text) > _STATEMENT_LENGTH_MAX or CONTINUED.search(text) or text[-1] in ".,;:":
                 continue
-            is_free = (number, index) not in skipped and not _is_in_data(page, index)
-            if is_free and _STATEMENT.fullmatch(text) and text[0].isupper():
+            if (number, index) not in skipped and _STATEMENT.fullmatch(text) and text[0].isupper():
                 yield Heading(page=number, row=index, count=1, level=0, title=text)
                 break
 
 
 def find_notes(pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> tuple[list[Heading], list[Heading]]:
     """Return what all notes to financial statements stand below, and those in rising order; their level is 0."""
-    found = []
-    for page, row, each in _walk(pages, skipped, _NOTE_LENGTH_MAX):
-        match = _NOTE.match(each.text)
-        if match and not CONTINUED.search(each.text):
-            found.append(_Found(page, row, (int(match[1]),), 2 if _is_marked(each) else 0.5))
-    chain = [each for each in _find_rising(found) if each.weight > 1]
-    if len(chain) < _FEW_ITEMS:
+    found = [
+        _Found(page, row, (int(match[1]),), 1)
+        for page, row, each in _walk(pages, skipped, _NOTE_LENGTH_MAX)
+        if (match := _NOTE.match(each.text)) and _is_marked(each) and not CONTINUED.search(each.text)
+    ]
+    chain = _find_rising(found)
+    if len(chain) < _FEW:
         return [], []
     above = [
-        (page, row)
+        Heading(page=page, row=row, count=1, level=0, title=each.text)
         for first in found
         if first.key == (1,)
         for page in range(max(0, first.page - 1), first.page + 1)
         for row, each in enumerate(pages[page].rows[: first.row if page == first.page else _STATEMENT_ROWS])
         if _NOTES.fullmatch(each.text) and not CONTINUED.search(each.text)
     ]
-    tops = [Heading(page=page, row=row, count=1, level=0, title=pages[page].rows[row].text) for page, row in above[-1:]]
-    return tops, [_make(pages, each, level=0, count=1) for each in chain]
+    return above[-1:], _make(pages, chain, 0, rows_max=1)
 
 
 def lift_statements(headings: Sequence[Heading]) -> None:
@@ -155,7 +141,7 @@ def nest_notes(headings: Sequence[Heading]) -> None:
             above, moves = heading.level, False
         elif above and (heading.level > above or (heading.level == above and is_note)):
             moves = moves or heading.level == above
-            heading.level = min(_LEVEL_MAX, heading.level + moves)
+            heading.level = min(LEVEL_MAX, heading.level + moves)
         else:
             above = 0
 
@@ -187,8 +173,7 @@ def find_numbered(
     found = []
     for page, row, each in _walk(pages, skipped, _NUMBERED_LENGTH_MAX):
         match = _NUMBERED.match(each.text) or _CHAPTER.match(each.text)
-        is_free = match and each.text[-1] not in ",;" and not _LEADER.search(each.text)
-        looks = looks_like_title(pages[page], row) if is_free else 0.0
+        looks = looks_like_title(pages[page], row) if match and each.text[-1] not in ",;" else 0.0
         if match and looks:
             found.append(_Found(page, row, tuple(map(int, match[1].split("."))), looks))
     chain: list[_Found] = []
@@ -197,11 +182,7 @@ def find_numbered(
             chain.append(one)
     length = sum(len(row.text) for page in pages for row in page.rows)
     is_list = len(chain) * _NUMBERED_EACH_MIN > length or all(len(one.key) > 1 for one in chain)
-    if len(chain) < _NUMBERED_MIN or is_list:
-        return []
-    return [
-        _make(pages, one, level=min(_LEVEL_MAX, len(one.key)), count=_count_title_rows(pages, one)) for one in chain
-    ]
+    return [] if len(chain) < _FEW or is_list else _make(pages, chain)
 
 
 def _is_next(last: tuple[int | str, ...], key: tuple[int | str, ...]) -> bool:
@@ -222,12 +203,7 @@ def _walk(pages: Sequence[PageText], skipped: set[tuple[int, int]], length_max: 
 
 
 def _is_marked(row: Row) -> bool:
-    return row.font.is_bold or row.text.isupper() or (row.font.name != "" and row.font.is_italic)
-
-
-def _is_in_data(page: PageText, index: int) -> bool:
-    """Return whether a row lies in a table, below its heads."""
-    return any(table.start + table.heads <= index < table.end for table in page.tables)
+    return row.font.is_bold or row.text.isupper()
 
 
 def _find_rising(found: Sequence[_Found]) -> list[_Found]:
@@ -255,39 +231,29 @@ def _find_rising(found: Sequence[_Found]) -> list[_Found]:
     return chain[::-1]
 
 
-def _count_title_rows(pages: Sequence[PageText], each: _Found) -> int:
-    """Return how many rows a title takes: those after the first that look the same and stand close."""
-    rows = pages[each.page].rows
-    first = rows[each.row]
-    count = 1
-    while (
-        each.row + count < len(rows) and count < 3 and (first.font.is_bold or first.text.isupper() or each.weight >= 1)
-    ):
-        row, above = rows[each.row + count], rows[each.row + count - 1]
-        is_alike = (
-            row.font == first.font
-            and abs(row.size - first.size) < 0.06 * first.size
-            and row.text.isupper() == first.text.isupper()
-        )
-        is_close = 0 < row.top - above.top < 1.6 * above.size
-        if is_close and above.text[-1] == HYPHEN:
+def _make(
+    pages: Sequence[PageText], chain: Sequence[_Found], level: int = -1, *, rows_max: int = _TITLE_ROWS_MAX
+) -> list[Heading]:
+    """Return what was found as headings, with further rows that are theirs, of their own level where none is given."""
+    headings = []
+    for each in chain:
+        rows = pages[each.page].rows
+        count, first = 1, rows[each.row]
+        while count < rows_max and each.row + count < len(rows) and (_is_marked(first) or each.weight >= 1):
+            row = rows[each.row + count]
+            is_other = read_item(row.text) or read_part(row.text) or row.x0 < first.x0 - 2
+            if is_other or not continues(rows[each.row + count - 1], row):
+                break
             count += 1
-            continue
-        if not is_alike or not is_close or read_item(row.text) or read_part(row.text) or row.x0 < first.x0 - 2:
-            break
-        count += 1
-    return count
-
-
-def _make(pages: Sequence[PageText], each: _Found, *, level: int, count: int) -> Heading:
-    rows = pages[each.page].rows
-    title = join_rows(rows[each.row : each.row + count])
-    return Heading(page=each.page, row=each.row, count=count, level=level, title=title)
+        title = join_rows(rows[each.row : each.row + count])
+        own = min(LEVEL_MAX, len(each.key)) if level < 0 else level
+        headings.append(Heading(page=each.page, row=each.row, count=count, level=own, title=title))
+    return headings
 
 
 def _is_statement(title: str) -> bool:
-    """Return whether a title is that of a statement or of what stands beside them: a report on them, all notes."""
-    return any(pattern.fullmatch(title) for pattern in (_STATEMENT, _REPORT, _NOTES))
+    """Return whether a title is that of a statement, or of all notes to them."""
+    return _STATEMENT.fullmatch(title) is not None or _NOTES.fullmatch(title) is not None
 
 
 def merge_headings(kept: Sequence[Heading], more: Sequence[Heading]) -> list[Heading]:
@@ -303,7 +269,7 @@ def merge_headings(kept: Sequence[Heading], more: Sequence[Heading]) -> list[Hea
             index = bisect_right(places, heading.place)
             above = ordered[index - 1] if index else None
             is_beside = above and _is_statement(above.title) and _is_statement(heading.title)
-            heading.level = min(_LEVEL_MAX, above.level + (not is_beside)) if above else 1
+            heading.level = min(LEVEL_MAX, above.level + (not is_beside)) if above else 1
         merged.append(heading)
     merged.sort(key=lambda heading: heading.place)
     return merged

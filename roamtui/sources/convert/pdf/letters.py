@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from statistics import median
 
-from roamtui.sources.convert.pdf.outline import CONTINUED, Heading, PageText, join_rows
+from roamtui.sources.convert.pdf.outline import (
+    CONTINUED,
+    LEVEL_MAX,
+    MARKS,
+    Heading,
+    PageText,
+    continues,
+    is_capitals,
+    join_rows,
+)
 from roamtui.sources.convert.pdf.rows import Row
 
 _LONG, _LONG_UNLISTED = 8_000, 1_500
@@ -31,12 +40,10 @@ _SMALLEST = 0.85
 """Of the text's size, or of that of the prose below it."""
 _PROSE_MIN = 50
 _ROWS_MAX = 4
-_LEADING_MAX = 1.5
 _APART = 1.25
 """Of the usual distance of rows: a title that only its slope marks stands so far from what is before."""
 _APART_LENGTH_MAX = 90
 _CENTRED = 0.03
-_LEVEL_MAX = 6
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
@@ -66,7 +73,6 @@ _SLIDES_MIN = 3
 _SLIDES_SHARE = 0.8
 _SLIDE_LENGTH_MAX = 1_000
 _SLIDE_ROWS = 3
-_MARKS = re.compile(r"[\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +227,7 @@ class LetterHeadings:
         for number, (low, high) in enumerate(zip(starts, ends, strict=True)):
             if number:
                 heading = chosen[number - 1].heading
-                heading.level = min(_LEVEL_MAX, level + 1)
+                heading.level = min(LEVEL_MAX, level + 1)
                 yield heading
             inside = weaker[bisect_left(places, low) : bisect_left(places, high)]
             if low == (0, 0) and inside and chosen and self._measure(low, high) < self._long:
@@ -265,7 +271,7 @@ class LetterHeadings:
     def _count_alike(self, rows: Sequence[Row], index: int, high: int) -> int:
         """Return how many rows from one on look the same and stand close."""
         count = 1
-        while index + count < high and self._continues(rows[index + count - 1], rows[index + count]):
+        while index + count < high and continues(rows[index + count - 1], rows[index + count]):
             count += 1
         return count
 
@@ -309,7 +315,7 @@ class LetterHeadings:
             or _MONOSPACED.search(row.font.name)
         ):
             return False
-        letters = _MARKS.sub("", text)
+        letters = MARKS.sub("", text)
         needed = 2 if letters[:1] > "\u02ff" else 3
         return len(letters) >= needed and len(letters) * 2 > len(text) and text.count("(") == text.count(")")
 
@@ -324,7 +330,7 @@ class LetterHeadings:
         """Return whether a row in italics or capitals stands alone."""
         row = rows[index]
         if (
-            not (row.font.is_italic or _is_capitals(row.text))
+            not (row.font.is_italic or is_capitals(row.text))
             or row.text[-1] in ".:;,"
             or len(row.text) > _APART_LENGTH_MAX
         ):
@@ -332,20 +338,11 @@ class LetterHeadings:
         above = rows[index - 1] if index else None
         after = rows[index + 1] if index + 1 < len(rows) else None
         is_apart = above is None or self._is_far(above, row) or above.text[-1] in ".!?"
-        return is_apart and (after is None or not (after.font.is_italic or _is_capitals(after.text)))
+        return is_apart and (after is None or not (after.font.is_italic or is_capitals(after.text)))
 
     def _is_far(self, above: Row, row: Row) -> bool:
         """Return whether more than the usual blank is between two rows."""
         return row.top < above.top or row.top - above.top > _APART * self._body.leading * row.size
-
-    def _continues(self, above: Row, row: Row) -> bool:
-        is_alike = (
-            abs(row.size - above.size) < 0.06 * above.size
-            and self._is_bold(row) == self._is_bold(above)
-            and row.font.is_italic == above.font.is_italic
-            and _is_capitals(row.text) == _is_capitals(above.text)
-        )
-        return is_alike and 0 < row.top - above.top < _LEADING_MAX * above.size
 
     def _style(self, page: int, row: Row) -> tuple[float, ...]:
         """Return what orders titles: the more it is, the higher they stand."""
@@ -355,7 +352,7 @@ class LetterHeadings:
             right - left
         )
         size = round(row.size / self._body.size, 1) if row.size > _LARGER * self._body.size else 1.0
-        return size, self._is_bold(row), _is_capitals(row.text), is_centred, not row.font.is_italic
+        return size, self._is_bold(row), is_capitals(row.text), is_centred, not row.font.is_italic
 
 
 def find_slides(pages: Sequence[PageText]) -> list[Heading]:
@@ -383,8 +380,3 @@ def find_slides(pages: Sequence[PageText]) -> list[Heading]:
         if len(title) <= _LENGTH_MAX and title != before and not CONTINUED.search(title):
             found.append(Heading(page=number, row=first, count=count, level=0, title=title))
     return found
-
-
-def _is_capitals(text: str) -> bool:
-    letters = _MARKS.sub("", text)
-    return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)

@@ -11,6 +11,8 @@ from roamtui.sources.convert.pdf.pdfium import Link
 from roamtui.sources.convert.pdf.rows import Row
 from roamtui.sources.convert.pdf.tables import Table
 
+_LEADING_MAX = 1.6
+MARKS = re.compile(r"[\W\d_]+")
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _ITEM = re.compile(
     r"(?:part\s+[iv]+\s*[,.:;\u2013\u2014-]*\s*)?items?\s*(\d{1,2})(?:(\.\d\d)\b|\s?\(?([abc])\)?(?![a-z])|(?!\d))"
@@ -23,6 +25,7 @@ _NUMBER = re.compile(
     r"(?:\d{1,3}(?:\.\d{1,3}){0,5}|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-])[.:)\s\u2014\u2013-]*",
     re.IGNORECASE,
 )
+LEVEL_MAX = 6
 CONTINUED = re.compile(r"[(\[]?\s*(?:continued|cont['’]?d\.?|concluded)\s*[)\]]?\W*$", re.IGNORECASE)
 
 
@@ -102,3 +105,19 @@ def join_rows(rows: Sequence[Row]) -> str:
     for row in rows:
         text = text[:-1] + row.text if text and text[-1] == HYPHEN else f"{text} {row.text}".strip()
     return text
+
+
+def is_capitals(text: str) -> bool:
+    """Return whether letters are capitals where an alphabet has some."""
+    letters = MARKS.sub("", text)
+    return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)
+
+
+def continues(above: Row, row: Row) -> bool:
+    """Return whether a row looks the same as the one above it and stands close: they are one title then."""
+    is_alike = above.text[-1] == HYPHEN or (
+        abs(row.size - above.size) < 0.06 * above.size
+        and (row.font.is_bold, row.font.is_italic) == (above.font.is_bold, above.font.is_italic)
+        and is_capitals(row.text) == is_capitals(above.text)
+    )
+    return is_alike and 0 < row.top - above.top < _LEADING_MAX * above.size
