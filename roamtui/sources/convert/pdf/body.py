@@ -50,6 +50,7 @@ _NUMBERED_LENGTH_MAX = 110
 _NUMBERED_EACH_MIN = 200
 """Characters for each; lines of a form are numbered more closely."""
 _TITLE_ROWS_MAX = 3
+_LEADING_MAX = 1.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +243,7 @@ def _make(
         while count < rows_max and each.row + count < len(rows) and (_is_marked(first) or each.weight >= 1):
             row = rows[each.row + count]
             is_other = read_item(row.text) or read_part(row.text) or row.x0 < first.x0 - 2
-            if is_other or not continues(rows[each.row + count - 1], row):
+            if is_other or not continues(rows[each.row + count - 1], row, leading_max=_LEADING_MAX):
                 break
             count += 1
         title = join_rows(rows[each.row : each.row + count])

@@ -1,4 +1,4 @@
-"""Contents pages: the titles that they list, by their links first and by printed numbers second."""
+"""The outline that a file lists itself, on contents pages or by bookmarks, and where its titles stand on the pages."""
 
 from __future__ import annotations
 
@@ -6,9 +6,21 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 
-from roamtui.sources.convert.pdf.outline import Entry, PageText, read_item, read_part, split_number, squeeze
+from rapidfuzz import fuzz
+
+from roamtui.sources.convert.pdf.outline import (
+    LEVEL_MAX,
+    Entry,
+    Heading,
+    PageText,
+    join_rows,
+    read_item,
+    read_part,
+    split_number,
+    squeeze,
+)
 from roamtui.sources.convert.pdf.pdfium import Link
 from roamtui.sources.convert.pdf.rows import Row
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, read_label
@@ -22,13 +34,25 @@ _HEADED = re.compile(
     r"|índice|indice|目次|目录|차례|목차|فهرست(?: مطالب)?|المحتويات|جدول المحتويات|list of .{3,40})\W*",
     re.IGNORECASE,
 )
-_LEADER = re.compile(r"[\s.…_·]*(?:\.\s?){2,}[\s.…_·]*|[\s…_·]{2,}$|\s+$")
+_LEADER = " .…_·"
 _TRAILING = re.compile(r"(.*?\D)(?:\s|\.\s?|…)((?:[A-Z]{1,2}-)?\d{1,4}|[ivxl]{1,6})$")
 _RISING_SHARE = 0.8
 _INDENT_NEAR = 5.0
-_LEVEL_MAX = 6
-_OPEN_END = re.compile(r"(?:,|\b(?:and|of|the|for|to|in|on|with|or|a|by))$", re.IGNORECASE)
 _TITLE_MAX = 300
+_TITLE_ROWS_MAX = 4
+_RATIO_MIN = 91
+_LONGER_MAX = 1.6
+"""How much longer than the title rows may be; more of them are not tried."""
+_NEAR_PAGES = (0, 1, -1)
+"""Links often lead to the end of the page before."""
+_GROUP_PAGES_MAX = 40
+_WITHOUT_NUMBER, _SIMILAR, _BOLD, _FAR = 90.0, 80.0, 6.0, 7.0
+_TAIL = re.compile(
+    r"\s+for (?:the )?(?:[\w-]+ ){0,4}(?:years?|months?|quarters?|periods?)\b.*|\s+(?:at|as of) [A-Za-z]+ \d.*|\s*\(.*",
+    re.IGNORECASE,
+)
+"""What a list says of a statement beyond its title: its years, its units."""
+_HEAD_LENGTH_MIN = 10
 
 
 @dataclass(slots=True)
@@ -50,19 +74,20 @@ def find_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[l
     """
     entries: list[Entry] = []
     own: set[tuple[int, int]] = set()
-    group: list[_Line] = []
-    group_start = -1
-    for number in range(len(pages) + 1):
-        lines = _read_page(pages, number, printed) if number < len(pages) else None
-        if lines is None:
-            if group:
-                _add_group(entries, group, group_start)
-            group = []
+    listed = [(number, _read_page(pages, number, printed)) for number in range(len(pages))]
+    for has_lines, group in groupby(listed, lambda page: page[1] is not None):
+        if not has_lines:
             continue
-        if not group:
-            group_start = number
-        own.update((number, row) for row, line in enumerate(lines) if not entries or line.page is not None)
-        group += lines
+        lines: list[_Line] = []
+        for number, read in group:
+            own.update((number, row) for row, line in enumerate(read or ()) if not entries or line.page is not None)
+            lines += read or ()
+        above = next((entry.level for entry in reversed(entries) if entry.page is not None and entry.page <= number), 0)
+        joined = list(_join_wrapped(lines))
+        entries += [
+            Entry(title=line.title, level=min(LEVEL_MAX, above + level), page=line.page)
+            for line, level in zip(joined, _find_levels(joined), strict=True)
+        ]
     return entries, own
 
 
@@ -70,7 +95,7 @@ def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) 
     """Return the rows of a page if it lists contents."""
     page = pages[number]
     is_headed = any(_HEADED.fullmatch(row.text) for row in page.rows[:_HEAD_ROWS])
-    is_early = number < max(_EARLY_PAGES, len(pages) // 25)
+    is_early = number < _EARLY_PAGES
     onwards = [link for link in page.links if link.page > number]
     if len(onwards) < _LINKED_MIN and not is_early and not is_headed:
         return None
@@ -100,17 +125,7 @@ def _read_line(row: Row, links: Sequence[Link], find: Callable[[str], int | None
         if match and (own or match[2][-1].isdigit()):
             title, label = match[1], match[2]
     page = own[0] if own else find(label) if label else None
-    return _Line(_LEADER.sub(" ", title[:_TITLE_MAX]).strip(), label, page, row.x0, row.font.is_bold, bool(own))
-
-
-def _add_group(entries: list[Entry], lines: Sequence[_Line], page: int) -> None:
-    """Add what contents pages that follow each other list; a later list hangs below what holds it."""
-    above = next((entry.level for entry in reversed(entries) if entry.page is not None and entry.page <= page), 0)
-    known = {(squeeze(entry.title), entry.page) for entry in entries}
-    joined = list(_join_wrapped(lines))
-    for line, level in zip(joined, _find_levels(joined), strict=True):
-        if (squeeze(line.title), line.page) not in known:
-            entries.append(Entry(title=line.title, level=min(_LEVEL_MAX, above + level), page=line.page))
+    return _Line(title[:_TITLE_MAX].strip(_LEADER), label, page, row.x0, row.font.is_bold, bool(own))
 
 
 def _join_wrapped(lines: Sequence[_Line]) -> Iterator[_Line]:
@@ -141,7 +156,7 @@ def _goes_on(line: _Line, after: _Line) -> bool:
         return False
     if after.label and line.label:
         return False
-    is_open = _OPEN_END.search(line.title) is not None or after.title[:1].islower()
+    is_open = after.title[:1].islower()
     if line.is_linked and after.is_linked:
         return line.page == after.page and (is_open or not split_number(after.title)[0])
     if line.page is None:
@@ -173,9 +188,101 @@ def _find_levels(lines: Sequence[_Line]) -> list[int]:
     numbered = sum(depth > 0 for depth in depths)
     if max(depths, default=0) > 1 and numbered * 2 >= len(lines):
         return [depth or 1 for depth in depths]
-    return [min(_LEVEL_MAX, ranks[key]) for key in keys]
+    return [min(LEVEL_MAX, ranks[key]) for key in keys]
 
 
 def _find_depth(title: str) -> int:
     match = re.match(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})*(?=[.\s])", title)
     return match[0].count(".") + 1 if match and match[0][-1].isdigit() else 0
+
+
+class Anchors:
+    """Places titles on pages, in their order."""
+
+    def __init__(self, pages: Sequence[PageText], skipped: set[tuple[int, int]]) -> None:
+        """Begin.
+
+        Args:
+            pages: All of the file.
+            skipped: Pages and rows that list contents, where no title is looked for.
+        """
+        self._pages = pages
+        self._taken = set(skipped)
+        self._squeezed: dict[int, list[tuple[str, str, str]]] = {}
+
+    def place(self, entries: Sequence[Entry]) -> list[Heading]:
+        """Return the headings of entries, those left out that are on no page."""
+        found: list[Heading] = []
+        for index, entry in enumerate(entries):
+            if entry.page is None:
+                before = found[-1].page if found else 0
+                after = next((other.page for other in entries[index + 1 :] if other.page is not None), -1)
+                near = range(after, max(before, after - _GROUP_PAGES_MAX) - 1, -1)
+                places = [place for page in near for place in self._match(entry, page) if place[0] >= _WITHOUT_NUMBER]
+            else:
+                places = [
+                    (score - _FAR * abs(away), page, row, count)
+                    for away in _NEAR_PAGES
+                    for score, page, row, count in self._match(entry, entry.page + away)
+                ]
+                places.sort(key=lambda place: -place[0])
+            if places:
+                _, page, row, count = places[0]
+                found.append(self._make(entry, page, row, count))
+                self._taken.update((page, row + number) for number in range(count))
+            elif entry.page is not None:
+                rows = self._pages[entry.page].rows
+                low = next((row for row, each in enumerate(rows) if entry.y is None or each.bottom >= entry.y), 0)
+                found.append(Heading(page=entry.page, row=low, count=0, level=entry.level, title=entry.title))
+        return found
+
+    def _match(self, entry: Entry, page: int) -> list[tuple[float, int, int, int]]:
+        """Return score, page, row and number of rows of each place on a page that reads like a title, best first."""
+        rest = split_number(entry.title)[1]
+        whole, bare, head = squeeze(entry.title), squeeze(rest), squeeze(_TAIL.sub("", rest))
+        starts = {whole[:2], bare[:2], bare[:2].replace("ff", "f")}
+        names = self._squeeze_rows(page) if 0 <= page < len(self._pages) else []
+        found = []
+        for row, (own, own_bare, own_head) in enumerate(names):
+            if (page, row) in self._taken or not own or not {own[:2], own_bare[:2]} & starts:
+                continue
+            best, best_count = (_SIMILAR, 1) if own_head == head and len(head) >= _HEAD_LENGTH_MIN else (0.0, 0)
+            for count in range(1, min(_TITLE_ROWS_MAX, len(names) - row) + 1):
+                joined = own + "".join(name for name, _, _ in names[row + 1 : row + count])
+                if count > 1 and len(joined) > len(whole) * _LONGER_MAX + 12:
+                    break
+                if joined == whole:
+                    score = 100.0
+                elif bare in (joined, own_bare + joined[len(own) :]):
+                    score = _WITHOUT_NUMBER
+                else:
+                    score = _SIMILAR if fuzz.ratio(joined, whole, score_cutoff=_RATIO_MIN) else 0.0
+                if score > best:
+                    best, best_count = score, count
+            if best:
+                is_bold = self._pages[page].rows[row].font.is_bold
+                found.append((best + _BOLD * is_bold - 0.02 * row, page, row, best_count))
+        return sorted(found, key=lambda place: -place[0])
+
+    def _make(self, entry: Entry, page: int, row: int, count: int) -> Heading:
+        """Return a heading whose title is as the page has it, unless the list says more."""
+        text = join_rows(self._pages[page].rows[row : row + count])
+        head = _TAIL.sub("", entry.title)
+        if entry.page is None or (read_item(entry.title) and not read_item(text)):
+            text = entry.title
+        elif text.startswith(head) and squeeze(text) != squeeze(entry.title):
+            text = head
+        return Heading(page=page, row=row, count=count, level=entry.level, title=text)
+
+    def _squeeze_rows(self, page: int) -> list[tuple[str, str, str]]:
+        """Return what is compared of each row: its letters, those after its number, those of its first cell's head."""
+        if page not in self._squeezed:
+            self._squeezed[page] = [
+                (
+                    squeeze(row.text),
+                    squeeze(split_number(row.text)[1]),
+                    squeeze(_TAIL.sub("", split_number(row.cells[0].text)[1])),
+                )
+                for row in self._pages[page].rows
+            ]
+        return self._squeezed[page]

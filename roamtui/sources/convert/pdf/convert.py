@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import Converted, PageReport
-from roamtui.sources.convert.pdf.anchoring import Anchors
 from roamtui.sources.convert.pdf.body import (
     find_exhibits,
     find_items,
@@ -20,7 +19,7 @@ from roamtui.sources.convert.pdf.body import (
     merge_headings,
     nest_notes,
 )
-from roamtui.sources.convert.pdf.contents import find_contents
+from roamtui.sources.convert.pdf.contents import Anchors, find_contents
 from roamtui.sources.convert.pdf.letters import LetterHeadings, find_slides
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter
 from roamtui.sources.convert.pdf.mending import HYPHEN, Mender

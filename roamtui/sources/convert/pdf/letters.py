@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_left
 from collections import Counter
@@ -27,9 +26,6 @@ _LONG, _LONG_UNLISTED = 8_000, 1_500
 """Characters: shorter sections need no headings inside; in a file that lists its sections, and in another."""
 _LONG_SHARE = 0.1
 """Of a file that lists none: a short one is divided more finely."""
-_LENGTH_EACH_MIN = 100
-"""Characters for each title of a style; names in a list, or words in a program, stand closer."""
-_FEW = 3
 _REPEATS_MAX = 4
 """What stands in one section more often is a label."""
 _LARGER = 1.12
@@ -37,8 +33,7 @@ _LENGTH_MAX = 150
 _SENTENCE_LENGTH_MAX = 400
 """Of a title in bold letters, such as that of a risk."""
 _SMALLEST = 0.85
-"""Of the text's size, or of that of the prose below it."""
-_PROSE_MIN = 50
+"""Of the text's size."""
 _ROWS_MAX = 4
 _APART = 1.25
 """Of the usual distance of rows: a title that only its slope marks stands so far from what is before."""
@@ -118,13 +113,6 @@ class _Title:
     heading: Heading
     style: tuple[float, ...]
     """The more it is, the higher the heading stands."""
-    is_row: bool = False
-    """Whether cells stand below cells: no heading, but what shows how common the style is."""
-
-    @property
-    def look(self) -> tuple[float, ...]:
-        """Its style wherever it stands: the middle one of three columns is no stronger."""
-        return (*self.style[:3], *self.style[4:])
 
 
 class LetterHeadings:
@@ -212,10 +200,6 @@ class LetterHeadings:
         self, titles: Sequence[_Title], start: tuple[int, int], end: tuple[int, int], level: int
     ) -> Iterator[Heading]:
         """Yield the titles that divide a part: those of the strongest style, then others where that left long parts."""
-        length = self._measure(start, end)
-        counts = Counter(title.look for title in titles)
-        sparse = {look for look, count in counts.items() if count <= _FEW or count * _LENGTH_EACH_MIN <= length}
-        titles = [title for title in titles if title.look in sparse and not title.is_row]
         best = max((title.style for title in titles), default=None)
         if best is None:
             return
@@ -251,8 +235,8 @@ class LetterHeadings:
             if count and (not caption or (caption[1] and self._heads_table(page, index, count))):
                 title = join_rows(rows[index : index + count])
                 heading = Heading(page=page, row=index, count=count, level=0, title=title)
-                is_row = not caption and all(len(row.cells) > 1 for row in rows[index : index + 2])
-                yield _Title(heading, _CAPTION_STYLE if caption else self._style(page, rows[index]), is_row)
+                if caption or any(len(row.cells) == 1 for row in rows[index : index + 2]):
+                    yield _Title(heading, _CAPTION_STYLE if caption else self._style(page, rows[index]))
             index += max(1, count)
 
     def _count_caption(self, page: int, index: int, high: int) -> int:
@@ -279,12 +263,8 @@ class LetterHeadings:
         """Return how many rows from one on are a title, 0 where it is none."""
         rows, in_table = self._pages[page].rows, self._tables[page]
         row = rows[index]
-        after = rows[min(index + 1, len(rows) - 1)]
-        is_above_prose = len(row.text) < _PROSE_MIN < len(after.text) and index + 1 not in in_table
-        usual = after.size if is_above_prose else math.inf
-        is_small = row.size < _SMALLEST * min(self._body.size, usual)
-        is_label = after.top > row.top and after.x1 < row.x0 and len(after.text) > _PROSE_MIN
-        if is_small or is_label or index in in_table or (page, index) in self._skipped or not self._may_be_title(row):
+        is_small = row.size < _SMALLEST * self._body.size
+        if is_small or index in in_table or (page, index) in self._skipped or not self._may_be_title(row):
             return 0
         is_strong = self._is_strong(row)
         if not is_strong and not self._is_set_apart(rows, index):

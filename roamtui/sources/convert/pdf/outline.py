@@ -11,7 +11,6 @@ from roamtui.sources.convert.pdf.pdfium import Link
 from roamtui.sources.convert.pdf.rows import Row
 from roamtui.sources.convert.pdf.tables import Table
 
-_LEADING_MAX = 1.6
 MARKS = re.compile(r"[\W\d_]+")
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _ITEM = re.compile(
@@ -113,11 +112,17 @@ def is_capitals(text: str) -> bool:
     return len(letters) >= 4 and letters.isupper() and 2 * sum(map(str.isupper, letters)) > len(letters)
 
 
-def continues(above: Row, row: Row) -> bool:
-    """Return whether a row looks the same as the one above it and stands close: they are one title then."""
+def continues(above: Row, row: Row, *, leading_max: float = 1.5) -> bool:
+    """Return whether a row looks the same as the one above it and stands close: they are one title then.
+
+    Args:
+        above: The row above it.
+        row: The row.
+        leading_max: How far apart they may stand, in heights of their letters.
+    """
     is_alike = above.text[-1] == HYPHEN or (
         abs(row.size - above.size) < 0.06 * above.size
         and (row.font.is_bold, row.font.is_italic) == (above.font.is_bold, above.font.is_italic)
         and is_capitals(row.text) == is_capitals(above.text)
     )
-    return is_alike and 0 < row.top - above.top < _LEADING_MAX * above.size
+    return is_alike and 0 < row.top - above.top < leading_max * above.size
