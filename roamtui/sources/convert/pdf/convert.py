@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 import time
-from dataclasses import dataclass, field
 
 from roamtui.errors import SourceError
 from roamtui.sources.convert.conversion import Converted, PageReport
@@ -21,11 +20,10 @@ from roamtui.sources.convert.pdf.body import (
 )
 from roamtui.sources.convert.pdf.contents import Anchors, find_contents
 from roamtui.sources.convert.pdf.letters import LetterHeadings, find_slides
-from roamtui.sources.convert.pdf.markdown import MarkdownWriter
-from roamtui.sources.convert.pdf.mending import HYPHEN, Mender
+from roamtui.sources.convert.pdf.markdown import MarkdownWriter, Mender
 from roamtui.sources.convert.pdf.outline import Entry, Heading, PageText, read_item
-from roamtui.sources.convert.pdf.pdfium import Bookmark, Link, PdfFile
-from roamtui.sources.convert.pdf.rows import Row, read_rows
+from roamtui.sources.convert.pdf.pdfium import HYPHEN, Bookmark, PdfFile
+from roamtui.sources.convert.pdf.rows import read_rows
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, leave_out_running_heads
 from roamtui.sources.convert.pdf.tables import find_tables
 
@@ -60,86 +58,65 @@ def convert_pdf(data: bytes, name: str, *, uses_bookmarks: bool = True, report: 
         SourceError: It is damaged, protected, or holds no text.
     """
     file = PdfFile(data, name)
-    read = _read_pages(file, report)
-    if not any(read.rows):
-        if len(read.damaged) == file.page_count:
+    pages, notes = _read_pages(file, report)
+    rows = [page.rows for page in pages]
+    if not any(rows):
+        if not any(page.is_read for page in pages):
             raise SourceError(f"{name} is a damaged PDF: it has no page. Open it in its own program and save it anew.")
         raise SourceError(f"{name} holds no text: it was scanned, perhaps. {_ADVICE.format(shlex.quote(name))}")
-    notes = _describe_gaps(read, file.page_count)
-    rows = read.rows
     mender = Mender(rows)
-    for page in rows:
-        mender.mend(page)
+    for own in rows:
+        mender.mend(own)
     rows, has_running_heads, printed = leave_out_running_heads(rows)
     if has_running_heads:
         notes.append("Lines that repeat at the edges of its pages were left out.")
-    pages = [
-        PageText(own, linked, find_tables(own), is_wide)
-        for own, linked, is_wide in zip(rows, read.links, read.wide, strict=True)
-    ]
+    for page, own in zip(pages, rows, strict=True):
+        page.rows, page.tables = own, find_tables(own)
     bookmarks = list(file.read_bookmarks()) if uses_bookmarks else []
     by_page: dict[int, list[Heading]] = {}
     for heading in _find_outline(pages, bookmarks, printed):
         by_page.setdefault(heading.page, []).append(heading)
     writer = MarkdownWriter(mender)
-    for number, text in enumerate(pages):
-        writer.write_page(text, by_page.get(number, ()))
+    for number, page in enumerate(pages):
+        writer.write_page(page, by_page.get(number, ()))
     title = file.read_title()
     return Converted(
-        text=writer.text,
+        text="".join(writer.pieces),
         title="" if _PROGRAM.search(title) else title[:300],
         page_starts=tuple(writer.page_starts),
         notes=tuple(notes),
     )
 
 
-@dataclass(slots=True)
-class _Read:
-    """What was on the pages that were read."""
-
-    rows: list[list[Row]] = field(default_factory=list)
-    links: list[list[Link]] = field(default_factory=list)
-    wide: list[bool] = field(default_factory=list)
-    damaged: list[int] = field(default_factory=list)
-    """1-based numbers of pages that could not be read."""
-    pictures: list[int] = field(default_factory=list)
-    """Of those without text that are not blank."""
-
-
-def _read_pages(file: PdfFile, report: PageReport | None) -> _Read:
-    read = _Read()
+def _read_pages(file: PdfFile, report: PageReport | None) -> tuple[list[PageText], list[str]]:
+    """Return the pages, and a sentence for each kind of text that is not there."""
+    pages: list[PageText] = []
+    pictures: list[int] = []
     started = time.monotonic()
     for number in range(min(file.page_count, _PAGES_MAX)):
         if time.monotonic() - started > _SECONDS_MAX:
             break
         with file.open_page(number) as page:
             rows = read_rows(page) if page is not None else []
-            read.rows.append(rows)
-            read.links.append(page.read_links() if page is not None and rows else [])
-            read.wide.append(page is not None and page.is_wide)
-            if page is None:
-                read.damaged.append(number + 1)
-            elif not rows and not page.is_blank():
-                read.pictures.append(number + 1)
+            links = page.read_links() if page is not None and rows else []
+            pages.append(PageText(rows, links, is_wide=page is not None and page.is_wide, is_read=page is not None))
+            if page is not None and not rows and not page.is_blank():
+                pictures.append(number + 1)
         if report is not None:
             text = "\n".join(row.text for row in rows).replace(HYPHEN, "-")
             report(number + 1, file.page_count, f"· {number + 1} ·\n\n{text}\n\n")
-    return read
-
-
-def _describe_gaps(read: _Read, page_count: int) -> list[str]:
-    """Return a sentence for each kind of text that is not there."""
     notes = []
-    if read.damaged:
-        notes.append(f"{_name_pages(read.damaged)} damaged, left out.")
-    if read.pictures:
-        notes.append(f"{_name_pages(read.pictures)} without text: scanned, perhaps. {_ADVICE.format('IN.pdf')}")
-    if len(read.rows) < page_count:
-        notes.append(f"Only the first {len(read.rows):,} of its {page_count:,} pages were read.")
-    text = "".join(row.text for rows in read.rows for row in rows[:_SAMPLE_ROWS])
-    if len(_UNREADABLE.findall(text)) > _UNREADABLE_MAX * len(text):
+    damaged = [number for number, page in enumerate(pages, start=1) if not page.is_read]
+    if damaged:
+        notes.append(f"{_name_pages(damaged)} damaged, left out.")
+    if pictures:
+        notes.append(f"{_name_pages(pictures)} without text: scanned, perhaps. {_ADVICE.format('IN.pdf')}")
+    if len(pages) < file.page_count:
+        notes.append(f"Only the first {len(pages):,} of its {file.page_count:,} pages were read.")
+    sample = "".join(row.text for page in pages for row in page.rows[:_SAMPLE_ROWS])
+    if len(_UNREADABLE.findall(sample)) > _UNREADABLE_MAX * len(sample):
         notes.append(f"Its fonts do not say what many of its letters are. {_ADVICE.format('IN.pdf')}")
-    return notes
+    return pages, notes
 
 
 def _name_pages(numbers: list[int]) -> str:
@@ -161,9 +138,8 @@ def _find_outline(pages: list[PageText], bookmarks: list[Bookmark], printed: Pri
     entries = listed
     marked_pages = len({mark.page for mark in bookmarks})
     names = {_FIGURES.sub("#", mark.title) for mark in bookmarks}
-    if len(names) == 1 and "#" in names.pop():
-        pass
-    elif marked_pages * _BOOKMARKS_DENSE >= len(pages) or (len(bookmarks) >= _BOOKMARKS_MIN and marked_pages > 2):
+    is_dense = marked_pages * _BOOKMARKS_DENSE >= len(pages) or (len(bookmarks) >= _BOOKMARKS_MIN and marked_pages > 2)
+    if is_dense and not (len(names) == 1 and "#" in names.pop()):
         entries = [
             Entry(title=mark.title, level=min(_LEVEL_MAX, mark.level), page=mark.page, y=mark.y)
             for mark in bookmarks

@@ -1,15 +1,19 @@
-"""Pages of rows with their headings and tables as Markdown, and where in it each page begins."""
+"""Pages of rows with their headings and tables as Markdown.
+
+Words that were torn or lost a letter on the way into the file are mended where its own words show how.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
 from roamtui.sources.convert.escaping import escape_line_starts, replace_surrogates, write_heading
-from roamtui.sources.convert.pdf.mending import HYPHEN, Mender
 from roamtui.sources.convert.pdf.outline import Heading, PageText
+from roamtui.sources.convert.pdf.pdfium import HYPHEN
 from roamtui.sources.convert.pdf.rows import Row
 from roamtui.sources.convert.pdf.tables import Table, write_table
 
@@ -20,7 +24,81 @@ _DIVIDING = 1.5
 _BULLET = re.compile(r"^[•▪●◦‣⁃■□➢✓]\s*(?=\S)")
 _TAG_LIKE = re.compile(r"<(?=[A-Za-z/!?])|&(?=#?\w{1,32};)")
 _SENTENCE_ENDS = frozenset('.!?:;"”»)|')
+_RARE_MAX = 3
+"""How often a piece of a torn word stands alone at most; words do so more often."""
+_SINGLE_F = re.compile(r"(?<!f)f(?!f)")
 _HYPHENS = f"-\u2010{HYPHEN}"
+
+
+class Mender:
+    """Mends rows by the words of all of them."""
+
+    def __init__(self, pages: Sequence[Sequence[Row]]) -> None:
+        self._counts: Counter[str] = Counter()
+        for rows in pages:
+            for row in rows:
+                self._counts.update(row.text.lower().split())
+        self._lost = dict(self._find_lost())
+
+    def mend(self, rows: Sequence[Row]) -> None:
+        """Mend the words inside rows."""
+        for row in rows:
+            is_changed = False
+            for cell in row.cells:
+                words = cell.text.split(" ")
+                mended = self._join(self._restore(words))
+                if len(mended) < len(words) or mended != words:
+                    cell.text = " ".join(mended)
+                    is_changed = True
+            if is_changed:
+                row.refresh()
+
+    def join(self, start: str, end: str) -> str:
+        """Return a word that was divided at the end of a line; its hyphen stays where other lines have it."""
+        first, last = _trim(start.rpartition(" ")[2]), _trim(end.partition(" ")[0])
+        whole, hyphened = f"{first}{last}", f"{first}-{last}"
+        keeps = self._counts[hyphened] > self._counts[whole] or not end[:1].islower()
+        return f"{start}-{end}" if keeps else start + end
+
+    def _restore(self, words: list[str]) -> list[str]:
+        if not self._lost:
+            return words
+        return [self._lost[word.lower()] if word.lower() in self._lost and word.islower() else word for word in words]
+
+    def _join(self, words: list[str]) -> list[str]:
+        """Return words of which those pairs are one that are a word elsewhere, and of which one never stands alone."""
+        counts = self._counts
+        if len(words) < 2 or all(counts[word.lower()] > _RARE_MAX or not word.isalpha() for word in words):
+            return words
+        joined = words[:1]
+        for word in words[1:]:
+            before = joined[-1]
+            whole = counts[(before + word).lower()]
+            is_torn = (
+                before.isalpha()
+                and word.isalpha()
+                and whole > _RARE_MAX * min(counts[before.lower()], counts[word.lower()])
+                and min(counts[before.lower()], counts[word.lower()]) <= _RARE_MAX
+                and (before.isupper() == word.isupper() or word.islower())
+            )
+            if is_torn:
+                joined[-1] = before + word
+            else:
+                joined.append(word)
+        return joined
+
+    def _find_lost(self) -> Iterator[tuple[str, str]]:
+        """Yield words that lost one of two f, with what the file has more often."""
+        for word, count in self._counts.items():
+            match = _SINGLE_F.search(word) if len(word) > 3 else None
+            if match is not None:
+                whole = f"{word[: match.start()]}f{word[match.start() :]}"
+                if self._counts[whole] > count:
+                    yield word, whole
+
+
+def _trim(word: str) -> str:
+    return word.strip(".,;:()[]\"'“”‘’").lower()
 
 
 class MarkdownWriter:
@@ -29,17 +107,13 @@ class MarkdownWriter:
     def __init__(self, mender: Mender) -> None:
         self._mender = mender
         self.page_starts: list[int] = []
-        self._pieces: list[str] = []
+        self.pieces: list[str] = []
+        """All that was written."""
         self._length = 0
         self._is_open = False
         """Whether the last paragraph seems to go on."""
         self._table_head = ""
         """First line of the table that the last page ends with."""
-
-    @property
-    def text(self) -> str:
-        """All that was written."""
-        return "".join(self._pieces)
 
     def write_page(self, page: PageText, headings: Sequence[Heading]) -> None:
         """Write a page.
@@ -122,7 +196,7 @@ class MarkdownWriter:
         return ("- " if bullet else "") + escape_line_starts(text)
 
     def _write(self, text: str) -> None:
-        self._pieces.append(text)
+        self.pieces.append(text)
         self._length += len(text)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from roamtui.sources.convert.pdf.mending import HYPHEN
-from roamtui.sources.convert.pdf.pdfium import Link
+from roamtui.sources.convert.pdf.pdfium import HYPHEN, Link
 from roamtui.sources.convert.pdf.rows import Row
 from roamtui.sources.convert.pdf.tables import Table
 
@@ -34,9 +33,11 @@ class PageText:
 
     rows: list[Row]
     links: list[Link]
-    tables: list[Table]
+    tables: list[Table] = field(default_factory=list)
     is_wide: bool = False
     """Whether it is wider than high."""
+    is_read: bool = True
+    """Whether it could be read."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,11 +62,18 @@ class Heading:
     """How many rows are the heading itself."""
     level: int
     title: str
+    style: tuple[float, ...] = ()
+    """How its letters are set, where they gave it away: the more it is, the higher it stands."""
 
     @property
     def place(self) -> tuple[int, int]:
         """Where it stands, for order."""
         return self.page, self.row
+
+    @property
+    def end(self) -> tuple[int, int]:
+        """Where what follows it begins."""
+        return self.page, self.row + self.count
 
 
 def squeeze(title: str) -> str:

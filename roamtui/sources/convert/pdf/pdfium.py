@@ -19,8 +19,9 @@ import pypdfium2_raw as pdfium
 from roamtui.errors import SourceError
 from roamtui.sources.convert.escaping import replace_surrogates
 
+HYPHEN = "\x02"
+"""What pdfium gives for a hyphen at the end of a line, with no line end after it."""
 _WORD = re.compile("(?:[^\\s\\x00-\\x1f\\x7f\\ufffe]|[\\x0b\\x0c\\x0e\\x0f]|\\r(?!\\n))+[\\x02\\ufffe]?")
-"""At the end of a line pdfium writes U+0002 for a hyphen and no line end after it."""
 _LIGATURES = str.maketrans(
     {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl", "\ufb00": "ff", "\ufb01": "fi"}
     | {
@@ -29,8 +30,8 @@ _LIGATURES = str.maketrans(
         "\ufb04": "ffl",
         "\ufb05": "st",
         "\ufb06": "st",
-        "\xad": "\x02",
-        "\ufffe": "\x02",
+        "\xad": HYPHEN,
+        "\ufffe": HYPHEN,
     }
     | {"\uf0b7": "\u2022", "\uf0a7": "\u25aa"}
 )

@@ -7,7 +7,7 @@ import zlib
 import pytest
 
 from roamtui.sources.convert.pdf.convert import convert_pdf
-from roamtui.sources.convert.pdf.mending import Mender
+from roamtui.sources.convert.pdf.markdown import Mender
 from roamtui.sources.convert.pdf.pdfium import Word
 from roamtui.sources.convert.pdf.rows import Row, group_words, make_mixed_row, make_row, set_apart_odd
 from tests.sources.convert.sample_pdf import PdfLine, assemble, lay_cells, make_pdf
