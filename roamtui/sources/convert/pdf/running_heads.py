@@ -23,11 +23,7 @@ _NEAR = 6
 _LENGTH_MAX = 140
 _FRONT = re.compile(r"(?:page\s+|p\.\s?|- ?|\| ?)?([A-Z]{1,3}-)?(\d{1,4})(?=$|[\s|/-]|\sof\s\d)", re.IGNORECASE)
 _BACK = re.compile(r"(?:^|[\s|])([A-Z]{1,3}-)?(\d{1,4})(?:\s?-)?$")
-_ROMAN = re.compile(r"[-–\s]*([ivxl]{1,7})[-–\s]*")
-_ALONE = re.compile(
-    r"(?:page\s*)?[-–—|\s]*(?:[A-Z]{1,3}-)?(?:\d{1,4}|[ivxl]{1,7})(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE
-)
-_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50}
+_ALONE = re.compile(r"(?:page\s*)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -54,10 +50,7 @@ class PrintedNumbers:
 def read_label(label: str) -> tuple[str, int] | None:
     """Return prefix and value of a page number as it is printed."""
     match = re.fullmatch(r"([A-Z]{1,3}-)?(\d{1,4})", label.strip())
-    if match:
-        return match[1] or "", int(match[2])
-    roman = _ROMAN.fullmatch(label)
-    return ("roman", _read_roman(roman[1])) if roman else None
+    return (match[1] or "", int(match[2])) if match else None
 
 
 def leave_out_running_heads(pages: Sequence[list[Row]]) -> tuple[list[list[Row]], bool, PrintedNumbers]:
@@ -66,23 +59,22 @@ def leave_out_running_heads(pages: Sequence[list[Row]]) -> tuple[list[list[Row]]
     numbers = _find_numbers(edges)
     running = _find_running(edges, numbers)
     printed = PrintedNumbers()
-    for page, printed_number in numbers.items():
-        printed.pages.setdefault(printed_number, []).append(page)
     kept = []
-    has_any = False
     for page, (rows, sides) in enumerate(zip(pages, edges, strict=True)):
+        number = numbers.get(page)
+        if number is not None:
+            printed.pages.setdefault(number, []).append(page)
         gone: set[int] = set()
         for side in sides:
             is_edge = True
             for row in side:
-                number = numbers.get(page)
                 is_number = number is not None and _ALONE.fullmatch(row.text) and number in _read_numbers(row.text)
                 share = 1.0 if is_number else running.get(_name(row, number), 0.0)
                 is_edge = is_edge and share > 0
                 if is_edge or share >= _INNER_SHARE:
                     gone.add(id(row))
-        has_any = has_any or bool(gone)
-        kept.append([row for row in rows if id(row) not in gone] if gone else rows)
+        kept.append([row for row in rows if id(row) not in gone])
+    has_any = sum(map(len, kept)) < sum(map(len, pages))
     return (kept, has_any, printed) if any(kept) else (list(pages), False, printed)
 
 
@@ -154,11 +146,3 @@ def _read_numbers(text: str) -> Iterator[tuple[str, int]]:
     for match in (_FRONT.match(text), _BACK.search(text)):
         if match:
             yield (match[1] or "").upper(), int(match[2])
-    roman = _ROMAN.fullmatch(text)
-    if roman:
-        yield "roman", _read_roman(roman[1])
-
-
-def _read_roman(text: str) -> int:
-    values = [_ROMAN_VALUES[letter] for letter in text.lower()]
-    return sum(-one if one < two else one for one, two in zip(values, [*values[1:], 0], strict=True))

@@ -30,7 +30,6 @@ _LABEL_NEAR = 40.0
 """Points: a figure that begins so close to the labels' edge is a label, such as a year."""
 _NEAR = 14.0
 """Points between a cell and the column that it belongs to all the same."""
-_MISFITS_MAX = 0.04
 _COLUMNS_MAX = 24
 _BAR = r"\|"
 
@@ -54,19 +53,15 @@ def is_figure(text: str) -> bool:
 def find_tables(rows: Sequence[Row]) -> list[Table]:
     """Return the tables of a page in order."""
     tables: list[Table] = []
-    edge = min((row.x0 for row in rows), default=0.0)
     index = 0
     while index < len(rows):
         if not _is_data(rows[index]):
             index += 1
             continue
-        end, count = _find_end(rows, index, edge)
+        end, count = _find_end(rows, index)
         if count >= _ROWS_MIN:
-            floor = tables[-1].end if tables else 0
-            start, heads = _find_heads(rows, index, end, floor)
-            while (
-                start + heads == index and index + 1 < end and heads + 1 < end - start and _is_head(rows[index], edge)
-            ):
+            start, heads = _find_heads(rows, index, end, tables[-1].end if tables else 0)
+            while start + heads == index and index + 1 < end and heads + 1 < end - start and _is_years(rows[index]):
                 index += 1
                 heads += 1
             tables.append(Table(start, end, heads))
@@ -84,11 +79,6 @@ def _is_years(row: Row) -> bool:
     return len(row.cells) > 1 and len(cells) > 0 and all(_YEAR.fullmatch(cell.text) for cell in cells)
 
 
-def _is_head(row: Row, edge: float) -> bool:
-    """Return whether a row names years, and not a figure beside a year that is its label."""
-    return _is_years(row) and (len(row.cells) > 2 or not is_figure(row.cells[0].text) or row.x0 > edge + _LABEL_NEAR)
-
-
 def _is_prose(row: Row) -> bool:
     if len(row.cells) > 2:
         return False
@@ -96,16 +86,16 @@ def _is_prose(row: Row) -> bool:
     return len(text) > _PROSE_LENGTH or (len(text) > _SENTENCE_LENGTH and text[-1] in ".;")
 
 
-def _find_end(rows: Sequence[Row], start: int, edge: float) -> tuple[int, int]:
+def _find_end(rows: Sequence[Row], start: int) -> tuple[int, int]:
     """Return where a table that begins at a row ends, and how many rows with figures it has."""
     end, count, plain = start + 1, 1, 0
-    has_body = not _is_head(rows[start], edge)
+    has_body = not _is_years(rows[start])
     for index in range(start + 1, len(rows)):
         row = rows[index]
         if row.top < rows[index - 1].top:
             break
         if _is_data(row):
-            is_head = _is_head(row, edge)
+            is_head = _is_years(row)
             if has_body and is_head and plain + 1 < index - start:
                 break
             has_body = has_body or not is_head
@@ -137,24 +127,19 @@ def _find_heads(rows: Sequence[Row], first: int, end: int, floor: int) -> tuple[
 
 
 def write_table(rows: Sequence[Row], heads: int) -> str:
-    """Return rows as a Markdown table, or line by line where they do not fit into columns."""
+    """Return rows as a Markdown table, or line by line where there are too many columns."""
     edge = min(row.x0 for row in rows)
     columns = _find_columns(rows[heads:], edge)
     if not columns or len(columns) > _COLUMNS_MAX:
-        return write_lines(rows)
-    misfits = total = 0
+        return "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
     lines: list[list[str]] = []
     head = [""] * (len(columns) + 1)
     for index, row in enumerate(rows):
         line = [""] * (len(columns) + 1)
-        is_plain = index < heads or not _is_data(row)
         for number, cell in enumerate(row.cells):
-            places, fits = _place(
-                cell, columns, is_label=number == 0 and _is_label(cell, edge, columns), spans=is_plain
-            )
-            total += 1
-            misfits += not fits
-            for place in places:
+            is_label = number == 0 and _is_label(cell, edge, columns)
+            spans = index < heads or not _is_data(row)
+            for place in (0,) if is_label else _place(cell, columns, spans=spans):
                 line[place] = f"{line[place]} {cell.text}".strip()
         if index < heads:
             head = [f"{above} {own}".strip() for above, own in zip(head, line, strict=True)]
@@ -163,15 +148,8 @@ def write_table(rows: Sequence[Row], heads: int) -> str:
             lines.append(line)
         else:
             lines.append(line)
-    if misfits > _MISFITS_MAX * total:
-        return write_lines(rows)
     ruler = ["---"] * len(head)
     return "\n".join(f"| {' | '.join(text.replace('|', _BAR) for text in line)} |" for line in (head, ruler, *lines))
-
-
-def write_lines(rows: Sequence[Row]) -> str:
-    """Return rows one a line, their cells divided by bars."""
-    return "\n".join(" | ".join(cell.text for cell in row.cells) for row in rows)
 
 
 def _goes_on(above: Sequence[str], line: Sequence[str]) -> bool:
@@ -223,19 +201,14 @@ def _join_columns(columns: list[tuple[float, float]], rows: Sequence[Row]) -> li
     return joined
 
 
-def _place(
-    cell: Cell, columns: Sequence[tuple[float, float]], *, is_label: bool, spans: bool
-) -> tuple[Sequence[int], bool]:
-    """Return the columns that a cell belongs to, from 1 on, 0 for the labels; and whether it fits."""
-    if is_label:
-        return (0,), True
+def _place(cell: Cell, columns: Sequence[tuple[float, float]], *, spans: bool) -> Sequence[int]:
+    """Return the columns that a cell belongs to, from 1 on, 0 for the labels; several only where it may span them."""
     over = [number for number, (x0, x1) in enumerate(columns, start=1) if cell.x0 < x1 and cell.x1 > x0]
-    if len(over) == 1 or (over and spans):
-        return over, True
     if over:
-        return over[:1], False
+        return over if spans else over[:1]
     if cell.x1 <= columns[0][0]:
-        return (0,), True
-    away = [max(x0 - cell.x1, cell.x0 - x1) for x0, x1 in columns]
-    nearest = min(range(len(columns)), key=away.__getitem__)
-    return (nearest + 1,), away[nearest] <= _NEAR or spans
+        return (0,)
+    return (
+        1
+        + min(range(len(columns)), key=lambda number: max(columns[number][0] - cell.x1, cell.x0 - columns[number][1])),
+    )
