@@ -19,9 +19,8 @@ from roamtui.conversation.transcript import FOUND_LEAD, QUESTION_START, Message,
 from roamtui.models.base import CallMade, ModelEvent, ModelStopped, Request, TextDelta, UsageReported
 from roamtui.outline.expansion import strip_marks
 from roamtui.outline.labels import WHOLE_TOKENS_MAX
-from roamtui.search.query import goes_on, points_back
 from roamtui.search.sentences import RankedSentence, UnitKind, best_sentences, find_opening, find_sentences
-from roamtui.search.terms import find_forms, find_terms, find_words, is_unspaced, query_terms
+from roamtui.search.terms import find_forms, find_terms, find_words, goes_on, is_unspaced, points_back, query_terms
 from roamtui.search.titles import find_similar
 from roamtui.search.words import find_language, find_synonyms
 

@@ -30,8 +30,7 @@ from roamtui.search.parts import (
     join_context,
     telling_title_of,
 )
-from roamtui.search.query import make_piece
-from roamtui.search.terms import find_words, split_words
+from roamtui.search.terms import find_words, make_piece, split_words
 from roamtui.search.words import STOP_WORDS, TOKENIZER, stem
 
 _ALL = 1 << 40

@@ -22,15 +22,19 @@ from roamtui.search.base import Hit, IndexLostError, Ranking
 from roamtui.search.excerpts import make_snippet
 from roamtui.search.index import IndexPlace, SectionIndex, StoreChooser
 from roamtui.search.options import RetrievalOptions
-from roamtui.search.query import Query, complete_query, correct_query, make_piece, make_start, parse_query
 from roamtui.search.sentences import best_sentences, find_opening, narrow_text
 from roamtui.search.terms import (
+    Query,
+    correct_query,
     find_forms,
     find_names,
     find_terms,
     is_unspaced,
     list_compounds,
+    make_piece,
+    make_start,
     normalise,
+    parse_query,
     split_pair,
 )
 from roamtui.search.titles import TopicTitles, favour_topics, find_corrections
@@ -179,7 +183,8 @@ class KeywordSearcher:
 def widen_query(index: SectionIndex, query: Query) -> Query:
     """Return a query with what its words may mean that stand nowhere: they go on, are mistyped, or are compounds."""
     if query.unfinished and not index.has_word(query.unfinished) and index.store.count(make_start(query), 1):
-        query = complete_query(query)
+        words = tuple(word for word in query.words if word != query.unfinished)
+        query = replace(query, words=words, pieces=(*query.pieces, make_start(query)))
     meant: dict[str, tuple[str, ...]] = find_corrections(index, query.words)
     for word in query.words:
         parts: tuple[str, ...] = ()

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from roamtui.document.document import Document
 from roamtui.document.layout import Layout
 from roamtui.document.node import NodeKind
-from roamtui.search.query import code_identifier
-from roamtui.search.terms import find_identifiers, normalise, space_out, split_camel_case
+from roamtui.search.terms import code_identifier, find_identifiers, normalise, space_out, split_camel_case
 
 _FORMAT = "2"
 """Rises when the same text gives other rows, so that files of an older roamtui are filled anew."""

@@ -13,8 +13,7 @@ from rapidfuzz.distance import OSA
 from roamtui.document.document import Document
 from roamtui.search.index import SectionIndex, stem_title
 from roamtui.search.parts import title_of
-from roamtui.search.query import Query
-from roamtui.search.terms import normalise, split_words
+from roamtui.search.terms import Query, normalise, split_words
 from roamtui.search.words import stem
 
 _ENDINGS = frozenset({"s", "es", "y", "ies", "d", "ed", "er", "ers", "or", "ors", "ee", "ees", "ing", "ings", "ion"})

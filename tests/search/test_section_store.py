@@ -16,7 +16,7 @@ from roamtui.search import parts
 from roamtui.search.base import IndexLostError
 from roamtui.search.index import IndexPlace, SectionIndex, SectionStore, is_large
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.query import code_identifier
+from roamtui.search.terms import code_identifier
 from tests.search.libraries import make_folder, make_library
 
 WEIGHTS = (3.0, 1.0, 1.0, 2.0, 0.3)

@@ -8,7 +8,7 @@ import pytest
 
 from roamtui.search.index import SectionIndex
 from roamtui.search.keyword import KeywordSearcher
-from roamtui.search.query import leans_back
+from roamtui.search.terms import parse_query
 from roamtui.search.titles import TopicTitles, find_corrections
 from tests.search.libraries import make_folder, make_library
 
@@ -102,12 +102,12 @@ def test_half_a_title_names_little_and_less_than_that_nothing() -> None:
 
 @pytest.mark.parametrize("query", ["Is it open?", "and on Sundays", "WHAT ABOUT dogs?", "Do they serve beer"])
 def test_follow_ups_lean_back(query: str) -> None:
-    assert leans_back(query)
+    assert parse_query(query).leans_back
 
 
 @pytest.mark.parametrize("query", ["When is the museum open?", "android dogs", "", "C++"])
 def test_other_questions_do_not(query: str) -> None:
-    assert not leans_back(query)
+    assert not parse_query(query).leans_back
 
 
 def test_topics_of_unchanged_documents_are_kept_and_new_ones_found() -> None:
