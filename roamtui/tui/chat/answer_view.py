@@ -17,8 +17,7 @@ from roamtui.document.markdown.reading import read_markdown
 from roamtui.document.plain import plain_text
 from roamtui.tui.chat.content_view import ContentView, LinkTarget, SectionTarget, Target, link_target
 from roamtui.tui.markdown.layout import MarkdownLayout
-from roamtui.tui.markdown.line import Line
-from roamtui.tui.markdown.styles import draw_code_ground, draw_run
+from roamtui.tui.markdown.line import Line, draw_code_ground, draw_run
 
 _REST_SECONDS_MIN = 1 / 60
 _REST_FACTOR = 4

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import assert_never
+from functools import lru_cache
+from typing import TYPE_CHECKING, assert_never
 
 from roamtui.document.markdown.blocks import (
     LINE_BREAK,
@@ -21,9 +22,22 @@ from roamtui.document.markdown.blocks import (
     Rule,
     Table,
 )
-from roamtui.tui.markdown.code_runs import colour_code
-from roamtui.tui.markdown.line import HARD_BREAK, Line, Look, Role, Run, fold_runs, make_run, measure_runs, wrap_runs
-from roamtui.tui.markdown.table import COLUMN_WIDTH_MIN, TableRow, lay_out_table
+from roamtui.document.plain import plain_text
+from roamtui.tui.markdown.line import (
+    HARD_BREAK,
+    TAB_WIDTH,
+    Line,
+    Look,
+    Role,
+    Run,
+    fold_runs,
+    make_run,
+    measure_runs,
+    wrap_runs,
+)
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer  # type: ignore[import-untyped]
 
 PROSE_WIDTH_MAX = 100
 """Cells; longer lines are hard to read."""
@@ -72,6 +86,8 @@ class MarkdownLayout:
     lines: list[Line] = field(default_factory=list)
     folds: list[Details] = field(default_factory=list)
     """Details that can be folded; the link of number n is -1 - n."""
+    folded: list[Details] = field(default_factory=list)
+    """Those of them that are."""
     _containers: list[_Container] = field(default_factory=list)
     _block: int = 0
     _is_titled: bool = False
@@ -153,7 +169,7 @@ class MarkdownLayout:
         if self.turned is not None:
             self.folds.append(block)
             link = -len(self.folds)
-        is_open = is_unfolded(block, self.turned)
+        is_open = self.turned is None or block.is_open != (block.start in self.turned)
         mark = Run("▾ " if is_open else "▸ ", Look(Role.BULLET, link=link))
         with self._within(_Container((mark,), (Run("  "),))):
             runs = make_runs(block.summary, Look(emphasis=Emphasis.STRONG)) or [Run("Details", Look(Role.ASIDE))]
@@ -162,6 +178,7 @@ class MarkdownLayout:
             if is_open:
                 self._add_titled(lines, block)
             else:
+                self.folded.append(block)
                 self._add_lines(lines, block.start, block.end)
 
     def _add_titled(self, title: Sequence[Sequence[Run]], block: Quote | Details) -> None:
@@ -183,23 +200,18 @@ class MarkdownLayout:
             self._add_lines(lines, start, end, is_code=True, is_next=number > 0 or bool(block.info))
 
     def _add_table(self, block: Table) -> None:
-        rows = [
-            TableRow(
-                cells=tuple(
-                    make_runs(cell, Look(emphasis=Emphasis.STRONG if row.is_head else Emphasis.NONE))
-                    for cell in row.cells
-                ),
-                is_head=row.is_head,
-            )
-            for row in block.rows
-        ]
-        room = self._find_room()
-        width_min = COLUMN_WIDTH_MIN if self.can_scroll else 1
-        before = -1
-        for number, runs in lay_out_table(rows, block.alignments, room, width_min):
-            row = block.rows[number]
-            self._add_lines([runs], row.start, row.end, is_next=before >= 0, is_same=number == before)
-            before = number
+        rows = []
+        for row in block.rows:
+            look = Look(emphasis=Emphasis.STRONG if row.is_head else Emphasis.NONE)
+            rows.append([make_runs(cell, look) for cell in row.cells])
+        widths = _find_widths(rows, self._find_room(), _COLUMN_WIDTH_MIN if self.can_scroll else 1)
+        wrapped = [_wrap_row(cells, widths, block.alignments) for cells in rows]
+        has_tall_rows = any(len(lines) > 1 for lines in wrapped)
+        for number, (row, lines) in enumerate(zip(block.rows if widths else (), wrapped, strict=False)):
+            if row.is_head or (has_tall_rows and number < len(rows) - 1):
+                stroke = "─" if row.is_head else "┄"
+                lines.append([Run(f"{stroke}┼{stroke}".join(stroke * width for width in widths), _GRID)])
+            self._add_lines(lines, row.start, row.end, is_next=number > 0)
 
     def _add_lines(
         self,
@@ -209,7 +221,6 @@ class MarkdownLayout:
         *,
         is_code: bool = False,
         is_next: bool = False,
-        is_same: bool = False,
     ) -> None:
         """Add lines of one block.
 
@@ -219,10 +230,8 @@ class MarkdownLayout:
             end: Offset after it.
             is_code: Whether they are code.
             is_next: Whether no blank line may come before them.
-            is_same: Whether they go on with the block before.
         """
-        if not is_same:
-            self._block += 1
+        self._block += 1
         if not is_next and self._needs_gap():
             gap = tuple(run for container in self._containers if container.has_lines for run in container.rest)
             self.lines.append(Line(runs=gap, start=start, end=start, block=-self._block))
@@ -259,11 +268,6 @@ class MarkdownLayout:
         return max(_WIDTH_MIN, width - sum(measure_runs(container.rest) for container in self._containers))
 
 
-def is_unfolded(block: Details, turned: Container[int] | None) -> bool:
-    """Return whether the blocks of details show, some having been turned from how a page shows them."""
-    return turned is None or block.is_open != (block.start in turned)
-
-
 def make_runs(words: Inline, base: Look) -> list[Run]:
     """Return the runs of words, in looks that add to `base`."""
     runs: list[Run] = []
@@ -276,3 +280,112 @@ def make_runs(words: Inline, base: Look) -> list[Run]:
         else:
             runs.append(make_run(piece.text, look))
     return runs
+
+
+_COLUMN_WIDTH_MIN = 12
+"""Cells that a column keeps where a table has to be narrowed; past that it is scrolled sideways."""
+_GRID = Look(Role.GRID)
+_BETWEEN = Run(" │ ", _GRID)
+
+
+def _find_widths(rows: Sequence[Sequence[list[Run]]], room: int | None, width_min: int) -> list[int]:
+    """Return the cells of each column: the widest are cut down to one width, such that all fit if they can."""
+    columns = max((len(row) for row in rows), default=0)
+    natural = [0] * columns
+    for row in rows:
+        for column, cell in enumerate(row):
+            natural[column] = max(natural[column], *map(measure_runs, wrap_runs(cell, None)))
+    if room is None:
+        return natural
+    room -= (columns - 1) * len(_BETWEEN.text)
+    if sum(natural) <= room:
+        return natural
+    limit = width_min
+    for wide in sorted(set(natural), reverse=True):
+        narrower = [cells for cells in natural if cells < wide]
+        share = (room - sum(narrower)) // (columns - len(narrower))
+        if share >= max(narrower, default=0):
+            limit = max(width_min, share)
+            break
+    return [min(cells, limit) for cells in natural]
+
+
+def _wrap_row(row: Sequence[list[Run]], widths: Sequence[int], alignments: Sequence[str]) -> list[list[Run]]:
+    """Return the lines of a row, its cells side by side."""
+    cells = [wrap_runs(cell, max(1, width)) for cell, width in zip(row, widths, strict=False)]
+    lines = []
+    for number in range(max(map(len, cells), default=1)):
+        runs: list[Run] = []
+        for column, width in enumerate(widths):
+            cell = cells[column][number] if column < len(cells) and number < len(cells[column]) else []
+            gap = max(0, width - measure_runs(cell))
+            alignment = alignments[column] if column < len(alignments) else ""
+            before = {"right": gap, "center": gap // 2}.get(alignment, 0)
+            runs += [_BETWEEN] if column else []
+            runs += [Run(" " * before), *cell, Run(" " * (gap - before))]
+        lines.append(runs)
+    return lines
+
+
+_COLOURED_LENGTH_MAX = 20_000
+"""Characters; lexing more would be felt while scrolling."""
+_NAME_LENGTH_MAX = 40
+_ROLES = (
+    ("Comment", Role.CODE_COMMENT),
+    ("Keyword", Role.CODE_KEYWORD),
+    ("Operator.Word", Role.CODE_KEYWORD),
+    ("Name.Function", Role.CODE_NAME),
+    ("Name.Class", Role.CODE_NAME),
+    ("Name.Tag", Role.CODE_KEYWORD),
+    ("Name.Attribute", Role.CODE_NAME),
+    ("Name.Builtin", Role.CODE_NAME),
+    ("Name.Decorator", Role.CODE_NAME),
+    ("Literal.String", Role.CODE_TEXT),
+    ("Literal.Number", Role.CODE_NUMBER),
+    ("Generic.Deleted", Role.CODE_NUMBER),
+    ("Generic.Inserted", Role.CODE_TEXT),
+)
+
+
+def colour_code(code: str, language: str) -> list[list[Run]]:
+    r"""Return the lines of `code` as runs, sanitised, in plain looks where the language is unknown.
+
+    Args:
+        code: With ``\\n`` as its line ends; the one at its end begins no further line.
+        language: First word of a fence's info string.
+    """
+    safe = "\n".join(line.expandtabs(TAB_WIDTH) for line in plain_text(code).removesuffix("\n").split("\n"))
+    lexer = _find_lexer(language.lower()[:_NAME_LENGTH_MAX]) if len(safe) <= _COLOURED_LENGTH_MAX else None
+    plain = [[Run(line, Look(Role.CODE))] if line else [] for line in safe.split("\n")]
+    if lexer is None:
+        return plain
+    lines: list[list[Run]] = [[]]
+    for kind, text in lexer.get_tokens(safe):
+        look = _look_of(str(kind).removeprefix("Token."))
+        first, *others = text.split("\n")
+        if first:
+            lines[-1].append(Run(first, look))
+        lines.extend([Run(other, look)] if other else [] for other in others)
+    coloured = lines[: len(plain)]
+    # A lexer may drop or change text; a document may not.
+    shown = "\n".join("".join(run.text for run in line) for line in coloured)
+    return coloured if shown == safe else plain
+
+
+@lru_cache(maxsize=64)
+def _find_lexer(language: str) -> Lexer | None:
+    if not language:
+        return None
+    # Pygments takes a moment to import, and many documents have no code.
+    from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]  # noqa: PLC0415
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    try:
+        return get_lexer_by_name(language, stripnl=False)
+    except ClassNotFound:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _look_of(kind: str) -> Look:
+    return Look(next((role for start, role in _ROLES if kind.startswith(start)), Role.CODE))

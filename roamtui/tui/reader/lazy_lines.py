@@ -18,8 +18,7 @@ from roamtui.document.markdown.blocks import Details
 from roamtui.document.markdown.reading import Definitions, find_definitions, read_markdown
 from roamtui.document.plain import plain_text
 from roamtui.document.text import find_line_starts, normalise_line_ends
-from roamtui.tui.markdown.code_runs import colour_code
-from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, is_unfolded
+from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX, MarkdownLayout, colour_code
 from roamtui.tui.markdown.line import TAB_WIDTH, Line, Look, Role, Run, fold_runs, measure_runs
 from roamtui.tui.reader.document_view import Chunk, DocumentView
 
@@ -249,8 +248,8 @@ class LazyLines:
             layout.lines.append(_blank(chunk.end, layout.lines[-1].block + 1))
         links: dict[int, str | int] = {number: link.href for number, link in enumerate(markdown.links)}
         links |= {-1 - number: fold.start for number, fold in enumerate(layout.folds)}
-        folded = tuple(fold for fold in layout.folds if not is_unfolded(fold, self._turned))
-        return ChunkLines(lines=(*self._mark_page(chunk), *layout.lines), links=links, folded=folded)
+        lines = (*self._mark_page(chunk), *layout.lines)
+        return ChunkLines(lines=lines, links=links, folded=tuple(layout.folded))
 
     def _read_front_matter(self, chunk: Chunk) -> list[Line]:
         text = self.document.text[chunk.start : chunk.end]

@@ -11,8 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from roamtui.document.markdown.blocks import Emphasis
-from roamtui.tui.markdown.line import Line, Look, Role
-from roamtui.tui.markdown.styles import LINK_STYLE, ROLE_STYLES, write_rule
+from roamtui.tui.markdown.line import LINK_STYLE, ROLE_STYLES, Line, Look, Role, write_rule
 
 _EMPHASES = {
     Emphasis.STRONG: Style(bold=True),
