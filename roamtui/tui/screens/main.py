@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from roamtui.conversation.narration import Weight
 from roamtui.document.node import Span
+from roamtui.sources.watching import stamp_source
 from roamtui.tui.actions import Action, Keys, Scope, bind
 from roamtui.tui.app import describe_failure, forget_frames, is_job_of_shell
 from roamtui.tui.chat.chat_log import ChatLog
@@ -28,7 +29,6 @@ from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_box import QuestionBox
 from roamtui.tui.reader.messages import EndPassed, LinkClicked, PlaceChanged
 from roamtui.tui.screens.asking import Asking
-from roamtui.tui.source_watch import SourceWatch
 from roamtui.tui.status_line import OFFLINE, HeaderLine, HintLine, Status, StatusLine, label_model
 from roamtui.tui.tree.outline_tree import OutlineTree
 
@@ -71,7 +71,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Keys in force."""
         self._problems = problems
         state = first.state
-        self._watch = SourceWatch.of_file(state.library.source)
+        self._stamp = stamp_source(state.library.source)
         label = label_model(first.model_name)
         self.welcome = Welcome(state.library.title, first.options.examples, label, keys)
         self.chat_log = ChatLog(first, self.welcome)
@@ -117,7 +117,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _reloading(self) -> Reloading:
         from roamtui.tui.screens.reloading import Reloading  # noqa: PLC0415 - not for the first screen
 
-        return Reloading(self, self._watch)
+        return Reloading(self, self._stamp)
 
     @property
     def app_context(self) -> AppContext:

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Mapping
 
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
+from roamtui.sources.watching import SourceStamp, stamp_source
 from roamtui.tui.screens.main import MainScreen
-from roamtui.tui.source_watch import SourceWatch
 
 _NOTES_SHOWN = 3
+_IDLE_SHARE = 20
+"""How many times longer than a look the pause after it is, at least."""
 
 
 class Reloading:
     """Brings the document of today into the conversation that goes on."""
 
-    def __init__(self, screen: MainScreen, watch: SourceWatch) -> None:
-        """Watch what `screen` shows, by `watch` where that is a file."""
+    def __init__(self, screen: MainScreen, stamp: SourceStamp | None) -> None:
+        """Watch what `screen` shows; `stamp` is that of a single file when it was read."""
         self._screen = screen
         self._context = screen.app_context
-        self._watch = SourceWatch(self._context.look) if self._context.look is not None else watch
+        self.is_new = self._context.look is not None
+        """Whether nobody has looked yet: what the first look shows is taken for what was read."""
+        self._known: Mapping[str, SourceStamp] | None = {"": stamp} if stamp is not None else None
+        """The stamps of what was read, by file."""
+        self._seen: Mapping[str, SourceStamp] | None = self._known
+        """Those of the last look."""
+        self._next_seconds = 0.0
 
     @property
     def _can_read(self) -> bool:
@@ -35,13 +45,43 @@ class Reloading:
         """Look at the file; where it has changed say so, or read it again at once if the person wants that."""
         if not self._can_read:
             return
-        is_new = await asyncio.to_thread(self._watch.look)
-        if self._context.is_watching and self._watch.is_stale:
+        is_new = await asyncio.to_thread(self._has_changed)
+        if self._context.is_watching and self._seen is not None and self._seen != self._known:
             if not self._screen.session.state.is_asking:
                 await self.reload()
         elif is_new:
             key = self._screen.keys.show_first("global.reload")
             self._screen.status_line.change(alert=f"the document changed on disk; {key} reads it again")
+
+    def _has_changed(self) -> bool:
+        """Look at the files; return whether that shows a change which no look before has shown.
+
+        What is away for a moment, as a file while an editor replaces it, has not changed. Where looking takes long it
+        is done less often.
+        """
+        if time.monotonic() < self._next_seconds:
+            return False
+        stamps = self._measure()
+        if self.is_new:
+            self.is_new, self._known, self._seen = False, stamps, stamps
+            return False
+        if stamps is None or stamps == self._seen:
+            return False
+        self._seen = stamps
+        return stamps != self._known
+
+    def _measure(self) -> Mapping[str, SourceStamp] | None:
+        """Return the stamp of each file of today by its key, None while the source is not there."""
+        started = time.monotonic()
+        stamps: Mapping[str, SourceStamp] | None
+        if self._context.look is not None:
+            stamps = self._context.look()
+        else:
+            stamp = stamp_source(self._screen.session.state.library.source)
+            stamps = {"": stamp} if stamp is not None else None
+        ended = time.monotonic()
+        self._next_seconds = ended + (ended - started) * _IDLE_SHARE
+        return stamps
 
     async def reload(self) -> None:
         """Read the document again and go on over it; what is open and where the person is stays.
@@ -53,13 +93,15 @@ class Reloading:
         """
         if not self._can_read:
             raise RoamtuiError("This document cannot be read again: it came through a pipe.")
-        stamps = await asyncio.to_thread(self._watch.measure)
-        changed = self._watch.find_changed(stamps)
+        stamps = await asyncio.to_thread(self._measure)
+        known, now = self._known or {}, stamps or {}
+        changed = frozenset(key for key in known.keys() | now.keys() if known.get(key) != now.get(key))
         before, status = self._screen.session.state.library, self._screen.status_line
         try:
             library = await asyncio.to_thread(self._read, before, changed)
         finally:
-            self._watch.take(stamps)
+            self.is_new, self._known = False, stamps
+            self._seen = self._seen if stamps is None else stamps
             status.change(alert="")
         for note in _find_news(library.notes, before.notes):
             self._screen.chat_log.add_notice(note)
@@ -71,7 +113,7 @@ class Reloading:
             self._screen.header.show(library.title, library.source)
             self._screen.reader_pane.show_again(library)
         else:
-            self._watch.forget()
+            self._known = None  # what is on disk is taken for changed, whatever it is
 
 
 def _find_news(notes: tuple[str, ...], before: tuple[str, ...]) -> tuple[str, ...]:

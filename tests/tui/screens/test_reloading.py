@@ -230,7 +230,7 @@ async def test_a_folder_is_watched_and_only_what_changed_is_another(tmp_path: Pa
     async with (app := RoamApp(context)).run_test(size=(120, 35)) as pilot:
         deck = await open_deck(pilot)
         await look(pilot)
-        await wait_until(pilot, lambda: not app.main._reloading._watch.is_new)
+        await wait_until(pilot, lambda: not app.main._reloading.is_new)
         shop = next(document for document in session.state.library.documents if document.key == "shop.md")
         write(folder / "bakery.md", CHANGED)
         (folder / "new.md").write_text("# News\n", "utf-8")
