@@ -261,7 +261,7 @@ class ConversationsCommand:
 
     def run(self) -> int:
         from roamtui.conversation.store import Store
-        from roamtui.headless.conversations import print_conversation, print_list
+        from roamtui.headless.saved import print_conversation, print_list
 
         if (self.conversation_id is None) != (self.action == "list"):
             raise UsageError(f"{self.action} takes {'no' if self.action == 'list' else 'the'} ID of a conversation.")
@@ -287,7 +287,7 @@ class NotesCommand:
 
     def run(self) -> int:
         from roamtui.conversation.store import Store
-        from roamtui.headless.notes import run_notes
+        from roamtui.headless.saved import run_notes
 
         folder = Store(data_path()).notes_folder
         run_notes(folder, self.source, lambda source: open_library((source,), self.web), is_deleted=self.is_deleted)
@@ -364,7 +364,7 @@ class CacheCommand:
     as_json: bool = option(False, _JSON_HELP, name="--json")
 
     def run(self) -> int:
-        from roamtui.headless.cache import run_cache
+        from roamtui.headless.saved import run_cache
 
         return run_cache(
             self.action,
@@ -510,8 +510,8 @@ class McpCommand:
     given: Mapping[str, Any] = settings_given(SEARCH)
 
     def run(self) -> int:
-        from roamtui.headless.mcp.serving import check_extra, serve_http, serve_stdio
-        from roamtui.headless.mcp.shared_library import SharedLibrary
+        from roamtui.headless.mcp import check_extra, serve_http, serve_stdio
+        from roamtui.headless.mcp_session import SharedLibrary
         from roamtui.retrieval import prepare_search
         from roamtui.search.base import Searcher
         from roamtui.search.options import SearchMode

@@ -11,12 +11,10 @@ from roamtui.document.library import Library
 from roamtui.errors import UsageError
 from roamtui.headless.output import EmbeddingProgress, warn
 from roamtui.locations import cache_path, indexes_path
-from roamtui.models.background import BackgroundModels
 from roamtui.models.base import Model
 from roamtui.models.choose import OFFLINE, make_model
-from roamtui.models.embedders import EXAMPLES, make_embedder
 from roamtui.models.recorded import RECORDED
-from roamtui.models.search_help import ModelReranker, ModelRewriter
+from roamtui.models.search_help import EXAMPLES, BackgroundModels, ModelReranker, ModelRewriter, make_embedder
 from roamtui.search.base import Embedder, Progress, Searcher, SearchParts
 from roamtui.search.choosing import make_searcher
 from roamtui.search.index import IndexPlace

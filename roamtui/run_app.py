@@ -158,8 +158,7 @@ def _run_plain(arguments: AppArguments, settings: Settings) -> int:
     if "-" in arguments.sources:
         _read_keys_from_terminal()
     from roamtui.app import open_agent, propose_examples
-    from roamtui.headless.plain_chat import run_plain_chat
-    from roamtui.headless.plain_commands import PlainContext
+    from roamtui.headless.plain_chat import PlainContext, run_plain_chat
     from roamtui.headless.preferences import add_preference
     from roamtui.models.choose import make_model
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Protocol, runtime_checkable
 
-from roamtui.agent.summarising import SummaryEstimate, SummaryTask, estimate_summaries, plan_summaries, write_summary
+from roamtui.agent.summarising import SummaryTask, estimate_summaries, plan_summaries, write_summary
 from roamtui.agent.tools.documents import list_files
 from roamtui.conversation.transcript import Usage
 from roamtui.document.library import Library
@@ -18,7 +17,7 @@ from roamtui.errors import ModelError, StoreError, UsageError
 from roamtui.headless.output import write_note, write_notes, write_text
 from roamtui.models.base import Model
 from roamtui.models.choose import OFFLINE
-from roamtui.models.jobs import Target
+from roamtui.models.litellm_model import LitellmModel
 from roamtui.search.base import SearchParts
 from roamtui.search.index import IndexPlace, delete_index
 from roamtui.search.keyword import KeywordSearcher
@@ -104,11 +103,6 @@ def keep_database(library: Library, options: RetrievalOptions, parts: SearchPart
     write_text(f"{documents}, {len(passages):,} sections, {changed}{shown} in {database.uri}\n")
 
 
-@runtime_checkable
-class _Described(Protocol):
-    async def describe(self) -> Target: ...
-
-
 def add_summaries(
     library: Library, model: Model, file: SummaryFile, *, with_sections: bool, is_agreed: bool
 ) -> Library:
@@ -142,25 +136,20 @@ async def _add(
         if not plan(window_tokens=model.window_tokens):
             write_note(f"All summaries by {model.name} are there.")
             return
-        description = await model.describe() if isinstance(model, _Described) else None
-        tasks = plan(window_tokens=description.window_tokens if description is not None else model.window_tokens)
-        write_note(describe_estimate(estimate_summaries(tasks), model.name, description))
+        prices = await model.describe() if isinstance(model, LitellmModel) else None
+        tasks = plan(window_tokens=model.window_tokens)
+        estimate, cost = estimate_summaries(tasks), ""
+        if prices is not None and prices.input_usd is not None and prices.output_usd is not None:
+            usd = estimate.input_tokens * prices.input_usd + estimate.output_tokens * prices.output_usd
+            cost = f", about ${usd:.2f}"
+        sent, got = format_tokens(estimate.input_tokens), format_tokens(estimate.output_tokens)
+        head = f"{estimate.texts:,} summaries by {model.name}: {estimate.requests:,} requests"
+        write_note(f"{head}, about {sent} tokens to send and {got} to get{cost}.")
         if not is_agreed:
             _ask_person()
         await _write_all(tasks, model, file)
     finally:
         await model.close()
-
-
-def describe_estimate(estimate: SummaryEstimate, model_name: str, description: Target | None) -> str:
-    """Return in a line what summaries will cost, in dollars where the prices are known."""
-    cost = ""
-    if description is not None and description.input_usd is not None and description.output_usd is not None:
-        usd = estimate.input_tokens * description.input_usd + estimate.output_tokens * description.output_usd
-        cost = f", about ${usd:.2f}"
-    sent, got = format_tokens(estimate.input_tokens), format_tokens(estimate.output_tokens)
-    head = f"{estimate.texts:,} summaries by {model_name}: {estimate.requests:,} requests"
-    return f"{head}, about {sent} tokens to send and {got} to get{cost}."
 
 
 def _ask_person() -> None:
@@ -179,40 +168,27 @@ def _ask_person() -> None:
 
 async def _write_all(tasks: tuple[SummaryTask, ...], model: Model, file: SummaryFile) -> None:
     """Write summaries side by side. Where the model fails, those under way are finished and no others begun."""
-    work = _Work(model, file, iter(tasks), len(tasks))
-    await asyncio.gather(*(work.run() for _ in range(_AT_ONCE)))
-    spent = work.spent
-    cost = f", ${spent.cost_usd:.4f}" if spent.cost_usd is not None else ""
-    write_note(f"{format_tokens(spent.input_tokens)} tokens sent, {format_tokens(spent.output_tokens)} got{cost}.")
-    if work.failure is not None:
-        kept = f"{work.done:,} of {len(tasks):,} summaries are kept; run it again to go on."
-        raise ModelError(f"{work.failure} {kept}")
+    waiting, done, spent, failures = iter(tasks), 0, Usage(), list[ModelError]()
 
-
-@dataclass(slots=True)
-class _Work:
-    """What is written of a list of texts."""
-
-    model: Model
-    file: SummaryFile
-    waiting: Iterator[SummaryTask]
-    total: int
-    done: int = 0
-    spent: Usage = field(default_factory=Usage)
-    failure: ModelError | None = None
-
-    async def run(self) -> None:
-        """Write one after another while there are any."""
-        for task in self.waiting:
-            if self.failure is not None:
+    async def work() -> None:
+        nonlocal done, spent
+        for task in waiting:
+            if failures:
                 return
             try:
-                summary = await write_summary(self.model, task)
+                summary = await write_summary(model, task)
             except ModelError as error:
-                self.failure = self.failure or error
+                failures.append(error)
                 return
-            self.file.save({task.digest: summary.text}, self.model.name)
-            self.done += 1
-            self.spent += summary.usage
-            if self.done == self.total or self.done % max(1, self.total // _TOLD_TIMES) == 0:
-                write_note(f"{self.done:,} of {self.total:,} summaries")
+            file.save({task.digest: summary.text}, model.name)
+            done += 1
+            spent += summary.usage
+            if done == len(tasks) or done % max(1, len(tasks) // _TOLD_TIMES) == 0:
+                write_note(f"{done:,} of {len(tasks):,} summaries")
+
+    await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
+    cost = f", ${spent.cost_usd:.4f}" if spent.cost_usd is not None else ""
+    write_note(f"{format_tokens(spent.input_tokens)} tokens sent, {format_tokens(spent.output_tokens)} got{cost}.")
+    if failures:
+        kept = f"{done:,} of {len(tasks):,} summaries are kept; run it again to go on."
+        raise ModelError(f"{failures[0]} {kept}")

@@ -18,8 +18,7 @@ from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Role, Stopped
 from roamtui.document.build import build_library
 from roamtui.errors import ModelError, UsageError
-from roamtui.headless.plain_chat import AnswerWriter, PlainApprover, run_plain_chat
-from roamtui.headless.plain_commands import PlainContext
+from roamtui.headless.plain_chat import AnswerWriter, PlainApprover, PlainContext, run_plain_chat
 from roamtui.models.base import Model, Request
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.read import RawText

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from roamtui.models.background import BackgroundModels
+from roamtui.models.search_help import BackgroundModels
 
 
 def _threads() -> list[threading.Thread]:

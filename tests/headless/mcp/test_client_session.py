@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from roamtui.conversation.state import KeepOptions
 from roamtui.document.library import Library
-from roamtui.headless.mcp.client_session import ROOM_TOKENS, ClientSession
-from roamtui.headless.mcp.shared_library import SharedLibrary
+from roamtui.headless.mcp_session import ROOM_TOKENS, ClientSession, SharedLibrary
 from tests.outline.documents import find_id, make_library, write_words
 
 CHAPTERS = 6

@@ -14,8 +14,8 @@ from mcp.shared.exceptions import MCPError
 from roamtui.conversation.state import KeepOptions
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError
-from roamtui.headless.mcp.server import make_server, read_section
-from roamtui.headless.mcp.shared_library import SharedLibrary
+from roamtui.headless.mcp import make_server, read_section
+from roamtui.headless.mcp_session import SharedLibrary
 from roamtui.libraries import open_library, open_partly
 from roamtui.search.keyword import KeywordSearcher
 from roamtui.sources.watching import FileStamps
@@ -77,7 +77,7 @@ def test_a_section_is_given_to_the_letter_until_it_is_very_long() -> None:
 
 
 async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.headless.mcp.shared_library._LOOK_SECONDS", 0)
+    monkeypatch.setattr("roamtui.headless.mcp_session._LOOK_SECONDS", 0)
     (tmp_path / "one.md").write_text("# One\n\nThe old words.\n", "utf-8")
     (tmp_path / "two.md").write_text("# Two\n\nOther words.\n", "utf-8")
     sources = (str(tmp_path),)
@@ -105,7 +105,7 @@ async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monke
 
 
 async def test_a_source_that_is_gone_stays_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("roamtui.headless.mcp.shared_library._LOOK_SECONDS", 0)
+    monkeypatch.setattr("roamtui.headless.mcp_session._LOOK_SECONDS", 0)
     path = tmp_path / "one.md"
     path.write_text("# One\n\nThe old words.\n", "utf-8")
     sources = (str(path),)

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from roamtui.models.background import BackgroundModels
+from roamtui.models.search_help import BackgroundModels
 
 collect_ignore = [] if find_spec("sentence_transformers") else ["test_real_model.py"]
 """A model that is not installed is left out; `make embeddings` runs it where it is."""

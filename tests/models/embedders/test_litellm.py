@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from roamtui.errors import ModelError
-from roamtui.models.background import BackgroundModels
-from roamtui.models.embedders import LitellmEmbedder
 from roamtui.models.options import ModelOptions
+from roamtui.models.search_help import BackgroundModels, LitellmEmbedder
 from roamtui.search.base import EmbedKind
 from tests.fakes.embedding_server import FakeEmbeddingServer
 from tests.fakes.hashed_embedder import hash_runs

@@ -12,8 +12,13 @@ import numpy as np
 import pytest
 
 from roamtui.errors import ModelError, UsageError
-from roamtui.models.background import BackgroundModels
-from roamtui.models.embedders import LitellmEmbedder, LocalEmbedder, find_model_folder, make_embedder
+from roamtui.models.search_help import (
+    BackgroundModels,
+    LitellmEmbedder,
+    LocalEmbedder,
+    find_model_folder,
+    make_embedder,
+)
 from roamtui.search.base import EmbedKind
 
 _STAND_IN = """

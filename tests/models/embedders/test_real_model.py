@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from roamtui.models.embedders import LocalEmbedder
+from roamtui.models.search_help import LocalEmbedder
 from roamtui.search.base import EmbedKind
 from tests.real_documents import find_data_dir
 

@@ -1,8 +1,10 @@
-"""What one client has open, and the tools that it calls."""
+"""What the clients of `roamtui mcp` share, and what each has open: the tools without the protocol."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
@@ -15,12 +17,14 @@ from roamtui.conversation.commands import CollapseSections, Origin
 from roamtui.conversation.events import ExpandStatus, SectionsClosed, ToolFinished
 from roamtui.conversation.questions import choose_closing
 from roamtui.conversation.session import Session
+from roamtui.conversation.state import KeepOptions
+from roamtui.document.build import Loader, load_files
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import RoamtuiError
-from roamtui.headless.mcp.shared_library import SharedLibrary
 from roamtui.models.base import ToolSpec
 from roamtui.outline.render import OUTLINE_TOKENS, render_outline
+from roamtui.search.base import Searcher
 
 ROOM_TOKENS = 20_000
 """Section text that one call delivers at most: clients are known to refuse results of more than 25,000 tokens."""
@@ -44,6 +48,96 @@ _REPEATED = (
     "(What is open already was given to this client before. If its text is not in your context, close it with "
     "collapse_sections and open it again.)"
 )
+Report = Callable[[int, int], Awaitable[None]]
+"""Tells a client how many files are read, and how many there are."""
+Read = Callable[[], tuple[Library, Loader | None]]
+
+_REPORT_SECONDS = 0.2
+"""Between two reports of how far reading is."""
+_LOOK_SECONDS = 2.0
+"""Between two looks at whether a source has changed."""
+
+
+class SharedLibrary:
+    """A library that is read once, whoever asks first, and once more after it has changed."""
+
+    def __init__(
+        self,
+        read: Read,
+        *,
+        options: KeepOptions,
+        make_searcher: Callable[[Library], Searcher] | None = None,
+        look: Callable[[], object] | None = None,
+    ) -> None:
+        """Open the library; its files need not be loaded.
+
+        Args:
+            read: Opens what the person named, and gives what loads the rest.
+            options: How much a client may have open.
+            make_searcher: None where search is off.
+            look: Gives another value after a source has changed; None where that is not looked for.
+
+        Raises:
+            RoamtuiError: It cannot be opened.
+        """
+        self._look = look or (lambda: None)
+        self._seen = self._look()
+        self._read = read
+        self.library, self.loader = read()
+        self.options = options
+        self.searcher: Searcher | None = None
+        self.calling = asyncio.Lock()
+        """Held while a tool runs: clients share one searcher."""
+        self._make_searcher = make_searcher
+        self.has_search = make_searcher is not None
+        self._done, self._total = 0, len(self.library.list_unloaded())
+        self._loading: asyncio.Task[None] | None = None
+        self._looked_at = 0.0
+
+    async def load(self, report: Report) -> None:
+        """Wait until all files are read as they are now; a client that leaves meanwhile stops nothing for others."""
+        if self._loading is None:
+            self._loading = asyncio.create_task(self._load(self.library, self.loader))
+        elif self._loading.done() and (self._loading.exception() is not None or await self._has_changed()):
+            self._loading = asyncio.create_task(self._load_again())
+        loading, told = self._loading, -1
+        while not loading.done():
+            if self._total and self._done != told:
+                told = self._done
+                await report(told, self._total)
+            await asyncio.wait({loading}, timeout=_REPORT_SECONDS)
+        if told != -1:
+            await report(self._total, self._total)
+        loading.result()
+
+    async def _has_changed(self) -> bool:
+        """Return whether a source is not what it was at the last look, which is not long ago."""
+        if time.monotonic() - self._looked_at < _LOOK_SECONDS:
+            return False
+        self._looked_at = time.monotonic()
+        seen = await asyncio.to_thread(self._look)
+        has_changed, self._seen = seen != self._seen, seen
+        return has_changed
+
+    async def _load_again(self) -> None:
+        """Read what has changed; as long as it cannot be read, what was read before stays."""
+        try:
+            library, loader = await asyncio.to_thread(self._read)
+        except RoamtuiError:
+            return
+        self._done, self._total = 0, len(library.list_unloaded())
+        await self._load(library, loader)
+
+    async def _load(self, library: Library, loader: Loader | None) -> None:
+        if loader is not None:
+            library = await asyncio.to_thread(load_files, library, loader, self._note)
+        searcher = self.searcher
+        if self._make_searcher is not None:
+            searcher = await asyncio.to_thread(self._make_searcher, library)
+        self.library, self.loader, self.searcher = library, loader, searcher
+
+    def _note(self, done: int, _total: int) -> None:
+        self._done = done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,16 +237,15 @@ def list_tools(library: Library, *, has_search: bool) -> Mapping[str, Tool]:
 
 
 def list_specs(library: Library, *, has_search: bool) -> list[ToolSpec]:
-    """Return the tools as a client is told of them."""
-    return [_adapt_spec(tool.spec) for tool in list_tools(library, has_search=has_search).values()]
-
-
-def _adapt_spec(spec: ToolSpec) -> ToolSpec:
-    """Return what a client is told of a tool: the server knows of no question."""
-    if spec.name == CollapseTool.spec.name:
-        return replace(spec, description=_COLLAPSE_DESCRIPTION)
-    properties = spec.parameters["properties"]
-    if spec.name == SEARCH_NAME and isinstance(properties, dict):
+    """Return the tools as a client is told of them: the server knows of no question."""
+    specs = {name: tool.spec for name, tool in list_tools(library, has_search=has_search).items()}
+    collapse = CollapseTool.spec.name
+    specs[collapse] = replace(specs[collapse], description=_COLLAPSE_DESCRIPTION)
+    if (spec := specs.get(SEARCH_NAME)) is not None:
+        properties = spec.parameters["properties"]
+        assert isinstance(properties, dict)
         within = {**properties["within"], "description": _WITHIN_DESCRIPTION}
-        return replace(spec, parameters={**spec.parameters, "properties": {**properties, "within": within}})
-    return spec
+        specs[SEARCH_NAME] = replace(
+            spec, parameters={**spec.parameters, "properties": {**properties, "within": within}}
+        )
+    return list(specs.values())

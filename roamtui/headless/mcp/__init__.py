@@ -1,1 +1,0 @@
-"""`roamtui mcp`: the agent's tools for any program that speaks the Model Context Protocol, by the official SDK."""
