@@ -26,8 +26,7 @@ from roamtui.outline.render import LIMITING
 from roamtui.outline.spans import Bounds, subtract_bounds
 from roamtui.outline.structure import find_canonical
 from roamtui.search.base import Hit, Searcher
-from roamtui.search.excerpts import find_excerpt
-from roamtui.search.sentences import UnitKind, find_units
+from roamtui.search.sentences import UnitKind, find_excerpt, find_units
 from roamtui.search.terms import find_terms, query_terms
 
 HITS_MAX = 5

@@ -19,10 +19,9 @@ from types import MappingProxyType
 from roamtui.document.library import Library
 from roamtui.errors import UnknownSectionError
 from roamtui.search.base import Hit, IndexLostError, Ranking
-from roamtui.search.excerpts import make_snippet
 from roamtui.search.index import IndexPlace, SectionIndex, StoreChooser
 from roamtui.search.options import RetrievalOptions
-from roamtui.search.sentences import best_sentences, find_opening, narrow_text
+from roamtui.search.sentences import best_sentences, find_opening, make_snippet, narrow_text
 from roamtui.search.terms import (
     Query,
     correct_query,

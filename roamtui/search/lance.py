@@ -23,9 +23,9 @@ from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, shorten
 from roamtui.errors import RoamtuiError, UnknownSectionError, UsageError
 from roamtui.search.base import Embedder, Hit, IndexLostError, Progress, SearchParts
-from roamtui.search.excerpts import make_snippet
 from roamtui.search.options import RetrievalOptions, SearchMode
 from roamtui.search.parts import Part, divide_parts, find_parts
+from roamtui.search.sentences import make_snippet
 from roamtui.search.terms import normalise, query_terms, space_out
 from roamtui.search.vectors import Chunk, VectorStore, embed_query, embed_texts, make_chunks
 

@@ -1,6 +1,7 @@
-"""A Markdown text as what can be quoted of it: units such as paragraphs and rows, and the sentences in these.
+"""A Markdown text as what can be quoted of it: units such as paragraphs and rows, sentences in these, excerpts.
 
-All are exact spans. `best_sentences` says which of them answer a question.
+All are exact spans. `best_sentences` says which of them answer a question, `find_excerpt` which part of a section does,
+long enough to be trusted, `make_snippet` puts it on one line.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import zip_longest
 from math import log
 from types import MappingProxyType
 
 from roamtui.document.headings import parse_blocks
 from roamtui.document.parse import measure_front_matter
+from roamtui.document.plain import plain_line, shorten
 from roamtui.document.text import find_line_starts, normalise_line_ends
+from roamtui.document.tokens import estimate_tokens
 from roamtui.search.terms import find_terms
 from roamtui.search.words import make_pattern
 
@@ -192,16 +196,6 @@ _TERM_START = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """Characters `start` (included) to `end` (excluded) of a text."""
-
-    start: int
-    end: int
-    kind: UnitKind = UnitKind.PROSE
-    """What it was taken from. Items, rows, lines of code and headings that hold no full stop are one sentence."""
-
-
-@dataclass(frozen=True, slots=True)
 class RankedSentence:
     """A sentence that answers, as a span."""
 
@@ -211,9 +205,9 @@ class RankedSentence:
     """Above 0; about 1 where it holds all that was asked for."""
 
 
-def find_sentences(text: str) -> tuple[Sentence, ...]:
+def find_sentences(text: str) -> tuple[Unit, ...]:
     """Return the sentences of a Markdown text in order, headings and table heads among them."""
-    return tuple(Sentence(start, end, unit.kind) for unit in find_units(text) for start, end in _split_unit(text, unit))
+    return tuple(Unit(start, end, unit.kind) for unit in find_units(text) for start, end in _split_unit(text, unit))
 
 
 def best_sentences(
@@ -250,7 +244,7 @@ def best_sentences(
             columns = {term: _COLUMN_SHARE for _, term in found.get(index, ()) if unit.kind is UnitKind.TABLE_HEAD}
         if unit.kind in _HEADINGS or index not in found:
             continue
-        sentences = [Sentence(start, end, unit.kind) for start, end in _split_unit(text, unit)]
+        sentences = [Unit(start, end, unit.kind) for start, end in _split_unit(text, unit)]
         for place, terms in _assign_terms(sentences, found[index]).items():
             sentence = sentences[place]
             score = _score_sentence(text, sentence, terms, above | columns, weights) / total
@@ -259,7 +253,7 @@ def best_sentences(
     return tuple(sorted(ranked.values(), key=lambda found: (-found.score, found.start))[:limit])
 
 
-def find_opening(text: str) -> Sentence | None:
+def find_opening(text: str) -> Unit | None:
     """Return the first sentence of a text that says something, None where it has only headings."""
     bodies = [sentence for sentence in find_sentences(text) if sentence.kind not in _HEADINGS]
     telling = (
@@ -330,9 +324,7 @@ def _split_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def _assign_terms(
-    spans: Sequence[Unit] | Sequence[Sentence], occurrences: Sequence[tuple[int, str]]
-) -> dict[int, list[tuple[int, str]]]:
+def _assign_terms(spans: Sequence[Unit], occurrences: Sequence[tuple[int, str]]) -> dict[int, list[tuple[int, str]]]:
     """Return the terms that each span holds with their offsets, by the span's index."""
     starts = [span.start for span in spans]
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
@@ -357,7 +349,7 @@ def _weigh_terms(
 
 def _score_sentence(
     text: str,
-    sentence: Sentence,
+    sentence: Unit,
     terms: Sequence[tuple[int, str]],
     above: Mapping[str, float],
     weights: Mapping[str, float],
@@ -376,7 +368,7 @@ def _score_sentence(
     return score * _rate_form(text, sentence)
 
 
-def _find_subject_end(text: str, sentence: Sentence) -> int:
+def _find_subject_end(text: str, sentence: Unit) -> int:
     """Return where the subject of a definition ends, the sentence's start where it is none."""
     patterns = (_FIRST_CELL,) if sentence.kind is UnitKind.ROW else (_ENTRY, _DEFINITION)
     for pattern in patterns:
@@ -386,7 +378,7 @@ def _find_subject_end(text: str, sentence: Sentence) -> int:
     return sentence.start
 
 
-def _rate_form(text: str, sentence: Sentence) -> float:
+def _rate_form(text: str, sentence: Unit) -> float:
     """Return below 1 for what answers badly by its form: code, questions, lead-ins, bare links, too short, too long."""
     piece = text[sentence.start : sentence.end]
     factor = _FACTORS.get(sentence.kind, 1.0)
@@ -405,7 +397,7 @@ def _rate_form(text: str, sentence: Sentence) -> float:
     return factor
 
 
-def _count_words(text: str, sentence: Sentence) -> int:
+def _count_words(text: str, sentence: Unit) -> int:
     return len(_WORD.findall(text, sentence.start, sentence.end))
 
 
@@ -416,3 +408,148 @@ def narrow_text(text: str, terms: Sequence[str]) -> str:
     starts = [term[:_TERM_START] for term in terms]
     parts = (text[start : start + _SOURCE_LENGTH] for start in range(0, len(text), _SOURCE_LENGTH))
     return max(parts, key=lambda part: sum(start in part.lower() for start in starts))
+
+
+SNIPPET_LENGTH = 240
+_EXCERPT_SOURCE_LENGTH = 60_000
+"""Characters of a very long section that are looked through."""
+_SENTENCES = 4
+_TABLE = (UnitKind.TABLE_HEAD, UnitKind.ROW)
+_TOTAL = re.compile(r"(?i)[|\s*_]*(?:grand |net |sub-?)?(?:total|sum\b|gesamt|summe)")
+"""How a row begins that sums up others."""
+_CELL_END = re.compile(r"(?<!\\)\|")
+_LABEL_WORDS_MIN = 3
+"""Words of what stands beside a sentence, below which it is a label, such as the name of a language above code."""
+
+
+def find_excerpt(
+    text: str, terms: Sequence[str], *, tokens_max: int, whole_max: int = 0
+) -> tuple[tuple[int, int], ...]:
+    """Return the ranges of a section's own text that answer best, in order; none where it is a bare heading.
+
+    What stands beside the best sentence comes with it, as far as there is room; head and sums of a table with its rows.
+
+    Args:
+        text: Markdown, with its heading.
+        terms: As `roamtui.search.terms.query_terms` gives them.
+        tokens_max: Estimated tokens of all ranges.
+        whole_max: Tokens of a text that is whole anyway.
+    """
+    text = text[:_EXCERPT_SOURCE_LENGTH]
+    units = find_units(text)
+    bodies = [index for index, unit in enumerate(units) if unit.kind is not UnitKind.HEADING]
+    if not bodies:
+        return ()
+    start, end = units[bodies[0]].start, units[bodies[-1]].end
+    start = text.rfind("\n", 0, start) + 1
+    if estimate_tokens(text[start:end]) <= max(tokens_max, whole_max):
+        return ((start, end),)
+    chosen: dict[int, tuple[int, int]] = {}
+    left = tokens_max
+    starts = [unit.start for unit in units]
+    for sentence_start, sentence_end in _list_best(text, terms):
+        index = bisect_right(starts, sentence_start) - 1
+        for number, group in enumerate(_widen(text, units, index, (sentence_start, sentence_end), left)):
+            added = {unit_index: bounds for unit_index, bounds in group.items() if unit_index not in chosen}
+            cost = sum(estimate_tokens(text[start:end]) for start, end in added.values())
+            if cost <= left:
+                chosen |= added
+                left -= cost
+            elif not number:
+                break
+        if left < tokens_max // 4:
+            break
+    if not chosen:
+        first = next(iter(_list_best(text, terms)), (start, end))
+        return ((first[0], min(first[1], first[0] + 4 * tokens_max)),)
+    return tuple(_merge(text, [chosen[index] for index in sorted(chosen)]))
+
+
+def _list_best(text: str, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
+    best = best_sentences(text, terms, limit=_SENTENCES)
+    for sentence in best:
+        yield sentence.start, sentence.end
+    if not best and (opening := find_opening(text)) is not None:
+        yield opening.start, opening.end
+
+
+def _widen(
+    text: str, units: Sequence[Unit], index: int, sentence: tuple[int, int], tokens_max: int
+) -> Iterator[dict[int, tuple[int, int]]]:
+    """Yield the unit of a sentence, or the sentence alone where the unit is long, then what is beside.
+
+    Each is given by the indexes of units: a row comes with the head of its table, beside it a table as a whole.
+    """
+    unit = units[index]
+    is_long = estimate_tokens(text[unit.start : unit.end]) > tokens_max
+    found = {index: sentence if is_long else (unit.start, unit.end)}
+    table = _find_table(units, index)
+    if unit.kind is UnitKind.ROW and units[table.start].kind is UnitKind.TABLE_HEAD:
+        found[table.start] = (units[table.start].start, units[table.start].end)
+    yield found
+    yield _take(units, [i for i in table if units[i].kind is UnitKind.ROW and _TOTAL.match(text, units[i].start)])
+    if len(table) > 1:
+        yield _take(units, table)
+    for beside in (table.stop, table.start - 1):
+        if 0 <= beside < len(units) and _is_telling(text, units[beside], unit):
+            yield _take(units, _find_table(units, beside))
+
+
+def _is_telling(text: str, beside: Unit, unit: Unit) -> bool:
+    """Return whether what stands beside a unit helps to understand it: labels and half a piece of code do not."""
+    if beside.kind is UnitKind.CODE:
+        return unit.kind is UnitKind.CODE
+    is_label = beside.kind is UnitKind.PROSE and len(_WORD.findall(text, beside.start, beside.end)) < _LABEL_WORDS_MIN
+    return beside.kind is not UnitKind.HEADING and not is_label
+
+
+def _find_table(units: Sequence[Unit], index: int) -> range:
+    """Return the units of the table that one belongs to, the head first; for any other unit itself."""
+    if units[index].kind not in _TABLE:
+        return range(index, index + 1)
+    start = index
+    while units[start].kind is UnitKind.ROW and start and units[start - 1].kind in _TABLE:
+        start -= 1
+    end = index + 1
+    while end < len(units) and units[end].kind is UnitKind.ROW:
+        end += 1
+    return range(start, end)
+
+
+def _take(units: Sequence[Unit], indexes: Sequence[int]) -> dict[int, tuple[int, int]]:
+    return {index: (units[index].start, units[index].end) for index in indexes}
+
+
+def _merge(text: str, ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield ranges in order, those as one between which there is nothing but marks and white space."""
+    current = ranges[0]
+    for following in ranges[1:]:
+        between = text[current[1] : following[0]]
+        if any(character.isalnum() for character in between):
+            yield current
+            current = following
+        else:
+            current = (current[0], following[1])
+    yield current
+
+
+def make_snippet(text: str, terms: Sequence[str]) -> str:
+    """Return the best sentence of a section's own text, else its first, on one line that is safe to display.
+
+    Of a table's row each cell follows the head of its column.
+    """
+    text = narrow_text(text, terms)
+    start, end = next(_list_best(text, terms), (0, 0))
+    units = find_units(text)
+    index = max(0, bisect_right([unit.start for unit in units], start) - 1)
+    said = text[start:end].replace("\n>", "\n")
+    if units and units[index].kind is UnitKind.ROW:
+        head = units[_find_table(units, index).start]
+        if head.kind is UnitKind.TABLE_HEAD:
+            pairs = zip_longest(_split_row(text[head.start : head.end]), _split_row(said), fillvalue="")
+            said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+    return shorten(plain_line(said), SNIPPET_LENGTH)
+
+
+def _split_row(row: str) -> list[str]:
+    return [cell.strip() for cell in _CELL_END.split(row.strip().removeprefix("|").removesuffix("|"))]

@@ -58,8 +58,6 @@ def make_pattern(name: str) -> str:
 _HIRAGANA = "\u3041-\u309f"
 _QUANTITY = re.compile(make_pattern("quantity"), re.IGNORECASE)
 """Asks for a number; its second word seldom stands where the number does."""
-_EVENT = re.compile(r"\bwhat\s+(?:will\s+|would\s+)?happen(?:s|ed)?\b", re.IGNORECASE)
-"""Asks for what follows from something; where that is told, nothing "happens"."""
 _CHINESE = re.compile(make_pattern("asking zh"))
 _JAPANESE = re.compile(make_pattern("asking ja"))
 _PARTICLE = re.compile(
@@ -123,8 +121,7 @@ def find_root(word: str, language: Language) -> str:
 
 def strip_asking(question: str) -> str:
     """Return a question without the words that only ask."""
-    for pattern in (_QUANTITY, _EVENT):  # of which the first word says nothing and holds its place
-        question = pattern.sub(lambda match: match[0].split()[0], question)
+    question = _QUANTITY.sub(lambda match: match[0].split()[0], question)  # whose first word holds its place
     if _HIRAGANA_WORD.search(question):
         return _PARTICLE.sub(" ", _JAPANESE.sub(" ", question))
     return _CHINESE.sub(" ", question)
