@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from roamtui.conversation.events import ConversationEvent, name_event
+from roamtui.conversation.events import name_event
 from roamtui.conversation.narration import narrate_ending
-from roamtui.conversation.state import ConversationState, Exchange
+from roamtui.conversation.state import ConversationState
 from roamtui.conversation.transcript import Citation
 from roamtui.document.plain import plain_line
 
@@ -44,30 +44,23 @@ def _describe_source(citation: Citation) -> str:
 
 def describe_conversation(saved: ConversationState, source: str) -> dict[str, Any]:
     """Return a conversation as JSON values."""
+    exchanges = []
+    for exchange in saved.transcript.exchanges:
+        events = []
+        for event in exchange.events:
+            fields: dict[str, Any] = msgspec.to_builtins(event)
+            told = {key: value for key, value in fields.items() if value or key not in _OF_THE_STATE}
+            events.append({"kind": name_event(type(event)), **told})
+        citations = [describe_citation(citation) for citation in exchange.citations]
+        exchanges.append({**msgspec.to_builtins(exchange), "events": events, "citations": citations})
     return {
         "id": saved.id,
         "source": source,
         "title": saved.title,
         "model": saved.model,
         "open": [section.section_id for section in saved.open],
-        "exchanges": [
-            {
-                **_describe_exchange(exchange),
-                "citations": [describe_citation(citation) for citation in exchange.citations],
-            }
-            for exchange in saved.transcript.exchanges
-        ],
+        "exchanges": exchanges,
     }
-
-
-def _describe_exchange(exchange: Exchange) -> dict[str, Any]:
-    events = [{"kind": name_event(type(event)), **_describe_event(event)} for event in exchange.events]
-    return {**msgspec.to_builtins(exchange), "events": events}
-
-
-def _describe_event(event: ConversationEvent) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.to_builtins(event)
-    return {key: value for key, value in fields.items() if value or key not in _OF_THE_STATE}
 
 
 def describe_citation(citation: Citation) -> dict[str, Any]:

@@ -143,55 +143,52 @@ class Fetched:
     """Origins that the person approved, now or before."""
 
 
-class Fetching:
-    """Loads for one session, and remembers what the person refused while a question is under way."""
+async def fetch(
+    loader: Loader,
+    state: ConversationState,
+    node_ids: tuple[str, ...],
+    origin: Origin,
+    approver: Approver,
+    refused: dict[str, int],
+) -> AsyncIterator[LoadingProgressed | Fetched]:
+    """Load nodes, side by side where they are pages, and yield how far that is.
 
-    def __init__(self, loader: Loader | None) -> None:
-        """Load by `loader`, None where there is nothing to load."""
-        self.loader = loader
-        self.refused: dict[str, int] = {}
-        """Number of the question at which each origin was refused last: the agent does not ask again until the next."""
-
-    async def run(
-        self, state: ConversationState, node_ids: tuple[str, ...], origin: Origin, approver: Approver
-    ) -> AsyncIterator[LoadingProgressed | Fetched]:
-        """Load nodes, side by side where they are pages, and yield how far that is.
-
-        Args:
-            state: Before the command.
-            node_ids: Files and links of its library.
-            origin: Who wants them.
-            approver: Asked for each origin that the person neither typed nor approved.
-        """
-        assert self.loader is not None
-        library, number, approved = state.library, state.question_number, state.approved_origins
-        documents: dict[str, Document] = {}
-        pending = node_ids
-        wanted = {**self.loader.find_unapproved(library, node_ids, approved)}
-        for _ in range(_ATTEMPTS):
-            for one, ids in wanted.items():
-                urls = tuple(find_address(library, node_id) for node_id in ids)
-                may_ask = origin is Origin.PERSON or self.refused.get(one) != number
-                approval = OriginApproval(host=one.partition("://")[2], origin=one, urls=urls)
-                if may_ask and await approver.approve(approval):
-                    approved |= {one}
-                    continue
-                self.refused[one] = number
-                refusals = (make_failure(url, explain_refusal(url, one)) for url in urls)
-                documents |= zip(ids, refusals, strict=True)
-                pending = tuple(node_id for node_id in pending if node_id not in ids)
-            if not pending:
-                break
-            wanted = {}
-            async for item in _load(self.loader, library, pending, approved):
-                if isinstance(item, LoadingProgressed):
-                    yield item
-                    continue
-                documents |= item.documents
-                for node_id, one in item.refused.items():
-                    wanted[one] = (*wanted.get(one, ()), node_id)
-            pending = tuple(node_id for ids in wanted.values() for node_id in ids)
-        yield Fetched(documents={node_id: documents[node_id] for node_id in node_ids}, approved=approved)
+    Args:
+        loader: Reads them.
+        state: Before the command.
+        node_ids: Files and links of its library.
+        origin: Who wants them.
+        approver: Asked for each origin that the person neither typed nor approved.
+        refused: Number of the question at which each was refused last; the agent does not ask again during it.
+    """
+    library, number, approved = state.library, state.question_number, state.approved_origins
+    documents: dict[str, Document] = {}
+    pending = node_ids
+    wanted = {**loader.find_unapproved(library, node_ids, approved)}
+    for _ in range(_ATTEMPTS):
+        for one, ids in wanted.items():
+            urls = tuple(find_address(library, node_id) for node_id in ids)
+            may_ask = origin is Origin.PERSON or refused.get(one) != number
+            approval = OriginApproval(host=one.partition("://")[2], origin=one, urls=urls)
+            if may_ask and await approver.approve(approval):
+                approved |= {one}
+                continue
+            refused[one] = number
+            refusals = (make_failure(url, explain_refusal(url, one)) for url in urls)
+            documents |= zip(ids, refusals, strict=True)
+            pending = tuple(node_id for node_id in pending if node_id not in ids)
+        if not pending:
+            break
+        wanted = {}
+        async for item in _load(loader, library, pending, approved):
+            if isinstance(item, LoadingProgressed):
+                yield item
+                continue
+            documents |= item.documents
+            for node_id, one in item.refused.items():
+                wanted[one] = (*wanted.get(one, ()), node_id)
+        pending = tuple(node_id for ids in wanted.values() for node_id in ids)
+    yield Fetched(documents={node_id: documents[node_id] for node_id in node_ids}, approved=approved)
 
 
 async def _load(

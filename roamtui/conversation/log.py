@@ -196,12 +196,12 @@ def _write(file: int, content: bytes) -> None:
         content = content[os.write(file, content) :]
 
 
-def append(file: int, size: int, entries: bytes) -> int:
+def append(file: int, entries: bytes) -> int:
     """Write entries at the end, and return the size of the file; a torn entry before them stays a line of its own."""
+    size = os.lseek(file, 0, os.SEEK_END)
     if size and os.pread(file, 1, size - 1) != b"\n":
         entries = b"\n" + entries
     try:
-        os.lseek(file, size, os.SEEK_SET)
         _write(file, entries)
         os.fsync(file)
     except BaseException:

@@ -5,7 +5,6 @@ Of the lines with one id the last counts: other words are one more line. Deleted
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -116,7 +115,7 @@ class Notes:
                 prepare_folder(self._path.parent)
                 lines = [encode_entry("note_kept", note, datetime.now(UTC)) for note in self._unsaved.values()]
                 with open_log(self._path) as file:
-                    append(file, os.fstat(file).st_size, b"".join(lines))
+                    append(file, b"".join(lines))
                 self._unsaved = {}
 
     def delete(self, ids: Collection[str]) -> None:

@@ -31,8 +31,8 @@ from roamtui.conversation.events import (
     strip,
 )
 from roamtui.conversation.loading import (
-    Fetching,
     carry_pages,
+    fetch,
     find_needed,
     grow,
     list_needed_links,
@@ -162,16 +162,20 @@ class Session:
 
         Args:
             state: What the events of the log give; that of a new conversation where there is no log.
-            store: Where the log is written, None for nowhere.
+            store: Where the log is written.
             log: What has happened.
             opening_events: What happened while a saved conversation was matched with its document.
             loader: Reads what of the library is not loaded yet, where it is needed.
         """
-        self._state = state
+        self.state = state
+        """The newest."""
         begun = ConversationBegun(conversation_id=state.id, unfolded=tuple(sorted(state.unfolded)))
         self._log = log or Log(conversation_id=state.id, events=[begun])
         self._saving = Saving(store)
-        self._fetching = Fetching(loader)
+        self.loader = loader
+        """Reads files and pages, None where there are none."""
+        self._refused: dict[str, int] = {}
+        """Number of the question at which each origin was refused last: the agent does not ask again until the next."""
         self._draft_length = 0
         self.approver: Approver = Denier()
         """Asked before pages are fetched from an origin that the person did not type."""
@@ -188,14 +192,7 @@ class Session:
         options: KeepOptions | None = None,
         loader: Loader | None = None,
     ) -> Session:
-        """Return a new conversation over `library`; it is saved from its first question on.
-
-        Args:
-            library: What it is about.
-            store: Where it is saved, None for nowhere.
-            options: How much may stay open.
-            loader: Reads what of the library is not loaded yet, where it is needed.
-        """
+        """Return a new conversation over `library`; it is saved from its first question on."""
         return cls(begin_conversation(library, options or KeepOptions()), store, loader=loader)
 
     @classmethod
@@ -229,19 +226,9 @@ class Session:
         return cls(state, store, log, (*damage, *told), loader)
 
     @property
-    def state(self) -> ConversationState:
-        """The newest state."""
-        return self._state
-
-    @property
     def store(self) -> Store | None:
         """Where it is saved, None where it is not."""
         return self._saving.store
-
-    @property
-    def loader(self) -> Loader | None:
-        """What reads files and pages, None where there are none."""
-        return self._fetching.loader
 
     @property
     def save_failure(self) -> str:
@@ -254,7 +241,7 @@ class Session:
 
     def list_undrawn(self) -> tuple[ConversationEvent, ...]:
         """Return what of the opening events a screen that draws the whole conversation does not show already."""
-        is_drawn = bool(self._state.transcript.exchanges)
+        is_drawn = bool(self.state.transcript.exchanges)
         return tuple(event for event in self.opening_events if not (is_drawn and keep_event(event)))
 
     async def dispatch(self, command: Command) -> AsyncIterator[ConversationEvent]:
@@ -263,16 +250,17 @@ class Session:
         What only concerns the look of the tree is saved along with the next change that matters. What is read is noted
         at once, so that no page that takes its time changes it later.
         """
-        needed = find_needed(self._state.library, command) if self.loader is not None else ()
+        needed = find_needed(self.state.library, command)
         if isinstance(command, ReadSection):
             for event in self._update(command):
                 yield event
-        if needed:
-            async for item in self._fetching.run(self._state, needed, command.origin, self.approver):
+        if needed and self.loader is not None:
+            fetching = fetch(self.loader, self.state, needed, command.origin, self.approver, self._refused)
+            async for item in fetching:
                 if isinstance(item, LoadingProgressed):
                     yield item
                     continue
-                if new := item.approved - self._state.approved_origins:
+                if new := item.approved - self.state.approved_origins:
                     self.record((OriginsApproved(origins=tuple(sorted(new))),))
                 yield self._grow(item.documents)
         if isinstance(command, ReadSection):
@@ -284,54 +272,53 @@ class Session:
             yield event
 
     def _update(self, command: Command) -> tuple[ConversationEvent, ...]:
-        before = self._state
+        before = self.state
         events = self._take(update(before, command))
-        if done := note_deed(before, self._state, command):
+        if done := note_deed(before, self.state, command):
             self.record(done)
         return events
 
     def _take(self, decided: Update) -> tuple[ConversationEvent, ...]:
         """Go on with a state and what made it, and return that; all of it is on disk with the next save."""
-        self._state, events = decided
+        self.state, events = decided
         self._log.events += map(strip, events)
-        read = note_document(self._state, events)
-        self._state = apply_all(self._state, read)
+        read = note_document(self.state, events)
+        self.state = apply_all(self.state, read)
         self._log.events += read
         return events
 
     def must_fetch(self, command: Command) -> bool:
         """Return whether a command needs a page of the web, which may take its time."""
-        library = self._state.library
-        needed = find_needed(library, command) if self.loader is not None else ()
-        return any(find_address(library, node_id) for node_id in needed)
+        library = self.state.library
+        return self.loader is not None and any(find_address(library, i) for i in find_needed(library, command))
 
     async def load_all(self) -> AsyncIterator[ConversationEvent]:
         """Load all files that are not, and yield how far that is; what was read is kept where this is left early."""
         loader = self.loader
-        node_ids = pending = self._state.library.list_unloaded() if loader is not None else ()
+        node_ids = pending = self.state.library.list_unloaded() if loader is not None else ()
         problems: tuple[tuple[str, str], ...] = ()
         while loader is not None and pending:
             yield LoadingProgressed(done=max(0, len(node_ids) - len(pending)), total=len(node_ids))
             some = pending[:_LOADED_AT_ONCE]
-            documents = await asyncio.to_thread(_load_for_a_moment, loader, self._state.library, some)
+            documents = await asyncio.to_thread(_load_for_a_moment, loader, self.state.library, some)
             problems += self._grow(documents).problems
-            pending = self._state.library.list_unloaded()
+            pending = self.state.library.list_unloaded()
         if node_ids:
             yield NodesLoaded(section_ids=node_ids, problems=problems)
 
     def _grow(self, documents: Mapping[str, Document]) -> NodesLoaded:
-        state, event = grow(self._state, documents)
+        state, event = grow(self.state, documents)
         if event.moved or keep_event(event):
             self._take((state, (event,)))
         else:
-            self._state = state
+            self.state = state
         return event
 
     def fit_window(self, window_tokens: int | None) -> None:
         """Set the open budget from a model's context window, where the person did not set it."""
-        if self._state.options.follows_window:
-            options = replace(self._state.options, budget_tokens=open_budget(window_tokens))
-            self._state = replace(self._state, options=options)
+        if self.state.options.follows_window:
+            options = replace(self.state.options, budget_tokens=open_budget(window_tokens))
+            self.state = replace(self.state, options=options)
 
     async def record_draft(self, text: str) -> tuple[ConversationEvent, ...]:
         """Keep what the model has said so far in this step, whenever there is enough more of it."""
@@ -345,12 +332,12 @@ class Session:
 
     async def begin_question(self, question: str, briefing: Briefing) -> tuple[ConversationEvent, ...]:
         """Take up a question; it is on disk when this returns."""
-        events = self._take(begin_question(self._state, question, briefing))
+        events = self._take(begin_question(self.state, question, briefing))
         return (*list_news(events), *await self._save())
 
     def record(self, events: tuple[ConversationEvent, ...]) -> None:
         """Note what happened; it is on disk with the next change that is saved."""
-        self._take((apply_all(self._state, events), events))
+        self._take((apply_all(self.state, events), events))
 
     async def record_step(self, step: Step) -> tuple[ConversationEvent, ...]:
         """Add a step to the question under way; it is on disk when this returns."""
@@ -359,17 +346,17 @@ class Session:
 
     async def finish_question(self, outcome: QuestionAnswered) -> tuple[ConversationEvent, ...]:
         """End the question under way; its answer is on disk when this returns. Its end is the last event."""
-        *events, ending = self._take(finish_question(self._state, outcome))
+        *events, ending = self._take(finish_question(self.state, outcome))
         return (*events, *await self._save(), ending)
 
     async def make_room(self, briefing: Briefing) -> tuple[ConversationEvent, ...]:
         """Shorten the transcript of the question under way."""
-        events = self._take(shrink(self._state, briefing))
+        events = self._take(shrink(self.state, briefing))
         return (*list_news(events), *await self._save())
 
     async def rewind(self, number: int) -> tuple[ConversationEvent, ...]:
         """Go back to before question `number`, so that it can be asked again or otherwise."""
-        events = self._take(rewind(self._state, number))
+        events = self._take(rewind(self.state, number))
         return (*events, *await self._save())
 
     def fork(self, number: int) -> Session:
@@ -386,7 +373,7 @@ class Session:
         forked = ConversationForked(conversation_id=make_conversation_id())
         events = [*self._log.events[: starts[number - 1]], forked]
         log = Log(conversation_id=forked.conversation_id, events=events)
-        return self._take_up(log, self._state.library, self.store, self._state.options, self.loader)
+        return self._take_up(log, self.state.library, self.store, self.state.options, self.loader)
 
     async def rename(self, title: str) -> tuple[ConversationEvent, ...]:
         """Give the conversation another title."""
@@ -401,18 +388,18 @@ class Session:
         Returns:
             What happened, also while the other conversation was matched with its document.
         """
-        assert not self._state.is_asking
+        assert not self.state.is_asking
         self.save_now()
-        if self.store is not None and not self._log.is_saved and self._state.transcript.exchanges:
-            self._saving.left[self._state.id] = (self._log, self._state)
+        if self.store is not None and not self._log.is_saved and self.state.transcript.exchanges:
+            self._saving.left[self.state.id] = (self._log, self.state)
         self._saving.store = other.store
-        self._log, self._state = self._saving.left.pop(other.state.id, (other._log, other._state))
-        return (ConversationChanged(conversation_id=self._state.id), *other.list_undrawn())
+        self._log, self.state = self._saving.left.pop(other.state.id, (other._log, other.state))
+        return (ConversationChanged(conversation_id=self.state.id), *other.list_undrawn())
 
     async def reload(self, library: Library) -> tuple[ConversationEvent, ...]:
         """Go on over the document as it is now, between questions: what is open is found again by id, then by text."""
-        assert not self._state.is_asking
-        events = self._take(reload_state(self._state, carry_pages(self._state.library, library)))
+        assert not self.state.is_asking
+        events = self._take(reload_state(self.state, carry_pages(self.state.library, library)))
         return (DocumentReloaded(), *list_news(events), *await self._save())
 
     def abandon_question(self, outcome: QuestionAnswered, *, step: Step | None = None) -> None:
@@ -427,20 +414,20 @@ class Session:
         """
         if step is not None:
             self.record((StepRecorded(step=step),))
-        self._take(finish_question(self._state, replace(outcome, is_cut=step is not None)))
+        self._take(finish_question(self.state, replace(outcome, is_cut=step is not None)))
         if self._fork_if_taken(self._saving.write_briefly(self._log)):
             self._saving.write_briefly(self._log)
 
     def save_now(self) -> None:
         """Write what was not yet, before the program ends."""
-        is_wanted = self._state.transcript.exchanges and (self._saving.left or not self._log.is_saved)
+        is_wanted = self.state.transcript.exchanges and (self._saving.left or not self._log.is_saved)
         if is_wanted and self._fork_if_taken(self._saving.write(self._log)):
             self._saving.write(self._log)
 
     async def _save(self) -> tuple[ConversationEvent, ...]:
         """Write what is new in a thread, and return what a person should know of it."""
         is_anywhere = self._saving.store is not None or self._saving.trace is not None
-        if not is_anywhere or not (self._state.transcript.exchanges or self._state.open):
+        if not is_anywhere or not (self.state.transcript.exchanges or self.state.open):
             return ()
         taken_id = await asyncio.to_thread(self._saving.write, self._log)
         if self._fork_if_taken(taken_id):
@@ -449,12 +436,12 @@ class Session:
 
     def _fork_if_taken(self, taken_id: str | None) -> bool:
         """Go on under another id where this one was taken and that was not done meanwhile; return whether it was."""
-        if self._state.id != taken_id:
+        if self.state.id != taken_id:
             return False
-        self._state = apply_all(self._state, (_part(self._log, self._state),))
-        title = plain_line(self._state.title)
+        self.state = apply_all(self.state, (_part(self._log, self.state),))
+        title = plain_line(self.state.title)
         message = f"Another program went on with this conversation too, so that it is a new one here: “{title}”."
-        self._saving.reports.append(SavingReported(message=message, conversation_id=self._state.id))
+        self._saving.reports.append(SavingReported(message=message, conversation_id=self.state.id))
         return True
 
 

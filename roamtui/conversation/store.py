@@ -147,7 +147,7 @@ class Store:
                     added = decode_entries(os.pread(file, size - log.size, log.size)) if is_longer else []
                     if not added or not all(isinstance(event, ConversationRenamed) for event in added):
                         raise ContinuedElsewhereError(log.conversation_id)
-                log.size = append(file, size, encode_entries(log.events[log.saved : count]))
+                log.size = append(file, encode_entries(log.events[log.saved : count]))
                 self._order(file)
             log.saved = count
 
@@ -183,7 +183,7 @@ class Store:
             raise StoreError(_NO_SUCH.format(conversation_id))
         with self._lock, self._saving(), open_log(path) as file:
             before = os.fstat(file)
-            append(file, before.st_size, encode_entries((ConversationRenamed(title=title),)))
+            append(file, encode_entries((ConversationRenamed(title=title),)))
             os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     def delete(self, conversation_id: str) -> None:

@@ -175,12 +175,12 @@ async def test_watching_waits_for_the_end_of_an_answer(file: Path) -> None:
     app = make_reading_app(file, is_watching=True)
     async with app.run_test(size=(120, 35)) as pilot:
         session = app.main.session
-        session._state = replace(session.state, is_asking=True)
+        session.state = replace(session.state, is_asking=True)
         write(file, CHANGED)
         for _ in range(3):
             await look(pilot)
         assert len(session.state.library) == 8
-        session._state = replace(session.state, is_asking=False)
+        session.state = replace(session.state, is_asking=False)
         await look(pilot)
         await wait_until(pilot, lambda: len(session.state.library) == 9)
 
