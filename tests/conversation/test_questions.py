@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roamtui.conversation.commands import CollapseSections, Origin, ReadSection
-from roamtui.conversation.events import QuestionAnswered, QuestionAsked
-from roamtui.conversation.questions import begin_question, finish_question
-from roamtui.conversation.transcript import Citation, QuoteState, Stopped, Usage
+from roamtui.conversation.events import CloseReason, QuestionAnswered, QuestionAsked, SectionsClosed, list_news
+from roamtui.conversation.questions import (
+    BUDGET_TOKENS_MAX,
+    begin_question,
+    choose_closing,
+    finish_question,
+    open_budget,
+    shrink,
+)
+from roamtui.conversation.state import DROPPED, ConversationState, Exchange, KeepOpen, Transcript
+from roamtui.conversation.transcript import Citation, OpenSection, QuoteState, Role, Stopped, Usage
+from tests.benchmarks.keep_open import BUDGET_TOKENS, simulate
 from tests.conversation.conversations import (
     BRIEFING,
     TEXT,
@@ -250,3 +264,262 @@ def test_a_question_that_changed_nothing_has_no_other_events() -> None:
     state, events = begin_question(ask(make_state(), "Alpha"), "Next?", BRIEFING)
     assert events == (QuestionAsked(number=2, question="Next?", model="scripted"),)
     assert [type(event) for event in finish_with_events(state)[1]] == [QuestionAnswered]
+
+
+def _shrink(state: ConversationState, *closed: str) -> ConversationState:
+    """Shrink a state, and check which sections were closed and that all others are still there, once."""
+    ids = tuple(find(state, title) for title in closed)
+    shrunk, events = shrink(state, BRIEFING)
+    events = list_news(events)
+    if closed:
+        assert events == (SectionsClosed(section_ids=ids, origin=Origin.AGENT, reason=CloseReason.OVERFLOW),)
+    else:
+        assert events == ()
+    assert shrunk.open_ids == tuple(section_id for section_id in state.open_ids if section_id not in ids)
+    text = read_all(shrunk)
+    for section in shrunk.open:
+        for span in section.deliveries:
+            assert text.count(shrunk.library.text_at(span).strip()) == 1
+    for title in closed:
+        assert shrunk.library.own_text(find(state, title)).strip() not in text
+    check_messages(messages(shrunk))
+    assert shrunk.is_asking
+    return shrunk
+
+
+def test_what_only_earlier_questions_used_is_closed_first() -> None:
+    state = step(begin(ask(make_state(), "Alpha", "Beta")), "Gamma")
+    shrunk = _shrink(state, "Alpha", "Beta")
+    assert shrunk.transcript.rebuilt_at == 1
+    assert [message.text for message in messages(shrunk)][-1].count("gamma-39") == 1
+
+
+def test_what_was_opened_earlier_and_asked_for_again_keeps_its_text() -> None:
+    _shrink(step(begin(ask(make_state(), "Alpha", "Beta")), "Alpha", "Gamma"), "Beta")
+
+
+def test_pages_of_one_section_from_two_questions_keep_both() -> None:
+    state = make_state(TEXT + write_section("Very long", words=9_000))
+    section_id = find(state, "Very long")
+    state = step(begin(ask(state, "Very long", "Beta")), f"{section_id}:2")
+    assert len(_shrink(state, "Beta").open[0].deliveries) == 2
+
+
+def test_what_the_person_opened_for_this_question_keeps_its_text() -> None:
+    _shrink(begin(open_by_person(ask(make_state(), "Alpha"), "Beta")), "Alpha")
+
+
+def test_pinned_sections_stay_whenever_they_were_opened() -> None:
+    _shrink(step(begin(pin(ask(make_state(), "Alpha", "Beta"), "Beta")), "Gamma"), "Alpha")
+    first = pin(step(begin(make_state()), "Alpha"), "Alpha")
+    _shrink(step(step(first, "Beta"), "Gamma"), "Beta")
+
+
+def test_with_nothing_earlier_left_the_first_steps_become_stubs() -> None:
+    state = step(step(begin(make_state()), "Alpha", "Beta"), "Gamma")
+    shrunk = _shrink(state, "Alpha", "Beta")
+    results = [message.text for message in messages(shrunk) if message.role is Role.TOOL]
+    assert results[0] == DROPPED
+    assert "gamma-39" in results[1]
+
+
+def test_a_stub_or_a_mention_in_the_step_that_stays_keeps_nothing_open() -> None:
+    state = step(step(begin(make_state()), "Alpha", "Below long"), "Alpha", "Long")
+    assert f"[{find(state, 'Below long')}]" in messages(state)[-1].text
+    _shrink(state, "Alpha", "Below long")
+
+
+def test_a_section_of_which_a_page_was_dropped_keeps_the_other() -> None:
+    state = make_state(TEXT + write_section("Very long", words=9_000))
+    section_id = find(state, "Very long")
+    state = step(step(begin(state), "Very long"), f"{section_id}:2")
+    shrunk, events = shrink(state, BRIEFING)
+    events = list_news(events)
+    assert events == ()
+    assert len(shrunk.open[0].deliveries) == 1
+    assert shrunk.open[0].tokens < state.open[0].tokens
+    again = step(shrunk, "Very long")
+    assert len(again.open[0].deliveries) == 2
+
+
+def test_where_nothing_can_go_nothing_changes() -> None:
+    for state in (begin(make_state()), step(begin(pin(make_state(), "Alpha")))):
+        once, _ = shrink(state, BRIEFING)
+        twice, events = shrink(once, BRIEFING)
+        assert (twice, list_news(events)) == (once, ())
+        check_messages(messages(twice))
+
+
+def test_after_it_the_conversation_goes_on() -> None:
+    state = step(begin(ask(make_state(), "Alpha", "Beta")), "Alpha", "Gamma")
+    shrunk = step(_shrink(state, "Beta"), "Beta")
+    assert read_all(shrunk).count("beta-39") == 1
+    assert close_by(shrunk, Origin.PERSON, "Beta").open[-1].is_closing
+
+
+_QUESTIONS = 5
+
+
+def _section(section_id: str, tokens: int = 100, **values: object) -> OpenSection:
+    section = OpenSection(
+        section_id=section_id, opened_by=Origin.AGENT, opened_at=1, last_used=_QUESTIONS, last_cited=0, tokens=tokens
+    )
+    return replace(section, **values)  # type: ignore[arg-type]
+
+
+def _state(*sections: OpenSection, budget: int = 1_000, mode: KeepOpen = KeepOpen.KEEP) -> ConversationState:
+    exchanges = tuple(
+        Exchange(number=number, question="?", stopped=Stopped.ANSWERED) for number in range(1, _QUESTIONS + 1)
+    )
+    state = make_state(budget_tokens=budget, mode=mode)
+    return replace(state, open=sections, transcript=Transcript(exchanges=exchanges))
+
+
+def test_the_budget_is_forty_percent_of_the_window_up_to_a_limit() -> None:
+    assert open_budget(None) == BUDGET_TOKENS_MAX == 32_000
+    assert open_budget(8_000) == 3_200
+    assert open_budget(80_000) == 32_000
+    assert open_budget(1_000_000) == 32_000
+
+
+def test_nothing_is_closed_up_to_sixty_percent_of_the_budget() -> None:
+    assert choose_closing(_state(*(_section(f"s{i}") for i in range(6)))) == ()
+    assert choose_closing(_state(*(_section(f"s{i}") for i in range(6)), _section("more", tokens=1))) != ()
+
+
+def test_sections_go_until_thirty_five_percent_are_left() -> None:
+    state = _state(*(_section(f"s{i}", tokens=50, last_used=i) for i in range(20)))
+    closing = choose_closing(state)
+    assert closing == tuple(f"s{i}" for i in range(13))
+    assert state.open_tokens - 50 * len(closing) == 350
+
+
+def test_the_order_of_closing() -> None:
+    """Lowest first by: pinned, opened by the person, cited within two questions, last cited, last used."""
+    order = [
+        _section("used long ago", last_used=1),
+        _section("used just now"),
+        _section("cited long ago", last_cited=2, last_used=2),
+        _section("cited less long ago", last_cited=3, last_used=3),
+        _section("cited in the question before", last_cited=4, last_used=4),
+        _section("cited just now", last_cited=5),
+        _section("of the person", opened_by=Origin.PERSON, last_used=1),
+        _section("of the person, used just now", opened_by=Origin.PERSON),
+        _section("of the person, cited", opened_by=Origin.PERSON, last_cited=5),
+        _section("pinned", is_pinned=True, last_used=1),
+        _section("pinned by the person", is_pinned=True, opened_by=Origin.PERSON),
+    ]
+    names = [section.section_id for section in order]
+    state = _state(*sorted(order, key=lambda section: section.section_id), budget=1)
+    assert list(choose_closing(state)) == names
+    roomy = _state(*sorted(order, key=lambda section: section.section_id), budget=1_200)
+    assert list(choose_closing(roomy)) == names[:7]
+
+
+def test_a_citation_counts_for_two_questions_and_not_for_three() -> None:
+    recent, old = _section("recent", last_cited=4, last_used=4), _section("old", last_cited=3)
+    assert choose_closing(_state(recent, old, budget=10))[0] == "old"
+
+
+def test_pinned_sections_go_only_where_they_alone_pass_the_whole_budget() -> None:
+    pinned = [_section(f"p{i}", is_pinned=True, last_used=i) for i in range(12)]
+    assert choose_closing(_state(*pinned[:9], _section("other"))) == ("other",)
+    assert choose_closing(_state(*pinned[:10], _section("other"))) == ("other",)
+    assert choose_closing(_state(*pinned)) == ("p0", "p1")
+
+
+@pytest.mark.parametrize("mode", [KeepOpen.ALL, KeepOpen.FRESH])
+def test_other_modes_close_nothing_for_the_budget(mode: KeepOpen) -> None:
+    assert choose_closing(_state(*(_section(f"s{i}") for i in range(50)), mode=mode)) == ()
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 500), st.booleans(), st.sampled_from(Origin), st.integers(0, 5), st.integers(1, 5)),
+        max_size=20,
+    )
+)
+def test_closing_never_does_more_than_it_must(rows: list[tuple[int, bool, Origin, int, int]]) -> None:
+    sections = [
+        _section(f"s{i}", tokens=tokens, is_pinned=pinned, opened_by=origin, last_cited=cited, last_used=used)
+        for i, (tokens, pinned, origin, cited, used) in enumerate(rows)
+    ]
+    state = _state(*sections)
+    closing = choose_closing(state)
+    by_id = {section.section_id: section for section in sections}
+    left = state.open_tokens - sum(by_id[section_id].tokens for section_id in closing)
+    assert left <= 1_000
+    if state.open_tokens <= 600:
+        assert closing == ()
+        return
+    unpinned = [s for s in sections if not s.is_pinned and s.section_id not in closing and s.tokens]
+    assert left <= 350 or not unpinned
+    last = by_id[closing[-1]] if closing else None
+    if last is not None:
+        assert left + last.tokens > (1_000 if last.is_pinned else 350), "the last one that went had to go"
+        assert not last.is_pinned or not unpinned
+
+
+def test_after_a_question_the_least_useful_go_with_an_event_and_one_rebuild() -> None:
+    state = make_state(budget_tokens=800)
+    size = state.library.node(find(state, "Alpha")).tokens
+    assert 3 * size <= 0.6 * 800 < 4 * size
+    state = ask(state, "Alpha", "Beta", cited=["Alpha"])
+    assert not state.needs_rebuild
+    state, (*events, _) = finish_with_events(step(begin(state), "Gamma", "Delta"), cited=["Delta"])
+    closed = tuple(find(state, title) for title in ("Alpha", "Beta", "Gamma"))
+    assert events == [SectionsClosed(section_ids=closed, origin=Origin.AGENT, reason=CloseReason.BUDGET)]
+    assert state.open_ids == (find(state, "Delta"),)
+    assert state.needs_rebuild
+    rebuilt = begin(state)
+    assert not rebuilt.needs_rebuild
+    assert "delta-0" in read_all(rebuilt)
+    assert "alpha-0" not in read_all(rebuilt)
+    later = begin(finish(rebuilt))
+    assert messages(later)[: len(messages(rebuilt))] == messages(rebuilt)
+
+
+def test_a_pinned_section_is_closed_with_a_word_about_it() -> None:
+    state = begin(make_state(budget_tokens=100))
+    state, (*events, _) = finish_with_events(pin(step(state, "Alpha"), "Alpha"))
+    assert events == [
+        SectionsClosed(section_ids=(find(state, "Alpha"),), origin=Origin.AGENT, reason=CloseReason.BUDGET),
+    ]
+
+
+def test_in_fresh_mode_all_that_earlier_questions_opened_is_closed_before_the_next() -> None:
+    state = pin(ask(make_state(mode=KeepOpen.FRESH), "Alpha", "Beta", "Gamma"), "Gamma")
+    assert len(state.open) == 3, "what is open can be read until the next question"
+    state = begin(state)
+    assert state.open_ids == (find(state, "Gamma"),)
+    assert "alpha-0" not in read_all(state)
+    assert "gamma-0" in read_all(state)
+
+
+def test_in_fresh_mode_what_the_person_opens_for_a_question_is_there_for_it_and_closed_after_it() -> None:
+    state = open_by_person(ask(make_state(mode=KeepOpen.FRESH), "Alpha"), "Beta")
+    state = begin(state)
+    assert state.open_ids == (find(state, "Beta"),)
+    assert "beta-0" in read_all(state)
+    state = begin(finish(state))
+    assert state.open == ()
+    assert "beta-0" not in read_all(state)
+
+
+def test_in_all_mode_nothing_is_closed_but_by_request() -> None:
+    state = make_state(mode=KeepOpen.ALL, budget_tokens=10)
+    state = ask(ask(state, "Alpha", "Beta"), "Long", "Below long")
+    assert len(state.open) == 4
+    assert len(close_by(state, Origin.PERSON, "Alpha").open) == 3
+
+
+@pytest.mark.slow
+async def test_keeping_open_saves_what_it_promises(data_dir: Path) -> None:
+    assert (data_dir / "sets").is_dir()
+    tallies = await simulate(8, seed=1)
+    keep, fresh, everything = (tallies[mode] for mode in (KeepOpen.KEEP, KeepOpen.FRESH, KeepOpen.ALL))
+    assert keep.reopened <= fresh.reopened / 2
+    assert keep.uncached <= fresh.uncached
+    assert keep.highest_open <= BUDGET_TOKENS
+    assert everything.highest_open > keep.highest_open
+    assert fresh.already_open == 0 < keep.already_open

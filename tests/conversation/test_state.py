@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,11 +29,32 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.loading import reload_state
 from roamtui.conversation.questions import begin_question, finish_question, rewind, shrink
-from roamtui.conversation.state import ConversationState, KeepOpen, KeepOptions, apply, apply_all, fold
-from roamtui.conversation.transcript import Citation, QuoteState, Step, Stopped, ToolCall, ToolUse
+from roamtui.conversation.state import (
+    ConversationState,
+    Exchange,
+    KeepOpen,
+    KeepOptions,
+    Transcript,
+    apply,
+    apply_all,
+    fold,
+)
+from roamtui.conversation.transcript import Citation, Message, QuoteState, Role, Step, Stopped, ToolCall, ToolUse, Usage
 from roamtui.conversation.update import Update, update
 from roamtui.document.node import Span
-from tests.conversation.conversations import BRIEFING, TEXT, find, make_library
+from tests.conversation.conversations import (
+    BRIEFING,
+    TEXT,
+    ask,
+    begin,
+    check_messages,
+    find,
+    finish,
+    make_library,
+    make_state,
+    messages,
+    step,
+)
 
 _Decide = Callable[[ConversationState, tuple[str, ...]], Update]
 
@@ -113,3 +135,94 @@ def test_what_happened_gives_the_state(deeds: list[tuple[str, tuple[str, ...]]],
         assert apply_all(replace(before, library=state.library), events) == state
         happened += events
     assert fold(state.library, happened, options) == state
+
+
+def _use(number: int) -> ToolUse:
+    return ToolUse(call=ToolCall(id=f"c{number}", name="expand_sections", arguments="{}"), result=f"result {number}")
+
+
+def test_each_call_is_followed_by_its_result() -> None:
+    steps = (Step(text="Let me look.", uses=(_use(1), _use(2)), thinking="[1]"), Step(text="", uses=(_use(3),)))
+    exchange = Exchange(number=1, question="Why?", steps=steps, answer="So.", stopped=Stopped.ANSWERED)
+    transcript = Transcript(system="S", prologue="P", exchanges=(exchange,))
+    assert list(transcript.messages()) == [
+        Message(role=Role.SYSTEM, text="S"),
+        Message(role=Role.USER, text="P\n\nQuestion: Why?"),
+        Message(role=Role.ASSISTANT, text="Let me look.", tool_calls=(_use(1).call, _use(2).call), thinking="[1]"),
+        Message(role=Role.TOOL, text="result 1", tool_call_id="c1"),
+        Message(role=Role.TOOL, text="result 2", tool_call_id="c2"),
+        Message(role=Role.ASSISTANT, text="", tool_calls=(_use(3).call,)),
+        Message(role=Role.TOOL, text="result 3", tool_call_id="c3"),
+        Message(role=Role.ASSISTANT, text="So."),
+    ]
+
+
+def test_exchanges_before_a_rebuild_are_question_and_answer_alone() -> None:
+    earlier = Exchange(
+        number=1,
+        question="Why?",
+        preface="Text",
+        steps=(Step(text="", uses=(_use(1),)),),
+        answer="So.",
+        stopped=Stopped.ANSWERED,
+    )
+    now = Exchange(number=2, question="And?", preface="More text")
+    transcript = Transcript(system="S", prologue="P", exchanges=(earlier, now), rebuilt_at=1)
+    assert [message.text for message in transcript.messages()] == [
+        "S",
+        "P\n\nQuestion: Why?",
+        "So.",
+        "More text\n\nQuestion: And?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "stopped", "reply"),
+    [
+        ("So.", Stopped.ANSWERED, "So."),
+        ("", Stopped.ERROR, "[no answer]"),
+        ("Half an ans", Stopped.ERROR, "Half an ans"),
+        ("Half an ans", Stopped.CANCELLED, "Half an ans\n\n[interrupted by the person]"),
+        ("", Stopped.CANCELLED, "[interrupted by the person]"),
+    ],
+)
+def test_every_ended_exchange_has_last_words(answer: str, stopped: Stopped, reply: str) -> None:
+    exchange = Exchange(number=1, question="Why?", answer=answer, stopped=stopped)
+    assert exchange.reply == reply
+    assert list(Transcript(exchanges=(exchange,)).messages())[-1] == Message(role=Role.ASSISTANT, text=reply)
+
+
+def test_usages_add_up() -> None:
+    one = Usage(input_tokens=10, output_tokens=2, cached_tokens=5, cost_usd=0.5, source="provider")
+    two = Usage(input_tokens=1, output_tokens=1)
+    assert one + two == Usage(input_tokens=11, output_tokens=3, cached_tokens=5, cost_usd=0.5, source="provider")
+    assert (two + two).cost_usd is None
+    assert (two + two).source == "estimate"
+    assert (one + one).cost_usd == 1.0
+
+
+def test_only_quotes_found_in_their_section_are_verified() -> None:
+    verified = {state for state in QuoteState if Citation(section_id="x", quote="q", state=state).is_verified}
+    assert verified == {QuoteState.EXACT, QuoteState.NORMALISED}
+
+
+def test_while_nothing_is_closed_each_request_begins_with_the_whole_one_before() -> None:
+    state = make_state()
+    before: list[Message] = []
+    for titles in (["Alpha"], [], ["Beta", "Gamma"], ["Alpha", "Parent"], ["Child one"]):
+        state = begin(state)
+        for title in titles:
+            sent = messages(state)
+            assert sent[: len(before)] == before
+            check_messages(sent)
+            before = sent
+            state = step(state, title)
+        state = finish(state)
+    assert len(before) > 15
+
+
+def test_a_transcript_that_grows_repeats_no_section() -> None:
+    state = ask(ask(make_state(), "Child one", "Alpha"), "Parent", "Alpha", "Manual")
+    text = "\n".join(message.text for message in messages(state))
+    for word in ("child-one-0 ", "child-two-0 ", "alpha-0 ", "Introduction."):
+        assert text.count(word) == 1
