@@ -191,8 +191,6 @@ def _list_offers() -> tuple[tuple[StartOffer, ...], str]:
     except StoreError as error:
         problems.append(str(error))
         summaries = ()
-    finally:
-        store.close()
     offers, problem = list_offers(summaries, sites_path())
     return offers, " ".join([*problems, problem]).strip()
 

@@ -34,7 +34,7 @@ from roamtui.conversation.events import (
     name_event,
 )
 from roamtui.conversation.transcript import Stopped
-from roamtui.errors import UsageError
+from roamtui.errors import StoreError, UsageError
 from roamtui.locations import make_private_folder
 
 _Event = TypeVar("_Event")
@@ -253,6 +253,19 @@ def _flush(folder: Path) -> None:
 def explain(error: OSError) -> str:
     """Return why something failed on disk, in a few words."""
     return error.strerror or str(error)
+
+
+@contextmanager
+def explained(failure: str, folder: Path) -> Iterator[None]:
+    """Make a sentence of what fails on disk: of `failure`, with its ``{reason}`` and the ``{folder}``.
+
+    Raises:
+        StoreError: Something failed.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(failure.format(folder=folder, reason=explain(error))) from None
 
 
 class Trace:

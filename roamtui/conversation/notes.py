@@ -6,8 +6,7 @@ Of the lines with one id the last counts: other words are one more line. Deleted
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +21,7 @@ from roamtui.conversation.log import (
     describe_damage,
     encode_entry,
     erase_lines,
-    explain,
+    explained,
     open_log,
     prepare_folder,
 )
@@ -30,7 +29,6 @@ from roamtui.conversation.transcript import Citation
 from roamtui.conversation.update import hash_own_text
 from roamtui.document.library import Library
 from roamtui.document.plain import shorten
-from roamtui.errors import StoreError
 from roamtui.locations import name_index
 from roamtui.outline.labels import find_body
 
@@ -98,7 +96,7 @@ class Notes:
         Raises:
             StoreError: They cannot be read.
         """
-        with self._lock, self._explained("Notes cannot be read"):
+        with self._lock, explained("Notes cannot be read: {reason} ({folder}).", self._path.parent):
             notes, skipped = _decode(self._path)
         self.damage = describe_damage("What is kept of this document is", skipped)
         return tuple((notes | self._unsaved).values())
@@ -109,7 +107,7 @@ class Notes:
         Raises:
             StoreError: They are not on disk; the next call tries it again.
         """
-        with self._lock, self._explained("The note is not saved"):
+        with self._lock, explained("The note is not saved: {reason} ({folder}).", self._path.parent):
             self._unsaved |= {note.id: note for note in notes}
             if self._unsaved:
                 prepare_folder(self._path.parent)
@@ -124,18 +122,11 @@ class Notes:
         Raises:
             StoreError: They could not be deleted.
         """
-        with self._lock, self._explained("The note is not deleted"):
+        with self._lock, explained("The note is not deleted: {reason} ({folder}).", self._path.parent):
             self._unsaved = {key: note for key, note in self._unsaved.items() if key not in ids}
             marks = [f'"{one}"'.encode() for one in ids]
             if ids and self._path.exists():
                 erase_lines(self._path, lambda line: any(mark in line for mark in marks))
-
-    @contextmanager
-    def _explained(self, failure: str) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise StoreError(f"{failure}: {explain(error)} ({self._path.parent}).") from None
 
 
 def count_notes(folder: Path) -> dict[str, int]:

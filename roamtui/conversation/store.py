@@ -24,6 +24,7 @@ from roamtui.conversation.log import (
     decode_entries,
     encode_entries,
     explain,
+    explained,
     open_log,
     overwrite,
     prepare_folder,
@@ -79,7 +80,6 @@ class Store:
         self._folder = folder
         self._lock = Lock()
         self._reports: list[str] = []
-        self._is_closed = False
         try:
             prepare_folder(self._folder)
             self._reports += import_database(folder, self._import)
@@ -87,10 +87,6 @@ class Store:
             self.problem = f"Conversations cannot be kept in {folder}: {explain(error)}."
             if not is_patient:
                 raise StoreError(self.problem) from None
-
-    def close(self) -> None:
-        """Keep nothing any more."""
-        self._is_closed = True
 
     @property
     def notes_folder(self) -> Path:
@@ -108,12 +104,11 @@ class Store:
         Raises:
             StoreError: There is none with this id, or it cannot be read.
         """
-        try:
-            content = self._find(conversation_id).read_bytes()
-        except FileNotFoundError:
-            raise StoreError(_NO_SUCH.format(conversation_id)) from None
-        except OSError as error:
-            raise StoreError(f"The conversation {conversation_id} cannot be read: {explain(error)}.") from None
+        path = self._find(conversation_id)
+        if not path.exists():
+            raise StoreError(_NO_SUCH.format(conversation_id))
+        with explained(f"The conversation {conversation_id} cannot be read: {{reason}}.", path):
+            content = path.read_bytes()
         events = decode_entries(content)
         ids = [event.conversation_id for event in events if isinstance(event, ConversationBegun | ConversationForked)]
         if ids[-1:] != [conversation_id]:  # it was copied by hand, or its beginning cannot be read
@@ -218,24 +213,15 @@ class Store:
         return self._folder / f"{name}{LOG_SUFFIX}"
 
     def _query(self, query: str) -> Sequence[sqlite3.Row]:
-        with self._lock, self._explained("{folder} cannot be read: {reason}."):
+        with self._lock, explained("{folder} cannot be read: {reason}.", self._folder):
             return _query_index(self._folder, query)
 
     @contextmanager
     def _saving(self) -> Iterator[None]:
-        with self._explained(self.problem or "The conversation is not saved: {reason} ({folder})."):
+        with explained(self.problem or "The conversation is not saved: {reason} ({folder}).", self._folder):
             prepare_folder(self._folder)
             yield
         self.problem = ""
-
-    @contextmanager
-    def _explained(self, failure: str) -> Iterator[None]:
-        if self._is_closed:
-            raise StoreError(failure.format(folder=self._folder, reason="it was closed"))
-        try:
-            yield
-        except OSError as error:
-            raise StoreError(failure.format(folder=self._folder, reason=explain(error))) from None
 
     def _order(self, file: int, moment: int | None = None) -> None:
         """Have the time of a log be after those of all others, whatever the clock says."""

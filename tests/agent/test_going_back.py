@@ -28,7 +28,6 @@ async def test_rewinding_restores_what_was_open_and_the_very_transcript(tmp_path
     assert desk.model.requests[4].messages == sent
     saved = store.load(desk.agent.session.state.id)
     assert [exchange.question for exchange in saved.transcript.exchanges] == ["Herons?", "Owls?"]
-    store.close()
 
 
 async def test_a_fork_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
@@ -45,7 +44,6 @@ async def test_a_fork_leaves_the_conversation_as_it_was(tmp_path: Path) -> None:
     questions = [exchange.question for exchange in store.load(other.state.id).transcript.exchanges]
     assert questions == ["Herons?", "Swifts?"]
     assert len(store.list()) == 2
-    store.close()
 
 
 async def test_a_rewound_conversation_is_resumed_as_such(tmp_path: Path) -> None:
@@ -56,7 +54,6 @@ async def test_a_rewound_conversation_is_resumed_as_such(tmp_path: Path) -> None
     again = Session.resume(desk.agent.session.state.library, desk.agent.session.state.id, store=store)
     assert again.state.transcript.exchanges == desk.agent.session.state.transcript.exchanges
     assert again.state.open_ids == (desk.ids["Herons"],)
-    store.close()
 
 
 async def test_a_question_within_a_section_says_so_to_the_model() -> None:

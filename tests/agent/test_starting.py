@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -121,12 +120,12 @@ async def test_excerpts_can_be_quoted_and_open_nothing_until_they_are() -> None:
 
 
 async def test_excerpts_survive_saving_and_going_on(tmp_path: Path) -> None:
-    with closing(Store(tmp_path / "x")) as store:
-        desk = _Desk(ScriptedReply(text='They "sing in shallow hedges".'), store=store)
-        await desk.ask(UNCLEAR)
-        state = desk.session.state
-        desk.session.save_now()
-        resumed = Session.resume(LIBRARY, state.id, store=store).state
+    store = Store(tmp_path / "x")
+    desk = _Desk(ScriptedReply(text='They "sing in shallow hedges".'), store=store)
+    await desk.ask(UNCLEAR)
+    state = desk.session.state
+    desk.session.save_now()
+    resumed = Session.resume(LIBRARY, state.id, store=store).state
     assert resumed.excerpts == state.excerpts != ()
     assert check_citations('They "wait for fish in shallow water".', resumed)[0].is_verified
 

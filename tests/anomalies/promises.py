@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -56,8 +55,8 @@ class Promises:
 
     def _load_all(self) -> list[ConversationState]:
         """Return all conversations, the one that was changed last first."""
-        with closing(Store(self.path)) as store:
-            return [store.load(summary.id) for summary in store.list()]
+        store = Store(self.path)
+        return [store.load(summary.id) for summary in store.list()]
 
     def _check_run(self, run: MortalRun, question: str) -> None:
         newest = next(iter(self._load_all()), None)

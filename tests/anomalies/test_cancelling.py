@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, closing
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from pathlib import Path
 from typing import cast
 
@@ -25,9 +25,8 @@ _MARK = "[interrupted by the person]"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(Store(tmp_path / "conversations")) as opened:
-        yield opened
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "conversations")
 
 
 def _make(store: Store | None = None) -> Agent:

@@ -6,7 +6,6 @@ import math
 import os
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,15 +43,16 @@ async def _ask_three(agent: Agent) -> list[str]:
 
 def _check_saved(agent: Agent, path: Path) -> None:
     state = agent.session.state
-    with closing(Store(path)) as store:
-        assert Session.resume(state.library, state.id, store=store).state == state
+    store = Store(path)
+    assert Session.resume(state.library, state.id, store=store).state == state
 
 
 @pytest.mark.parametrize("faults", [1, 2, 9])
 async def test_any_write_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faults: int) -> None:
     for passes in range(0, 60, 7):
         path = tmp_path / str(passes)
-        with closing(Store(path)) as store, monkeypatch.context() as patched:
+        store = Store(path)
+        with monkeypatch.context() as patched:
             disk = FaultyDisk(patched, passes, faults)
             agent = make_agent(store=store)
             told = await _ask_three(agent)
@@ -67,25 +67,25 @@ async def test_a_full_disk_is_told_once_and_what_was_asked_meanwhile_is_saved_la
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "conversations"
-    with closing(Store(path)) as store:
-        agent = make_agent(store=store)
-        disk = FaultyDisk(monkeypatch, 0, math.inf)
-        assert await _ask_three(agent) == [f"The conversation is not saved: No space left on device ({path})."]
-        assert store.list() == ()
-        disk.faults = 0
-        assert await _ask_three(agent) == []
-        _check_saved(agent, path)
-        assert len(store.load(agent.session.state.id).transcript.exchanges) == 6
+    store = Store(path)
+    agent = make_agent(store=store)
+    disk = FaultyDisk(monkeypatch, 0, math.inf)
+    assert await _ask_three(agent) == [f"The conversation is not saved: No space left on device ({path})."]
+    assert store.list() == ()
+    disk.faults = 0
+    assert await _ask_three(agent) == []
+    _check_saved(agent, path)
+    assert len(store.load(agent.session.state.id).transcript.exchanges) == 6
 
 
 def test_a_clock_that_jumps_back_changes_no_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hours = iter(range(100, 0, -1))
     monkeypatch.setattr(time, "time_ns", lambda: next(hours) * 3_600 * 10**9)
-    with closing(Store(tmp_path / "conversations")) as store:
-        for name in "abc":
-            store.write(Recorder(name).ask().log)
-        assert [summary.id for summary in store.list()] == ["c", "b", "a"]
-        assert [summary.id for summary in store.list("manual.md")] == ["c", "b", "a"]
+    store = Store(tmp_path / "conversations")
+    for name in "abc":
+        store.write(Recorder(name).ask().log)
+    assert [summary.id for summary in store.list()] == ["c", "b", "a"]
+    assert [summary.id for summary in store.list("manual.md")] == ["c", "b", "a"]
 
 
 @pytest.fixture(scope="module")
@@ -137,16 +137,16 @@ async def test_the_app_says_once_that_nothing_is_saved_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replies = [ScriptedReply(text="Not found: " + "nothing at all. " * 400) for _ in range(4)]
-    with closing(Store(tmp_path / "conversations")) as store:
-        disk = FaultyDisk(monkeypatch, 0, math.inf)
-        app = make_app(replies, store=store)
-        async with app.run_test(size=(160, 100)) as pilot:
-            await ask_in_app(pilot, "Where? (0)")
-            assert "! The conversation is not saved: No space left on" in screen_text(app)
-            await ask_in_app(pilot, "Where? (1)")
-            assert "The conversation is not saved" not in screen_text(app).partition("❯ Where? (1)")[2]
-            disk.faults = 0
-            await ask_in_app(pilot, "Where? (2)")
-            assert app.main.session.save_failure == ""
-        (summary,) = store.list()
-        assert summary.questions == 3
+    store = Store(tmp_path / "conversations")
+    disk = FaultyDisk(monkeypatch, 0, math.inf)
+    app = make_app(replies, store=store)
+    async with app.run_test(size=(160, 100)) as pilot:
+        await ask_in_app(pilot, "Where? (0)")
+        assert "! The conversation is not saved: No space left on" in screen_text(app)
+        await ask_in_app(pilot, "Where? (1)")
+        assert "The conversation is not saved" not in screen_text(app).partition("❯ Where? (1)")[2]
+        disk.faults = 0
+        await ask_in_app(pilot, "Where? (2)")
+        assert app.main.session.save_failure == ""
+    (summary,) = store.list()
+    assert summary.questions == 3

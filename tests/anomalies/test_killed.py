@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -37,11 +36,11 @@ def test_killed_while_the_file_of_an_older_version_is_taken_over(programs: Morta
         path.parent.mkdir(parents=True)
         shutil.copy(DATABASE, path.with_suffix(".sqlite3"))
         run = programs.run("conversations", home=tmp_path / str(number), kill_at_write=number)
-        with closing(Store(path)) as store:
-            summaries = store.list()
-            assert len(summaries) == 7
-            assert {*titles} <= {summary.title for summary in summaries}
-            assert all(store.load(summary.id).transcript.exchanges for summary in summaries)
+        store = Store(path)
+        summaries = store.list()
+        assert len(summaries) == 7
+        assert {*titles} <= {summary.title for summary in summaries}
+        assert all(store.load(summary.id).transcript.exchanges for summary in summaries)
         assert len([*path.parent.glob("conversations.imported-*.sqlite3")]) == 1
         if not run.was_killed:
             break

@@ -32,67 +32,65 @@ def test_a_deleted_conversation_is_in_no_byte_of_any_file(tmp_path: Path) -> Non
     folder = tmp_path / "data"
     played: dict[str, Recorder] = {}
     deleted = 0
-    with closing(Store(folder / "conversations")) as store:
-        for number in range(90):
-            if played and chance.random() < 0.35:
-                gone = chance.choice(sorted(played))
-                store.delete(gone)
-                del played[gone]
-                deleted += 1
-                assert _find(folder, gone) == _find(folder, f"words-of-{gone} ") == []
-                continue
-            name = chance.choice(sorted(played)) if played and chance.random() < 0.5 else f"id{number:04}"
-            one = played.setdefault(name, Recorder(name))
-            store.write(one.ask(f"words-of-{name} " * chance.choice([1, 60, 1_000, 4_000])).log)
-            assert _find(folder, f"words-of-{name} ")
-            store.list()
+    store = Store(folder / "conversations")
+    for number in range(90):
+        if played and chance.random() < 0.35:
+            gone = chance.choice(sorted(played))
+            store.delete(gone)
+            del played[gone]
+            deleted += 1
+            assert _find(folder, gone) == _find(folder, f"words-of-{gone} ") == []
+            continue
+        name = chance.choice(sorted(played)) if played and chance.random() < 0.5 else f"id{number:04}"
+        one = played.setdefault(name, Recorder(name))
+        store.write(one.ask(f"words-of-{name} " * chance.choice([1, 60, 1_000, 4_000])).log)
+        assert _find(folder, f"words-of-{name} ")
+        store.list()
     assert deleted > 20
 
 
 def test_its_bytes_are_overwritten_before_the_file_goes(tmp_path: Path) -> None:
-    with closing(Store(tmp_path / "conversations")) as store:
-        store.write(Recorder().ask("to-be-forgotten " * 300).log)
-        [log] = (tmp_path / "conversations").glob("*.jsonl")
-        (tmp_path / "same").hardlink_to(log)
-        store.delete("c0ffee")
+    store = Store(tmp_path / "conversations")
+    store.write(Recorder().ask("to-be-forgotten " * 300).log)
+    [log] = (tmp_path / "conversations").glob("*.jsonl")
+    (tmp_path / "same").hardlink_to(log)
+    store.delete("c0ffee")
     assert set((tmp_path / "same").read_bytes()) == {0}
 
 
 def test_what_is_taken_back_stays_until_the_conversation_is_deleted(tmp_path: Path) -> None:
     played = Recorder().ask("First?").ask("taken-back " * 500)
     played.take(rewind(played.state, 2))
-    with closing(Store(tmp_path / "conversations")) as store:
-        store.write(played.log)
-        assert [one.question for one in store.load("c0ffee").transcript.exchanges] == ["First?"]
-        assert "taken-back" not in store.read_words()["c0ffee"]
-        assert _find(tmp_path, "taken-back ") == ["conversations/c0ffee.jsonl"]
-        store.delete("c0ffee")
-        assert _find(tmp_path, "taken-back ") == []
+    store = Store(tmp_path / "conversations")
+    store.write(played.log)
+    assert [one.question for one in store.load("c0ffee").transcript.exchanges] == ["First?"]
+    assert "taken-back" not in store.read_words()["c0ffee"]
+    assert _find(tmp_path, "taken-back ") == ["conversations/c0ffee.jsonl"]
+    store.delete("c0ffee")
+    assert _find(tmp_path, "taken-back ") == []
 
 
 def test_the_copy_of_an_older_version_forgets_too(tmp_path: Path) -> None:
     words = "How long are tools lent?"
     shutil.copy(DATABASE, tmp_path / "conversations.sqlite3")
-    with closing(Store(tmp_path / "conversations")) as store:
-        store.take_reports()
-        store.list()
-        assert len(_find(tmp_path, words)) == 3, "in the log, in the index and in the copy"
-        store.delete("069dc9cd06a1")
-        assert _find(tmp_path, words) == _find(tmp_path, "069dc9cd06a1") == []
-        assert store.take_reports() == ()
+    store = Store(tmp_path / "conversations")
+    store.take_reports()
+    store.list()
+    assert len(_find(tmp_path, words)) == 3, "in the log, in the index and in the copy"
+    store.delete("069dc9cd06a1")
+    assert _find(tmp_path, words) == _find(tmp_path, "069dc9cd06a1") == []
+    assert store.take_reports() == ()
 
 
 def test_where_a_deleted_conversation_may_still_be_is_told(tmp_path: Path) -> None:
     (tmp_path / "conversations.sqlite3").write_bytes(b"no database, but it holds c0ffee")
-    with closing(Store(tmp_path / "conversations")) as store:
-        store.take_reports()
-        store.write(Recorder().ask().log)
-        store.delete("c0ffee")
-        (aside,) = tmp_path.glob("conversations.damaged-*")
-        assert store.take_reports() == (
-            f"The deleted conversation may still be read in {aside}. Delete that file too.",
-        )
-        assert _find(tmp_path, "c0ffee") == [aside.name]
+    store = Store(tmp_path / "conversations")
+    store.take_reports()
+    store.write(Recorder().ask().log)
+    store.delete("c0ffee")
+    (aside,) = tmp_path.glob("conversations.damaged-*")
+    assert store.take_reports() == (f"The deleted conversation may still be read in {aside}. Delete that file too.",)
+    assert _find(tmp_path, "c0ffee") == [aside.name]
 
 
 @pytest.mark.slow

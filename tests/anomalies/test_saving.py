@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -45,9 +43,8 @@ class _CopyingStore(Store):
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[_CopyingStore]:
-    with closing(_CopyingStore(tmp_path / "conversations")) as opened:
-        yield opened
+def store(tmp_path: Path) -> _CopyingStore:
+    return _CopyingStore(tmp_path / "conversations")
 
 
 async def _talk(agent: Agent) -> None:
@@ -73,50 +70,41 @@ async def test_ended_at_any_write_a_conversation_goes_on(store: _CopyingStore) -
     await _talk(agent)
     assert len(store.copies) > 10
     for copy, state in zip(store.copies, store.states, strict=True):
-        with closing(Store(copy)) as again:
-            session = Session.resume(agent.session.state.library, state.id, store=again)
-            resumed = Agent(session, ScriptedModel([saying("Not found: no.")]))
-            assert [e.question for e in session.state.transcript.exchanges] == [
-                exchange.question for exchange in state.transcript.exchanges
-            ], "nothing that a person asked is lost"
-            assert [e.answer for e in session.state.transcript.exchanges] == [
-                exchange.answer for exchange in state.transcript.exchanges
-            ], "nothing that was answered is lost"
-            await ask(resumed, "Go on")
-            text = "".join(message.text for message in model_of(resumed).requests[0].messages[1:])
-            for section_id, words in zip(
-                ids(agent, "Fees", "Lost books"),
-                ("Late returns cost 2 euros a day.\n", "\nplus a fee of 12 euros."),
-                strict=True,
-            ):
-                found = session.state.find_open(section_id)
-                assert text.count(words) == (found is not None), "what is open is there, once; what is not is not"
+        again = Store(copy)
+        session = Session.resume(agent.session.state.library, state.id, store=again)
+        resumed = Agent(session, ScriptedModel([saying("Not found: no.")]))
+        assert [e.question for e in session.state.transcript.exchanges] == [
+            exchange.question for exchange in state.transcript.exchanges
+        ], "nothing that a person asked is lost"
+        assert [e.answer for e in session.state.transcript.exchanges] == [
+            exchange.answer for exchange in state.transcript.exchanges
+        ], "nothing that was answered is lost"
+        await ask(resumed, "Go on")
+        text = "".join(message.text for message in model_of(resumed).requests[0].messages[1:])
+        for section_id, words in zip(
+            ids(agent, "Fees", "Lost books"),
+            ("Late returns cost 2 euros a day.\n", "\nplus a fee of 12 euros."),
+            strict=True,
+        ):
+            found = session.state.find_open(section_id)
+            assert text.count(words) == (found is not None), "what is open is there, once; what is not is not"
 
 
 async def test_an_answer_arrives_although_nothing_can_be_saved(tmp_path: Path) -> None:
     path = tmp_path / "conversations"
-    with closing(Store(path)) as store:
-        agent = make_agent(store=store)
-        (fees,) = ids(agent, "Fees")
-        model_of(agent).add_replies(expanding(fees), saying(f'It costs "2 euros a day" [{fees}].'))
-        with locked(path / f"{agent.session.state.id}.jsonl"):
-            events = await ask(agent)
-        assert [event.message for event in events if isinstance(event, SaveFailed)] == [
-            f"The conversation is not saved: another program keeps it locked ({path})."
-        ]
-        assert agent.session.state.transcript.exchanges[0].stopped is Stopped.ANSWERED
-        model_of(agent).add_replies(saying("Not found: no."))
-        assert not any(isinstance(event, SaveFailed) for event in await ask(agent))
-        assert len(store.load(agent.session.state.id).transcript.exchanges) == 2
-
-
-async def test_a_store_that_was_closed_is_told_and_does_not_stop_the_conversation(tmp_path: Path) -> None:
-    store = Store(tmp_path / "conversations")
-    agent = make_agent([saying("Not found: no.")], store=store)
-    store.close()
-    events = await ask(agent)
-    assert sum(isinstance(event, SaveFailed) for event in events) == 1
-    assert agent.session.state.transcript.exchanges[0].stopped is Stopped.NOT_FOUND
+    store = Store(path)
+    agent = make_agent(store=store)
+    (fees,) = ids(agent, "Fees")
+    model_of(agent).add_replies(expanding(fees), saying(f'It costs "2 euros a day" [{fees}].'))
+    with locked(path / f"{agent.session.state.id}.jsonl"):
+        events = await ask(agent)
+    assert [event.message for event in events if isinstance(event, SaveFailed)] == [
+        f"The conversation is not saved: another program keeps it locked ({path})."
+    ]
+    assert agent.session.state.transcript.exchanges[0].stopped is Stopped.ANSWERED
+    model_of(agent).add_replies(saying("Not found: no."))
+    assert not any(isinstance(event, SaveFailed) for event in await ask(agent))
+    assert len(store.load(agent.session.state.id).transcript.exchanges) == 2
 
 
 async def test_cancelling_waits_for_no_locked_log_and_is_on_disk_soon_after(
@@ -124,12 +112,12 @@ async def test_cancelling_waits_for_no_locked_log_and_is_on_disk_soon_after(
 ) -> None:
     monkeypatch.setattr("roamtui.conversation.log._BUSY_SECONDS", 30)
     path = tmp_path / "conversations"
-    with closing(Store(path)) as store:
-        session = make_agent(store=store).session
-        await session.begin_question("Why?", BRIEFING)
-        with locked(path / f"{session.state.id}.jsonl"):
-            session.abandon_question(QuestionAnswered(answer="Half", stopped=Stopped.CANCELLED))
-            assert not session.state.is_asking
-            assert session.save_failure == "", "it did not wait until that failed"
-        session.save_now()  # comes after the write that was left behind
-        assert store.load(session.state.id).transcript.exchanges[0].answer == "Half"
+    store = Store(path)
+    session = make_agent(store=store).session
+    await session.begin_question("Why?", BRIEFING)
+    with locked(path / f"{session.state.id}.jsonl"):
+        session.abandon_question(QuestionAnswered(answer="Half", stopped=Stopped.CANCELLED))
+        assert not session.state.is_asking
+        assert session.save_failure == "", "it did not wait until that failed"
+    session.save_now()  # comes after the write that was left behind
+    assert store.load(session.state.id).transcript.exchanges[0].answer == "Half"

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -27,8 +26,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MortalProgram
 
 
 def _list_questions(path: Path) -> dict[str, list[str]]:
-    with closing(Store(path)) as store:
-        return {s.title: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
+    store = Store(path)
+    return {s.title: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
 
 
 class _Chat:
@@ -94,6 +93,6 @@ def test_programs_that_ask_at_once_lose_nothing(programs: MortalPrograms, tmp_pa
             promises.note_answer(run, question)
         promises.check_answers()
         told = sum(bool(run.find("saving_reported")) for run in runs)
-        with closing(Store(promises.path)) as store:
-            forked = sum(summary.title.endswith("(continued elsewhere)") for summary in store.list())
+        store = Store(promises.path)
+        forked = sum(summary.title.endswith("(continued elsewhere)") for summary in store.list())
         assert forked >= told

@@ -49,16 +49,16 @@ def _change(path: Path, statement: str) -> None:
 def test_it_is_taken_over_once_in_its_order_and_a_copy_is_kept(path: Path) -> None:
     with closing(sqlite3.connect(DATABASE)) as connection:
         rows = connection.execute("SELECT id, title, model, source FROM conversations ORDER BY changed DESC").fetchall()
-    with closing(Store(path)) as store:
-        (told,) = store.take_reports()
-        assert told.startswith("7 conversations of an older version were taken over. The old file is kept as")
-        assert [(one.id, one.title, one.model, one.source) for one in store.list()] == rows
+    store = Store(path)
+    (told,) = store.take_reports()
+    assert told.startswith("7 conversations of an older version were taken over. The old file is kept as")
+    assert [(one.id, one.title, one.model, one.source) for one in store.list()] == rows
     (kept,) = path.parent.glob("*.sqlite3")
     assert kept.read_bytes() == DATABASE.read_bytes()
     assert kept.stat().st_mode & 0o077 == 0
-    with closing(Store(path)) as store:
-        assert store.take_reports() == ()
-        assert len(store.list()) == 7
+    store = Store(path)
+    assert store.take_reports() == ()
+    assert len(store.list()) == 7
 
 
 def test_a_file_of_the_first_schema_is_taken_over_too(path: Path) -> None:
@@ -67,20 +67,20 @@ def test_a_file_of_the_first_schema_is_taken_over_too(path: Path) -> None:
     for column in ("changed", "writer", "revision"):
         _change(path, f"ALTER TABLE conversations DROP COLUMN {column}")
     _change(path, "PRAGMA user_version = 1")
-    with closing(Store(path)) as store:
-        assert len(store.list()) == 7
+    store = Store(path)
+    assert len(store.list()) == 7
 
 
 def test_what_was_open_is_open_and_the_transcript_is_built_anew(path: Path) -> None:
-    with closing(Store(path)) as store:
-        for summary in store.list():
-            log = store.read(summary.id)
-            state, _ = resume_state(log.events, make_library(), KeepOptions())
-            assert state.needs_rebuild
-            check_messages(messages(begin(state)))
-        saved = store.load(_OPEN_LAST)
-        with closing(sqlite3.connect(DATABASE)) as connection:
-            [(state_text,)] = connection.execute("SELECT state FROM conversations WHERE id = ?", (_OPEN_LAST,))
+    store = Store(path)
+    for summary in store.list():
+        log = store.read(summary.id)
+        state, _ = resume_state(log.events, make_library(), KeepOptions())
+        assert state.needs_rebuild
+        check_messages(messages(begin(state)))
+    saved = store.load(_OPEN_LAST)
+    with closing(sqlite3.connect(DATABASE)) as connection:
+        [(state_text,)] = connection.execute("SELECT state FROM conversations WHERE id = ?", (_OPEN_LAST,))
     assert saved.open
     assert all(f'"{section.section_id}"' in state_text for section in saved.open)
 
@@ -88,13 +88,13 @@ def test_what_was_open_is_open_and_the_transcript_is_built_anew(path: Path) -> N
 def test_a_damaged_question_is_told_and_the_others_are_whole(path: Path) -> None:
     _change(path, "UPDATE exchanges SET data = substr(data, 1, 90) WHERE number = 1")
     _change(path, "UPDATE conversations SET state = 'x'")
-    with closing(Store(path)) as store:
-        (told,) = store.take_reports()
-        assert "7 of them could not be read whole." in told
-        for summary in store.list():
-            first, *others = store.load(summary.id).transcript.exchanges
-            assert (first.question, first.stopped) == (LOST_QUESTION, Stopped.ERROR)
-            assert all(exchange.answer or exchange.stopped is not Stopped.ANSWERED for exchange in others)
+    store = Store(path)
+    (told,) = store.take_reports()
+    assert "7 of them could not be read whole." in told
+    for summary in store.list():
+        first, *others = store.load(summary.id).transcript.exchanges
+        assert (first.question, first.stopped) == (LOST_QUESTION, Stopped.ERROR)
+        assert all(exchange.answer or exchange.stopped is not Stopped.ANSWERED for exchange in others)
 
 
 @pytest.mark.parametrize("damage", ["no database at all", "cut", "pages"])
@@ -107,10 +107,10 @@ def test_a_damaged_file_is_put_aside_and_told(path: Path, damage: str) -> None:
         "pages": content[:8_192] + b"\xff" * 8_192 + content[16_384:],
     }[damage]
     file.write_bytes(damaged)
-    with closing(Store(path)) as store:
-        (told,) = store.take_reports()
-        assert "was damaged" in told
-        store.list()
+    store = Store(path)
+    (told,) = store.take_reports()
+    assert "was damaged" in told
+    store.list()
     (aside,) = path.parent.glob("conversations.damaged-*.sqlite3")
     assert aside.read_bytes() == damaged
 
@@ -120,17 +120,17 @@ def test_a_file_that_is_locked_is_taken_over_the_next_time(path: Path) -> None:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("roamtui.conversation.importing._BUSY_SECONDS", 0.02)
-            with closing(Store(path)) as store:
-                assert "cannot be taken over now" in store.take_reports()[0]
-    with closing(Store(path)) as store:
-        assert len(store.list()) == 7
+            store = Store(path)
+            assert "cannot be taken over now" in store.take_reports()[0]
+    store = Store(path)
+    assert len(store.list()) == 7
 
 
 def test_a_file_of_another_schema_is_left_alone(path: Path) -> None:
     _change(path, "PRAGMA user_version = 99")
-    with closing(Store(path)) as store:
-        assert "It is left alone." in store.take_reports()[0]
-        assert store.list() == ()
+    store = Store(path)
+    assert "It is left alone." in store.take_reports()[0]
+    assert store.list() == ()
     assert path.with_suffix(".sqlite3").exists()
 
 

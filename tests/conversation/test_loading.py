@@ -263,7 +263,6 @@ async def test_a_resumed_conversation_delivers_anew_only_what_stands_in_changed_
     assert changed.state.needs_rebuild
     assert [bool(section.deliveries) for section in changed.state.open] == [True, False]
     assert changed.state.open[0] == session.state.open[0]
-    store.close()
 
 
 def test_growing_leaves_the_state_before_as_it_was(folder: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -45,9 +43,8 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    with closing(Store(path)) as opened:
-        yield opened
+def store(path: Path) -> Store:
+    return Store(path)
 
 
 @pytest.fixture
@@ -138,21 +135,21 @@ async def test_a_conversation_that_goes_on_elsewhere_becomes_a_new_one(
 ) -> None:
     await _ask(session, "Why?", "Alpha")
     first_id = session.state.id
-    with closing(Store(path)) as elsewhere:
-        other = Session.resume(library, first_id, store=elsewhere)
-        await _ask(other, "From the other?")
-        events = await session.begin_question("From here?", BRIEFING)
-        assert [type(event) for event in events] == [QuestionAsked, SavingReported]
-        assert events[1] == SavingReported(
-            message="Another program went on with this conversation too, so that it is a new one here:"
-            " “Why? (continued elsewhere)”.",
-            conversation_id=session.state.id,
-        )
-        assert session.state.id != first_id
-        await _do(session, _expand(session, "Beta"))
-        assert [type(event) for event in await session.finish_question(_OUTCOME)] == [QuestionAnswered]
-        await other.begin_question("And then?", BRIEFING)
-        assert [type(event) for event in await other.finish_question(_OUTCOME)] == [QuestionAnswered]
+    elsewhere = Store(path)
+    other = Session.resume(library, first_id, store=elsewhere)
+    await _ask(other, "From the other?")
+    events = await session.begin_question("From here?", BRIEFING)
+    assert [type(event) for event in events] == [QuestionAsked, SavingReported]
+    assert events[1] == SavingReported(
+        message="Another program went on with this conversation too, so that it is a new one here:"
+        " “Why? (continued elsewhere)”.",
+        conversation_id=session.state.id,
+    )
+    assert session.state.id != first_id
+    await _do(session, _expand(session, "Beta"))
+    assert [type(event) for event in await session.finish_question(_OUTCOME)] == [QuestionAnswered]
+    await other.begin_question("And then?", BRIEFING)
+    assert [type(event) for event in await other.finish_question(_OUTCOME)] == [QuestionAnswered]
     questions = {s.id: [e.question for e in store.load(s.id).transcript.exchanges] for s in store.list()}
     assert questions == {
         first_id: ["Why?", "From the other?", "And then?"],
@@ -169,9 +166,9 @@ async def test_a_cancelled_question_parts_ways_too_and_is_told_with_the_next(
 ) -> None:
     await session.begin_question("Why?", BRIEFING)
     first_id = session.state.id
-    with closing(Store(path)) as elsewhere:
-        other = Session.resume(library, first_id, store=elsewhere)
-        await other.begin_question("From the other?", BRIEFING)
+    elsewhere = Store(path)
+    other = Session.resume(library, first_id, store=elsewhere)
+    await other.begin_question("From the other?", BRIEFING)
     session.abandon_question(QuestionAnswered(answer="Half", stopped=Stopped.CANCELLED))
     assert store.load(session.state.id).transcript.exchanges[0].answer == "Half"
     assert store.load(first_id).transcript.exchanges[1].question == "From the other?"
@@ -200,12 +197,12 @@ async def test_one_left_unsaved_that_went_on_elsewhere_becomes_a_new_one(
 ) -> None:
     await _ask(session, "One?")
     left_id = session.state.id
-    with closing(Store(path)) as elsewhere:
-        other = Session.resume(library, left_id, store=elsewhere)
-        with locked(path / f"{left_id}.jsonl"):
-            await _ask(session, "Two?")
-            session.turn_to(Session.start(library, store=store))
-        await other.begin_question("From the other?", BRIEFING)
+    elsewhere = Store(path)
+    other = Session.resume(library, left_id, store=elsewhere)
+    with locked(path / f"{left_id}.jsonl"):
+        await _ask(session, "Two?")
+        session.turn_to(Session.start(library, store=store))
+    await other.begin_question("From the other?", BRIEFING)
     await session.begin_question("Three?", BRIEFING)
     questions = sorted([e.question for e in store.load(s.id).transcript.exchanges] for s in store.list())
     assert questions == [["One?", "From the other?"], ["One?", "Two?"], ["Three?"]]

@@ -6,8 +6,6 @@ import os
 import random
 import stat
 import threading
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -31,9 +29,8 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    with closing(Store(path)) as opened:
-        yield opened
+def store(path: Path) -> Store:
+    return Store(path)
 
 
 def _write(store: Store, name: str = "c0ffee", *questions: str, source: str = "manual.md") -> Recorder:
@@ -56,9 +53,9 @@ def _questions(store: Store, name: str = "c0ffee") -> list[str]:
 def test_files_and_folders_are_private_whatever_the_umask_is(path: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
-        with closing(Store(path)) as store:
-            _write(store)
-            store.list()
+        store = Store(path)
+        _write(store)
+        store.list()
     finally:
         os.umask(before)
     assert {stat.S_IMODE(folder.stat().st_mode) for folder in (path, path.parent)} == {0o700}
@@ -68,8 +65,8 @@ def test_files_and_folders_are_private_whatever_the_umask_is(path: Path, umask: 
 def test_what_others_could_read_is_closed_to_them(path: Path) -> None:
     path.mkdir(parents=True, mode=0o755)
     _file(path).touch(mode=0o644)
-    with closing(Store(path)) as store:
-        _write(store)
+    store = Store(path)
+    _write(store)
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
     assert stat.S_IMODE(_file(path).stat().st_mode) == 0o600
 
@@ -78,13 +75,13 @@ def test_with_the_log_alone_state_request_and_export_come_back(store: Store, pat
     played = _write(store, "c0ffee", "One?", "Two?")
     (tmp_path / "other").mkdir()
     _file(tmp_path / "other").write_bytes(_file(path).read_bytes())
-    with closing(Store(tmp_path / "other")) as other:
-        events = other.read("c0ffee").events
-        resumed, told = resume_state(events, played.state.library, KeepOptions())
-        assert (resumed, told) == (played.state, ())
-        assert messages(begin(resumed)) == messages(begin(played.state))
-        assert render_markdown(other.load("c0ffee"), "x") == render_markdown(store.load("c0ffee"), "x")
-        assert other.list()[0] == store.list()[0]
+    other = Store(tmp_path / "other")
+    events = other.read("c0ffee").events
+    resumed, told = resume_state(events, played.state.library, KeepOptions())
+    assert (resumed, told) == (played.state, ())
+    assert messages(begin(resumed)) == messages(begin(played.state))
+    assert render_markdown(other.load("c0ffee"), "x") == render_markdown(store.load("c0ffee"), "x")
+    assert other.list()[0] == store.list()[0]
 
 
 def test_saving_appends_what_is_new(store: Store, path: Path) -> None:
@@ -160,21 +157,21 @@ def test_an_index_that_is_gone_or_damaged_is_made_anew(store: Store, path: Path)
 
 def test_a_conversation_that_another_program_went_on_with_is_not_written_over(store: Store, path: Path) -> None:
     played = _write(store)
-    with closing(Store(path)) as other:
-        log = other.read("c0ffee")
-        log.events += Recorder().ask("From the other?").log.events[2:]
-        other.write(log)
-        with pytest.raises(ContinuedElsewhereError):
-            store.write(played.ask("From here?").log)
-        assert _questions(other) == ["Why?", "From the other?"]
+    other = Store(path)
+    log = other.read("c0ffee")
+    log.events += Recorder().ask("From the other?").log.events[2:]
+    other.write(log)
+    with pytest.raises(ContinuedElsewhereError):
+        store.write(played.ask("From here?").log)
+    assert _questions(other) == ["Why?", "From the other?"]
     with pytest.raises(ContinuedElsewhereError):
         store.write(Log(conversation_id="c0ffee", events=[*played.log.events]))
 
 
 def test_what_was_deleted_elsewhere_is_written_whole_again(store: Store, path: Path) -> None:
     played = _write(store)
-    with closing(Store(path)) as other:
-        other.delete("c0ffee")
+    other = Store(path)
+    other.delete("c0ffee")
     assert store.list() == ()
     store.write(played.ask("And?").log)
     assert _questions(store) == ["Why?", "And?"]
@@ -332,14 +329,6 @@ def test_an_id_names_no_file_elsewhere(store: Store, path: Path) -> None:
             store.read(name)
         with pytest.raises(StoreError, match="There is no conversation"):
             store.delete(name)
-
-
-def test_after_closing_uses_are_refused_in_a_sentence(path: Path) -> None:
-    store = Store(path)
-    store.close()
-    for use in (store.list, store.read_words, lambda: store.write(Recorder().ask().log)):
-        with pytest.raises(StoreError, match="it was closed"):
-            use()
 
 
 def test_threads_write_one_log_in_order(store: Store) -> None:

@@ -14,7 +14,6 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -234,14 +233,14 @@ async def live_day(
     document.write_text((PROJECT_DIR / "examples" / "handbook.md").read_text("utf-8"), "utf-8")
     library = open_library((str(document),))
     model = FaultyModel(seed)
-    with closing(Store(folder / "conversations")) as store:
-        session = Session(begin_conversation(library, KeepOptions()), store)
-        agent = Agent(session, model, KeywordSearcher(library))
-        app = RoamApp(AppContext(agent=agent, read_again=partial(open_library, (str(document),))))
-        async with app.run_test(size=_SIZES[0], notifications=True) as pilot:
-            living = Living(pilot, document, model, seed, tell)
-            await living.live(questions, seconds_max)
-            return living.day, screen_text(app)
+    store = Store(folder / "conversations")
+    session = Session(begin_conversation(library, KeepOptions()), store)
+    agent = Agent(session, model, KeywordSearcher(library))
+    app = RoamApp(AppContext(agent=agent, read_again=partial(open_library, (str(document),))))
+    async with app.run_test(size=_SIZES[0], notifications=True) as pilot:
+        living = Living(pilot, document, model, seed, tell)
+        await living.live(questions, seconds_max)
+        return living.day, screen_text(app)
 
 
 def main() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +16,6 @@ from tests.tui.driving import ask, screen_text, wait_until
 from tests.tui.opening import Opener
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from textual.pilot import Pilot
@@ -26,10 +24,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def opener(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opener]:
+def opener(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opener:
     monkeypatch.chdir(tmp_path)
-    with closing(Store(tmp_path / "conversations")) as store:
-        yield Opener(store)
+    return Opener(Store(tmp_path / "conversations"))
 
 
 async def open_second(app: RoamApp, pilot: Pilot[None]) -> None:

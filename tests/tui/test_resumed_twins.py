@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,8 @@ _PRICE = Usage(input_tokens=1_000, output_tokens=50, cached_tokens=200, cost_usd
 
 
 @pytest.fixture
-def stores(tmp_path: Path) -> Iterator[tuple[Store, Store]]:
-    with closing(Store(tmp_path / "conversations")) as first, closing(Store(tmp_path / "copy")) as second:
-        yield first, second
+def stores(tmp_path: Path) -> tuple[Store, Store]:
+    return Store(tmp_path / "conversations"), Store(tmp_path / "copy")
 
 
 def _make_library(text: str = TEXT) -> Library:

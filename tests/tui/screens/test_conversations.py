@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -25,9 +23,8 @@ from tests.tui.driving import app_of, ask, expand, find_id, make_context, screen
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(Store(tmp_path / "conversations")) as opened:
-        yield opened
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "conversations")
 
 
 @pytest.fixture

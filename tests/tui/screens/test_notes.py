@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,9 +24,8 @@ REST = "must rest for one hour"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(Store(tmp_path / "conversations")) as opened:
-        yield opened
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "conversations")
 
 
 def make_app(store: Store | None, text: str = TEXT) -> RoamApp:
