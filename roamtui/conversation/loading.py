@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from roamtui.conversation.commands import (
@@ -133,16 +133,6 @@ def carry_pages(before: Library, library: Library) -> Library:
     return library.graft_all(carried) if carried else library
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
-    """What a command needed, as far as it could be had. Comes last."""
-
-    documents: Mapping[str, Document]
-    """By node; those that could not be had say why."""
-    approved: frozenset[str]
-    """Origins that the person approved, now or before."""
-
-
 async def fetch(
     loader: Loader,
     state: ConversationState,
@@ -150,8 +140,10 @@ async def fetch(
     origin: Origin,
     approver: Approver,
     refused: dict[str, int],
-) -> AsyncIterator[LoadingProgressed | Fetched]:
+) -> AsyncIterator[LoadingProgressed | tuple[dict[str, Document], frozenset[str]]]:
     """Load nodes, side by side where they are pages, and yield how far that is.
+
+    Last come the document of each, which says why where it could not be had, and all origins that are approved now.
 
     Args:
         loader: Reads them.
@@ -188,7 +180,7 @@ async def fetch(
             for node_id, one in item.refused.items():
                 wanted[one] = (*wanted.get(one, ()), node_id)
         pending = tuple(node_id for ids in wanted.values() for node_id in ids)
-    yield Fetched(documents={node_id: documents[node_id] for node_id in node_ids}, approved=approved)
+    yield {node_id: documents[node_id] for node_id in node_ids}, approved
 
 
 async def _load(

@@ -260,9 +260,10 @@ class Session:
                 if isinstance(item, LoadingProgressed):
                     yield item
                     continue
-                if new := item.approved - self.state.approved_origins:
+                documents, approved = item
+                if new := approved - self.state.approved_origins:
                     self.record((OriginsApproved(origins=tuple(sorted(new))),))
-                yield self._grow(item.documents)
+                yield self._grow(documents)
         if isinstance(command, ReadSection):
             return
         events = self._update(command)

@@ -65,6 +65,7 @@ from roamtui.outline.spans import Bounds
 
 _NO_ANSWER = "[no answer]"
 _TITLE_LENGTH = 80
+DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
 
 
 class KeepOpen(StrEnum):
@@ -262,25 +263,18 @@ def make_conversation_id() -> str:
 
 
 def begin_conversation(library: Library, options: KeepOptions) -> ConversationState:
-    """Return the state of a new conversation over `library`."""
-    unfolded = frozenset(find_first_unfolded(library))
-    return ConversationState(id=make_conversation_id(), library=library, options=options, unfolded=unfolded)
+    """Return the state of a new conversation over `library`.
 
-
-def find_first_unfolded(library: Library) -> tuple[str, ...]:
-    """Return what is unfolded at first: the heading that holds everything, or folders that hold nothing but one."""
-    title_id = library.title_id()
-    if title_id is not None:
-        return (title_id,)
+    Unfolded are the heading that holds everything, or folders that hold nothing but one.
+    """
     unfolded: list[str] = []
     below = library.children(library.root_id)
+    if (title_id := library.title_id()) is not None:
+        unfolded, below = [title_id], ()
     while len(below) == 1 and library.node(below[0]).kind is NodeKind.FOLDER:
         unfolded.append(below[0])
         below = library.children(below[0])
-    return tuple(unfolded)
-
-
-DROPPED = "(This text was dropped to make room. Open a section again by its id if you need it.)"
+    return ConversationState(id=make_conversation_id(), library=library, options=options, unfolded=frozenset(unfolded))
 
 
 def fold(
@@ -356,7 +350,7 @@ def _apply(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case SectionsMarked(section_ids=ids, origin=origin):
             return _change_open(state, ids, lambda section: mark(section, origin))
         case SectionsPinned(section_ids=ids, is_pinned=is_pinned):
-            return _change_open(state, ids, lambda section: _pin(section, is_pinned=is_pinned))
+            return _change_open(state, ids, lambda one: replace(unmark(one) if is_pinned else one, is_pinned=is_pinned))
         case NodesUnfolded(section_ids=ids):
             return replace(state, unfolded=state.unfolded | set(ids))
         case NodesFolded(section_ids=ids):
@@ -507,43 +501,23 @@ def _drop_results(state: ConversationState, event: ResultsDropped) -> Conversati
     ]
     state = _change_last(state, steps=(*stubs, *steps[event.steps :]))
     left = {one.section_id: one for one in event.left}
-    return _change_open(
-        state,
-        left,
-        lambda section: replace(
-            section, deliveries=left[section.section_id].spans, tokens=left[section.section_id].tokens
-        ),
-    )
 
+    def keep(section: OpenSection) -> OpenSection:
+        one = left[section.section_id]
+        return replace(section, deliveries=one.spans, tokens=one.tokens)
 
-def _pin(section: OpenSection, *, is_pinned: bool) -> OpenSection:
-    pinned = replace(section, is_pinned=is_pinned)
-    return unmark(pinned) if is_pinned else pinned
+    return _change_open(state, left, keep)
 
 
 def _move_ids(state: ConversationState, moved: dict[str, str]) -> ConversationState:
-    def move(section_id: str) -> str:
-        return moved.get(section_id, section_id)
-
-    def move_all(sections: tuple[OpenSection, ...]) -> tuple[OpenSection, ...]:
-        return tuple(replace(section, section_id=move(section.section_id)) for section in sections)
-
-    def move_deed(deed: Deed) -> Deed:
-        return Deed(
-            before=move_all(deed.before),
-            after=move_all(deed.after),
-            unfolded_ids=tuple(map(move, deed.unfolded_ids)),
-            folded_ids=tuple(map(move, deed.folded_ids)),
-            asked=deed.asked,
-        )
-
+    """Sections have other ids now; what was done before, by the ids before, cannot be taken back any more."""
     return replace(
         state,
-        open=move_all(state.open),
-        unfolded=frozenset(map(move, state.unfolded)),
-        reading=move(state.reading) if state.reading is not None else None,
-        deeds=tuple(map(move_deed, state.deeds)),
-        undone=tuple(map(move_deed, state.undone)),
+        open=tuple(replace(one, section_id=moved.get(one.section_id, one.section_id)) for one in state.open),
+        unfolded=frozenset(moved.get(node_id, node_id) for node_id in state.unfolded),
+        reading=moved.get(state.reading, state.reading) if state.reading is not None else None,
+        deeds=(),
+        undone=(),
         needs_rebuild=True,
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,7 +35,7 @@ from roamtui.conversation.events import (
 from roamtui.conversation.loading import find_needed, grow
 from roamtui.conversation.questions import Briefing
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import find_first_unfolded
+from roamtui.conversation.state import KeepOptions, begin_conversation
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Stopped
 from roamtui.document import document as module
@@ -242,7 +241,8 @@ async def test_what_was_loaded_meanwhile_stays(folder: Path) -> None:
 
 def test_a_folder_that_holds_all_is_unfolded_at_first(folder: Path) -> None:
     library, _ = open_named([str(folder.parent)])
-    assert [library.title_of(node_id) for node_id in find_first_unfolded(library)] == ["docs"]
+    unfolded = begin_conversation(library, KeepOptions()).unfolded
+    assert [library.title_of(node_id) for node_id in unfolded] == ["docs"]
 
 
 async def test_a_resumed_conversation_delivers_anew_only_what_stands_in_changed_files(
@@ -263,14 +263,6 @@ async def test_a_resumed_conversation_delivers_anew_only_what_stands_in_changed_
     assert changed.state.needs_rebuild
     assert [bool(section.deliveries) for section in changed.state.open] == [True, False]
     assert changed.state.open[0] == session.state.open[0]
-
-
-def test_growing_leaves_the_state_before_as_it_was(folder: Path) -> None:
-    session, loader = start(folder)
-    before = replace(session.state)
-    a = find(session, "a.md")
-    grow(session.state, {a: loader.load(before.library, a)})
-    assert session.state == before
 
 
 def write_list(*urls: str) -> str:
@@ -422,13 +414,9 @@ async def test_a_documents_words_fetch_nothing() -> None:
 
 async def ask(session: Session) -> None:
     await session.begin_question("Why?", BRIEFING)
-    await expand(session, "a.md", "More of a") if find_or_none(session, "More of a") else await expand(session, "a.md")
+    titles = {session.state.library.title_of(node_id) for node_id in session.state.library.walk()}
+    await expand(session, "a.md", *({"More of a"} & titles))
     await session.finish_question(QuestionAnswered(answer="So.", stopped=Stopped.ANSWERED))
-
-
-def find_or_none(session: Session, title: str) -> str | None:
-    library = session.state.library
-    return next((node_id for node_id in library.walk() if library.title_of(node_id) == title), None)
 
 
 async def test_a_resumed_conversation_has_its_pages_again(tmp_path: Path) -> None:

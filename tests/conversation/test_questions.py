@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from roamtui.conversation.commands import CollapseSections, Origin, ReadSection
 from roamtui.conversation.events import CloseReason, QuestionAnswered, QuestionAsked, SectionsClosed, list_news
 from roamtui.conversation.questions import (
-    BUDGET_TOKENS_MAX,
     begin_question,
     choose_closing,
     finish_question,
-    open_budget,
     shrink,
 )
 from roamtui.conversation.state import DROPPED, ConversationState, Exchange, KeepOpen, Transcript
@@ -71,11 +69,6 @@ def test_what_the_person_opened_comes_before_the_next_question_with_its_text() -
     assert all(section.deliveries for section in state.open)
     assert [section.last_used for section in state.open] == [1, 2, 2]
     assert read_all(state).count("beta-0 ") == 1
-
-
-def test_what_the_person_opened_before_the_first_question_is_delivered_too() -> None:
-    state = begin(open_by_person(make_state(), "Alpha"))
-    assert messages(state)[-1].text.count("alpha-0 ") == 1
 
 
 def test_what_the_person_opens_and_closes_again_is_not_delivered() -> None:
@@ -375,25 +368,6 @@ def _state(*sections: OpenSection, budget: int = 1_000, mode: KeepOpen = KeepOpe
     return replace(state, open=sections, transcript=Transcript(exchanges=exchanges))
 
 
-def test_the_budget_is_forty_percent_of_the_window_up_to_a_limit() -> None:
-    assert open_budget(None) == BUDGET_TOKENS_MAX == 32_000
-    assert open_budget(8_000) == 3_200
-    assert open_budget(80_000) == 32_000
-    assert open_budget(1_000_000) == 32_000
-
-
-def test_nothing_is_closed_up_to_sixty_percent_of_the_budget() -> None:
-    assert choose_closing(_state(*(_section(f"s{i}") for i in range(6)))) == ()
-    assert choose_closing(_state(*(_section(f"s{i}") for i in range(6)), _section("more", tokens=1))) != ()
-
-
-def test_sections_go_until_thirty_five_percent_are_left() -> None:
-    state = _state(*(_section(f"s{i}", tokens=50, last_used=i) for i in range(20)))
-    closing = choose_closing(state)
-    assert closing == tuple(f"s{i}" for i in range(13))
-    assert state.open_tokens - 50 * len(closing) == 350
-
-
 def test_the_order_of_closing() -> None:
     """Lowest first by: pinned, opened by the person, cited within two questions, last cited, last used."""
     order = [
@@ -414,23 +388,6 @@ def test_the_order_of_closing() -> None:
     assert list(choose_closing(state)) == names
     roomy = _state(*sorted(order, key=lambda section: section.section_id), budget=1_200)
     assert list(choose_closing(roomy)) == names[:7]
-
-
-def test_a_citation_counts_for_two_questions_and_not_for_three() -> None:
-    recent, old = _section("recent", last_cited=4, last_used=4), _section("old", last_cited=3)
-    assert choose_closing(_state(recent, old, budget=10))[0] == "old"
-
-
-def test_pinned_sections_go_only_where_they_alone_pass_the_whole_budget() -> None:
-    pinned = [_section(f"p{i}", is_pinned=True, last_used=i) for i in range(12)]
-    assert choose_closing(_state(*pinned[:9], _section("other"))) == ("other",)
-    assert choose_closing(_state(*pinned[:10], _section("other"))) == ("other",)
-    assert choose_closing(_state(*pinned)) == ("p0", "p1")
-
-
-@pytest.mark.parametrize("mode", [KeepOpen.ALL, KeepOpen.FRESH])
-def test_other_modes_close_nothing_for_the_budget(mode: KeepOpen) -> None:
-    assert choose_closing(_state(*(_section(f"s{i}") for i in range(50)), mode=mode)) == ()
 
 
 @given(

@@ -23,7 +23,7 @@ from roamtui.conversation.events import (
 )
 from roamtui.conversation.log import Log
 from roamtui.conversation.session import Session
-from roamtui.conversation.state import KeepOpen, KeepOptions, fold, make_conversation_id
+from roamtui.conversation.state import KeepOpen, KeepOptions, fold
 from roamtui.conversation.store import Store
 from roamtui.conversation.transcript import Step, Stopped, ToolCall, ToolUse
 from roamtui.document.library import Library
@@ -68,12 +68,6 @@ async def _ask(session: Session, question: str, opened: str = "") -> None:
     if opened:
         await _do(session, _expand(session, opened))
     await session.finish_question(_OUTCOME)
-
-
-def test_ids_of_conversations_differ() -> None:
-    ids = {make_conversation_id() for _ in range(100)}
-    assert len(ids) == 100
-    assert all(len(conversation_id) == 12 for conversation_id in ids)
 
 
 def test_a_new_conversation_shows_what_is_below_the_title(library: Library) -> None:
