@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
@@ -29,11 +30,55 @@ DEPTH_MAX = 2
 """Links that lead from the source to a page, one after the other; the pages at the end have no links to open."""
 _FETCHED_AT_ONCE = 8
 _MARKDOWN_TYPES = ("text/markdown", "text/x-markdown", "text/plain")
-LOOKED_UP = ("/llms.txt", "/docs/llms.txt")
+_LOOKED_UP = ("/llms.txt", "/docs/llms.txt")
 """Where a site's list of pages is looked up, one after the other."""
 _LIST_NAME = re.compile(r"llms[\w.-]*\.(?:txt|md)", re.IGNORECASE)
 _RELS = ("llms", "llms.txt", "llms-txt", "llmstxt", "alternate")
-_PLAIN_TYPES = ("text/markdown", "text/plain", "text/x-markdown", "")
+_TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".text")
+_PAGE_SUFFIXES = (".html", ".htm")
+
+
+class VariantStyle(StrEnum):
+    """How the address of a variant is made from that of its page. Tried in this order."""
+
+    SAME = "the same address"
+    """The site answers with Markdown where that is asked for."""
+    SUFFIX = "page.md"
+    HTML_SUFFIX = "page.html.md"
+    INDEX_HTML = "page/index.html.md"
+    INDEX = "page/index.md"
+    ALTERNATE = "named by the page"
+    """Each page has a `<link>` to its variant."""
+    NONE = "none"
+
+
+OTHER_ADDRESSES = (VariantStyle.SUFFIX, VariantStyle.HTML_SUFFIX, VariantStyle.INDEX_HTML, VariantStyle.INDEX)
+"""Styles whose variants have an address of their own."""
+
+
+def is_text_address(url: str) -> bool:
+    """Return whether an address already is that of a text."""
+    return urlsplit(url).path.lower().endswith(_TEXT_SUFFIXES)
+
+
+def make_variant_address(url: str, style: VariantStyle) -> str | None:
+    """Return the address of a page's variant in one style, None where that style has none for it."""
+    parts = urlsplit(url)
+    if style not in OTHER_ADDRESSES or parts.query:
+        return None
+    stem = parts.path.rstrip("/")
+    suffix = next((suffix for suffix in _PAGE_SUFFIXES if stem.lower().endswith(suffix)), "")
+    last = stem.rpartition("/")[2]
+    if "." in last and not suffix and not last.rpartition(".")[2].isdigit():
+        return None
+    paths = {
+        VariantStyle.SUFFIX: f"{stem.removesuffix(suffix) or '/index'}.md",
+        VariantStyle.HTML_SUFFIX: f"{stem}.md" if suffix else f"{stem or '/index'}.html.md",
+        VariantStyle.INDEX_HTML: None if suffix else f"{stem}/index.html.md",
+        VariantStyle.INDEX: None if suffix else f"{stem}/index.md",
+    }
+    path = paths[style]
+    return None if path is None else urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
 
 class PageLoader:
@@ -43,7 +88,9 @@ class PageLoader:
         self.fetcher = fetcher
         self.typed = typed
         self._depth_max = depth_max
-        self._styles = VariantStyles()
+        self.styles: dict[str, VariantStyle] = {}
+        """What was learned of each origin."""
+        self.locks: dict[str, threading.Lock] = {}
 
     def find_unapproved(
         self, library: Library, node_ids: tuple[str, ...], approved: frozenset[str]
@@ -65,8 +112,9 @@ class PageLoader:
         urls = {node_id: find_address(library, node_id) for node_id in node_ids}
         depths: dict[str, int] = {}
         for node_id, url in urls.items():
-            depths.setdefault(url, _find_depth(library, node_id))
-        job = _Job(self.fetcher, AllowedOrigins(typed=self.typed, approved=approved), self._styles, report)
+            kinds = (library.heading(one).kind for one in (*library.ancestors(node_id), node_id))
+            depths.setdefault(url, sum(kind is NodeKind.LINK for kind in kinds))
+        job = _Job(self, AllowedOrigins(typed=self.typed, approved=approved), report)
 
         def read(url: str) -> Document:
             return job.read(library, url, has_links=depths[url] < self._depth_max)
@@ -77,19 +125,13 @@ class PageLoader:
         return LoadedBatch(documents=documents, refused=refused)
 
 
-def _find_depth(library: Library, node_id: str) -> int:
-    kinds = (library.heading(one).kind for one in (*library.ancestors(node_id), node_id))
-    return sum(kind is NodeKind.LINK for kind in kinds)
-
-
 class _Job:
     """One batch under way. Its pages are read in threads."""
 
-    def __init__(self, fetcher: Fetcher, allowed: AllowedOrigins, styles: VariantStyles, report: Report | None) -> None:
+    def __init__(self, loader: PageLoader, allowed: AllowedOrigins, report: Report | None) -> None:
         self.refused: dict[str, str] = {}
-        self._fetcher = fetcher
+        self._loader = loader
         self._allowed = allowed
-        self._styles = styles
         self._report = report
         self._done = 0
         self._bytes = 0
@@ -115,21 +157,16 @@ class _Job:
         """Return the Markdown variant of a page, or the page where it has none."""
         if is_text_address(url):
             return self._fetch(url)
-        origin = origin_of(url)
-        explored: list[FetchedPage] = []
-
-        def try_out() -> VariantStyle | None:
-            page, style = self._explore(url)
-            explored.append(page)
-            return style
-
-        self._styles.settle(origin, try_out)
-        if explored:
-            return explored[0]
-        style = self._styles.find(origin)
-        variant = make_variant_address(url, style) if style is not None else None
-        page = self._fetch_variant(variant) or self._fetch(url)
-        if style is VariantStyle.ALTERNATE and classify_page(page) is PageKind.HTML:
+        origin, styles = origin_of(url), self._loader.styles
+        if origin not in styles:
+            with self._loader.locks.setdefault(origin, threading.Lock()):  # one page tries, and all others wait for it
+                if origin not in styles:
+                    page, style = self._explore(url)
+                    if style is not None:
+                        styles[origin] = style
+                    return page
+        page = self._fetch_variant(make_variant_address(url, styles[origin])) or self._fetch(url)
+        if styles[origin] is VariantStyle.ALTERNATE and classify_page(page) is PageKind.HTML:
             return self._fetch_variant(_find_alternate(page)) or page
         return page
 
@@ -137,32 +174,28 @@ class _Job:
         """Return a page or its variant, and what that tells of the site; None where it tells nothing.
 
         The page and all that may be its variant are asked for at once: once for a site, that saves a round trip.
+        Without the network a variant alone may be in the cache.
         """
-        addresses = {style: make_variant_address(url, style) for style in OTHER_ADDRESSES}
-        asked = start(lambda: self._fetch_unless_failing(url))
-        found = run_parallel(self._fetch_variant, addresses.values(), len(addresses))
-        variants = dict(zip(addresses, found, strict=True))
-        page = asked.result()
-        kind = PageKind.EMPTY if isinstance(page, FetchError) else classify_page(page)
-        if not isinstance(page, FetchError) and kind is PageKind.MARKDOWN:
+        addresses = [make_variant_address(url, style) for style in OTHER_ADDRESSES]
+        asked = start(partial(self._fetch, url))
+        found = run_parallel(self._fetch_variant, addresses, len(addresses))
+        variant = next(((page, style) for page, style in zip(found, OTHER_ADDRESSES, strict=True) if page), None)
+        try:
+            page = asked.result()
+        except FetchError:
+            if variant is None:
+                raise
+            return variant
+        kind = classify_page(page)
+        if kind is PageKind.MARKDOWN:
             return page, VariantStyle.SAME
-        for style, variant in variants.items():
-            if variant is not None:
-                return variant, style
-        if isinstance(page, FetchError):
-            raise page
+        if variant is not None:
+            return variant
         named = self._fetch_variant(_find_alternate(page)) if kind is PageKind.HTML else None
         if named is not None:
             return named, VariantStyle.ALTERNATE
         is_telling = kind is PageKind.HTML and bool(urlsplit(url).path.strip("/"))
         return page, VariantStyle.NONE if is_telling else None
-
-    def _fetch_unless_failing(self, url: str) -> FetchedPage | FetchError:
-        """Return a page, or why there is none: without the network, its variant alone may be in the cache."""
-        try:
-            return self._fetch(url)
-        except FetchError as error:
-            return error
 
     def _fetch_variant(self, url: str | None) -> FetchedPage | None:
         """Return the text at an address, None where there is none."""
@@ -183,7 +216,7 @@ class _Job:
             self._tell(bytes_more=bytes_received - received)
             received = bytes_received
 
-        return self._fetcher.fetch(url, self._allowed, report=count if self._report else None)
+        return self._loader.fetcher.fetch(url, self._allowed, report=count if self._report else None)
 
     def _tell(self, *, pages: int = 0, bytes_more: int = 0) -> None:
         if self._report is None:
@@ -249,21 +282,18 @@ def open_address(url: str, fetcher: Fetcher, typed: frozenset[str]) -> Library:
         SourceError: There is nothing to read; the message says what there is.
     """
     visit = _Visit(fetcher, AllowedOrigins(typed=typed))
-    page = _find_list(visit, url) if _is_site(url) else visit.fetch(url)
+    parts = urlsplit(url)
+    is_site = parts.path in ("", "/") and not parts.query
+    page = _find_list(visit, url) if is_site else visit.fetch(url)
     if _LIST_NAME.fullmatch(name_address(url).rpartition("/")[2]) and classify_page(page) is PageKind.HTML:
         visit.notes = (f"{url} is no such file: the site answers with {PageKind.HTML}, which is what you see.",)
     document = parse_fetched(page)
     return Library(source=url, root=replace(document, notes=(*visit.notes, *document.notes)))
 
 
-def _is_site(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.path in ("", "/") and not parts.query
-
-
 def _find_list(visit: _Visit, url: str) -> FetchedPage:
     """Return the llms.txt of a site, else the page at its address."""
-    for path in LOOKED_UP:
+    for path in _LOOKED_UP:
         page = visit.try_list(urljoin(url, path))
         if page is not None:
             return page
@@ -284,75 +314,6 @@ def _find_list(visit: _Visit, url: str) -> FetchedPage:
 def _find_named_list(home: FetchedPage) -> str | None:
     """Return the address of the llms.txt that a page names in a ``<link>``, None where it names none."""
     html = decode_html(home)
-    href = find_link(html, *_RELS[:-1]) or find_link(html, "alternate", media_types=_PLAIN_TYPES)
+    href = find_link(html, *_RELS[:-1]) or find_link(html, "alternate", media_types=(*_MARKDOWN_TYPES, ""))
     link = resolve_link(home.final_url, href) if href else None
     return link if link is not None and "llms" in urlsplit(link).path.rpartition("/")[2] else None
-
-
-_TEXT_SUFFIXES = (".md", ".markdown", ".mdx", ".mdown", ".txt", ".text")
-_PAGE_SUFFIXES = (".html", ".htm")
-
-
-class VariantStyle(StrEnum):
-    """How the address of a variant is made from that of its page. Tried in this order."""
-
-    SAME = "the same address"
-    """The site answers with Markdown where that is asked for."""
-    SUFFIX = "page.md"
-    HTML_SUFFIX = "page.html.md"
-    INDEX_HTML = "page/index.html.md"
-    INDEX = "page/index.md"
-    ALTERNATE = "named by the page"
-    """Each page has a `<link>` to its variant."""
-    NONE = "none"
-
-
-OTHER_ADDRESSES = (VariantStyle.SUFFIX, VariantStyle.HTML_SUFFIX, VariantStyle.INDEX_HTML, VariantStyle.INDEX)
-"""Styles whose variants have an address of their own."""
-
-
-def is_text_address(url: str) -> bool:
-    """Return whether an address already is that of a text."""
-    return urlsplit(url).path.lower().endswith(_TEXT_SUFFIXES)
-
-
-def make_variant_address(url: str, style: VariantStyle) -> str | None:
-    """Return the address of a page's variant in one style, None where that style has none for it."""
-    parts = urlsplit(url)
-    if style not in OTHER_ADDRESSES or parts.query:
-        return None
-    stem = parts.path.rstrip("/")
-    suffix = next((suffix for suffix in _PAGE_SUFFIXES if stem.lower().endswith(suffix)), "")
-    last = stem.rpartition("/")[2]
-    if "." in last and not suffix and not last.rpartition(".")[2].isdigit():
-        return None
-    paths = {
-        VariantStyle.SUFFIX: f"{stem.removesuffix(suffix) or '/index'}.md",
-        VariantStyle.HTML_SUFFIX: f"{stem}.md" if suffix else f"{stem or '/index'}.html.md",
-        VariantStyle.INDEX_HTML: None if suffix else f"{stem}/index.html.md",
-        VariantStyle.INDEX: None if suffix else f"{stem}/index.md",
-    }
-    path = paths[style]
-    return None if path is None else urlunsplit((parts.scheme, parts.netloc, path, "", ""))
-
-
-class VariantStyles:
-    """What was learned of each origin. Safe from several threads."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, VariantStyle] = {}
-        self._locks: dict[str, threading.Lock] = {}
-
-    def find(self, origin: str) -> VariantStyle | None:
-        """Return the style of an origin, None while it is not known."""
-        return self._known.get(origin)
-
-    def settle(self, origin: str, try_out: Callable[[], VariantStyle | None]) -> None:
-        """Find out the style of an origin where it is not known: one page tries, those of other threads wait for it."""
-        if origin in self._known:
-            return
-        with self._locks.setdefault(origin, threading.Lock()):
-            if origin not in self._known:
-                style = try_out()
-                if style is not None:
-                    self._known[origin] = style
