@@ -47,23 +47,20 @@ def resolve_link(href: str, library: Library, section_id: str) -> LinkEnd:
     base = library.locate(section_id)[0].url
     is_whole = parts.scheme in ("http", "https") and bool(parts.netloc)
     if is_whole or (base and parts.path and not parts.scheme and not parts.netloc):
-        return _resolve_address(urljoin(base or "", href.strip()), parts.fragment, library)
+        url = urljoin(base or "", href.strip())
+        page_id = find_page(library, url)
+        return WebLink(url) if page_id is None else _find_in_file(page_id, unquote(parts.fragment), library)
     if parts.scheme or parts.netloc:
         return DeadLink(f'Links with "{parts.scheme or "//"}" are not opened, only http and https.')
+    fragment = unquote(parts.fragment)
     if parts.path:
-        return _resolve_path(unquote(parts.path), unquote(parts.fragment), library, section_id)
-    target = find_anchor(library, section_id, unquote(parts.fragment))
-    if target is None:
-        return DeadLink(f'No heading here has the anchor "#{unquote(parts.fragment)}".')
-    return SectionLink(target)
-
-
-def _resolve_address(url: str, fragment: str, library: Library) -> LinkEnd:
-    """Return the node that stands for a page, where one of the links in the library leads there too."""
-    page_id = find_page(library, url)
-    if page_id is None:
-        return WebLink(url)
-    return _find_in_file(page_id, unquote(fragment), library)
+        path = unquote(parts.path)
+        file_id = find_file(library, section_id, path)
+        if file_id is None:
+            return DeadLink(f'This link leads to another file, "{path}", which is not open here.')
+        return _find_in_file(file_id, fragment, library)
+    target = find_anchor(library, section_id, fragment)
+    return SectionLink(target) if target is not None else DeadLink(f'No heading here has the anchor "#{fragment}".')
 
 
 def _find_in_file(file_id: str, fragment: str, library: Library) -> SectionLink:
@@ -81,13 +78,6 @@ def find_page(library: Library, url: str) -> str | None:
             if columns.kinds[row] is NodeKind.LINK:
                 return library.find_host(document.ids[row])
     return None
-
-
-def _resolve_path(path: str, fragment: str, library: Library, section_id: str) -> LinkEnd:
-    file_id = find_file(library, section_id, path)
-    if file_id is None:
-        return DeadLink(f'This link leads to another file, "{path}", which is not open here.')
-    return _find_in_file(file_id, fragment, library)
 
 
 def find_file(library: Library, section_id: str, path: str) -> str | None:

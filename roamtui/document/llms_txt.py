@@ -253,7 +253,10 @@ def find_boundaries(text: str, name: str = "") -> list[Boundary]:
         return []
     found = [boundary for kind in _STRONG for boundary in _list_regular(text, kind, is_named=is_named)]
     if not found and is_named:
-        found = _list_titles_after_rules(text)
+        after_rules = [_read_boundary(match) for match in _WEAK.finditer(text)]
+        level = min((boundary.level for boundary in after_rules), default=0)
+        if len(after_rules) >= _UNNAMED_MIN:
+            found = [boundary for boundary in after_rules if boundary.level == level]
     outside = _keep_outside_fences(text, _drop_overlaps(found))
     return outside if len(outside) >= (_NAMED_MIN if is_named else _UNNAMED_MIN) else []
 
@@ -269,14 +272,6 @@ def _list_regular(text: str, kind: str, *, is_named: bool) -> list[Boundary]:
     enough = _NAMED_MIN if is_named and with_url == len(found) else _UNNAMED_MIN
     needs_url = not is_named and kind in ("front matter", "tag")
     return [] if len(found) < enough or (needs_url and with_url < len(found) / 2) else found
-
-
-def _list_titles_after_rules(text: str) -> list[Boundary]:
-    """Return the pages of a file in which rules part them; each must begin with a heading of one level."""
-    found = [_read_boundary(match) for match in _WEAK.finditer(text)]
-    levels = [boundary.level for boundary in found]
-    level = min(levels, default=0)
-    return [boundary for boundary in found if boundary.level == level] if len(found) >= _UNNAMED_MIN else []
 
 
 def _read_boundary(match: re.Match[str]) -> Boundary:
@@ -323,20 +318,13 @@ def _keep_outside_fences(text: str, boundaries: list[Boundary]) -> list[Boundary
     position = 0
     for boundary in boundaries:
         until = bisect_right(starts, boundary.start)
-        if not _is_closed_later(fences, position, until):
+        mark = ""
+        for fence in fences[position:until]:
+            mark = _after_fence(mark, fence)
+        if not (mark and until < len(fences) and not _after_fence(mark, fences[until])):
             kept.append(boundary)
             position = until
     return kept
-
-
-def _is_closed_later(fences: list[re.Match[str]], first: int, until: int) -> bool:
-    """Return whether a fence is open after those from `first` to `until`, and one within reach closes it."""
-    mark = ""
-    for fence in fences[first:until]:
-        mark = _after_fence(mark, fence)
-    if not mark:
-        return False
-    return any(not _after_fence(mark, fence) for fence in fences[until : until + 1])
 
 
 def _after_fence(mark: str, fence: re.Match[str]) -> str:
@@ -348,48 +336,34 @@ def _after_fence(mark: str, fence: re.Match[str]) -> str:
     return "" if closes else mark
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Page:
-    boundary: Boundary
-    title: str
-    level: int
-    """Of the heading that is its title, 0 where it has none."""
-    headings: tuple[Row, ...]
-    """Those below its title."""
-
-
 def divide_pages(document: Document, normal: str, boundaries: Sequence[Boundary]) -> Document:
     """Return a document whose sections are the pages of its text, and what stands before the first."""
     ends = [*(boundary.start for boundary in boundaries[1:]), len(normal)]
     shown = _FRONT_MATTER.sub(lambda block: _NO_LINE_END.sub(" ", block.group()), normal)
     pages = [_read_page(shown, boundary, end) for boundary, end in zip(boundaries, ends, strict=True)]
-    levels = [page.level for page in pages if page.level]
+    levels = [page.level for page, _ in pages if page.level]
     level = max(sorted(set(levels)), key=levels.count, default=1)
-    rows = _list_opening_rows(normal, boundaries[0].start)
+    opening = normal[: boundaries[0].start]
+    rows = _scan(opening, measure_front_matter(opening))
     title = next((row.title for row in rows if row.level == 1), "")
-    for page in pages:
-        url = resolve_link(document.url or "", page.boundary.url) or page.boundary.url
-        rows.append(Row(NodeKind.SECTION, level, page.title, page.boundary.start, url))
-        deeper = max(0, level + 1 - min((heading.level for heading in page.headings), default=_LEVEL_MAX + 1))
-        rows.extend(
-            replace(heading, level=min(_LEVEL_MAX, heading.level + deeper), url=url) for heading in page.headings
-        )
+    if opening and not (rows and rows[0].start == 0):
+        rows.insert(0, Row(NodeKind.PREAMBLE, 0, "", 0))
+    for page, headings in pages:
+        url = resolve_link(document.url or "", page.url) or page.url
+        rows.append(replace(page, level=level, url=url))
+        deeper = max(0, level + 1 - min((heading.level for heading in headings), default=_LEVEL_MAX + 1))
+        rows.extend(replace(heading, level=min(_LEVEL_MAX, heading.level + deeper), url=url) for heading in headings)
     if len(normal) != len(document.text):
         starts = restore_offsets(str(document.text), normal, array("Q", (row.start for row in rows)))
         rows = [replace(row, start=start) for row, start in zip(rows, starts, strict=True)]
     return replace(document, title=title or document.title, columns=build_columns(rows, len(document.text)))
 
 
-def _list_opening_rows(normal: str, end: int) -> list[Row]:
-    opening = normal[:end]
-    rows = _scan(opening, measure_front_matter(opening))
-    if end and not (rows and rows[0].start == 0):
-        rows.insert(0, Row(NodeKind.PREAMBLE, 0, "", 0))
-    return rows
+def _read_page(normal: str, boundary: Boundary, end: int) -> tuple[Row, list[Row]]:
+    """Return a page, of level 0 where no heading is its title, and the headings below that.
 
-
-def _read_page(normal: str, boundary: Boundary, end: int) -> _Page:
-    """Return a page; a heading with which its text begins is its title, unless its boundary has another one."""
+    A heading with which its text begins is its title, unless its boundary has another one.
+    """
     headings = _scan(normal[boundary.body_start : end], 0, boundary.body_start)
     named = _scan(f"# {boundary.title}", 0) if boundary.title else []
     title = named[0].title if named else ""
@@ -402,7 +376,7 @@ def _read_page(normal: str, boundary: Boundary, end: int) -> _Page:
             headings = headings[1:]
     if not title:
         title = headings[0].title if headings else boundary.url.rstrip("/").rpartition("/")[2]
-    return _Page(boundary=boundary, title=title, level=level, headings=tuple(headings))
+    return Row(NodeKind.SECTION, level, title, boundary.start, boundary.url), headings
 
 
 def _scan(text: str, start: int, shift: int = 0) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -73,29 +74,8 @@ def _is_json(page: FetchedPage) -> bool:
         return False
 
 
-def _read_page(page: FetchedPage, kind: PageKind) -> Converted:
-    """Return the text of a page; the message of a `SourceError` says what it is instead."""
-    match kind:
-        case PageKind.HTML:
-            return _convert(page)
-        case PageKind.MARKDOWN:
-            text, notes = _decode(page)
-            return Converted(text=text, notes=notes)
-        case PageKind.FILE:
-            converted = convert(page.body, name_address(page.final_url), page.media_type)
-            assert converted is not None  # its format was found before
-            return converted
-        case PageKind.EMPTY:
-            raise SourceError(f"{page.url} is empty. Try another address.")
-        case PageKind.JSON:
-            raise SourceError(f"{page.url} is JSON, not a page for readers. Save it as a file to open it as text.")
-        case PageKind.OTHER:
-            named = page.media_type or "of no known type"
-            raise SourceError(f"{page.url} is {named}, which is not opened from the web. Save it and name the file.")
-
-
 def parse_fetched(page: FetchedPage, *, key: str = "", has_links: bool = True) -> Document:
-    """Return a page as a document."""
+    """Return a page as a document; the message of a `SourceError` says what it is instead."""
     kind = classify_page(page)
     found = _read_page(page, kind)
     raw = RawText(
@@ -112,17 +92,36 @@ def parse_fetched(page: FetchedPage, *, key: str = "", has_links: bool = True) -
     return replace(document, title=title, is_html=kind is PageKind.HTML)
 
 
-def _convert(page: FetchedPage) -> Converted:
-    from roamtui.sources.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
+def _read_page(page: FetchedPage, kind: PageKind) -> Converted:
+    match kind:
+        case PageKind.HTML:
+            from roamtui.sources.convert.html import convert_html  # noqa: PLC0415 - many pages need no conversion
 
-    html = decode_html(page)
-    converted = convert_html(html, base_url=page.final_url)
-    if not converted.text.strip():
-        raise SourceError(
-            f"{page.url} holds no text without a browser: it runs JavaScript, or asks whether you are a person. "
-            "Open it in a browser and save it as a file."
-        )
-    return Converted(text=converted.text, title=converted.title)
+            converted = convert_html(decode_html(page), base_url=page.final_url)
+            if converted.text.strip():
+                return Converted(text=converted.text, title=converted.title)
+            raise SourceError(
+                f"{page.url} holds no text without a browser: it runs JavaScript, or asks whether you are a person. "
+                "Open it in a browser and save it as a file."
+            )
+        case PageKind.MARKDOWN:
+            charset = find_charset(page.charset or "utf-8")
+            if charset not in (None, "utf-8", "ascii"):
+                with suppress(UnicodeError):
+                    return Converted(text=page.body.decode(charset).lstrip("\ufeff"))
+            text, notes = decode_text(page.body, page.url)
+            return Converted(text=text, notes=notes)
+        case PageKind.FILE:
+            file = convert(page.body, name_address(page.final_url), page.media_type)
+            assert file is not None  # its format was found before
+            return file
+        case PageKind.EMPTY:
+            raise SourceError(f"{page.url} is empty. Try another address.")
+        case PageKind.JSON:
+            raise SourceError(f"{page.url} is JSON, not a page for readers. Save it as a file to open it as text.")
+        case PageKind.OTHER:
+            named = page.media_type or "of no known type"
+            raise SourceError(f"{page.url} is {named}, which is not opened from the web. Save it and name the file.")
 
 
 def decode_html(page: FetchedPage) -> str:
@@ -131,16 +130,6 @@ def decode_html(page: FetchedPage) -> str:
     named = (page.charset, found.group(1).decode("ascii", "replace") if found else None)
     charset = next(filter(None, map(find_charset, filter(None, named))), "utf-8")
     return page.body.decode(charset, "replace").lstrip("\ufeff")
-
-
-def _decode(page: FetchedPage) -> tuple[str, tuple[str, ...]]:
-    charset = find_charset(page.charset or "utf-8")
-    if charset not in (None, "utf-8", "ascii"):
-        try:
-            return page.body.decode(charset).lstrip("\ufeff"), ()
-        except UnicodeError:
-            pass
-    return decode_text(page.body, page.url)
 
 
 def find_link(html: str, *rels: str, media_types: tuple[str, ...] = ()) -> str | None:

@@ -65,19 +65,6 @@ class CheckedBackend(httpcore.NetworkBackend):
                     return LimitedStream(stream, self._time_limit)
         raise httpcore.ConnectTimeout
 
-    @override
-    def connect_unix_socket(
-        self,
-        path: str,
-        timeout: float | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.NetworkStream:
-        raise httpcore.ConnectError("Pages do not come from sockets of this machine.")
-
-    @override
-    def sleep(self, seconds: float) -> None:
-        self._dial.sleep(self._time_limit.clip(seconds))
-
 
 class LimitedStream(httpcore.NetworkStream):
     """A connection whose every step ends when the fetch must."""
