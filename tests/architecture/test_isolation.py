@@ -25,11 +25,6 @@ def test_no_name_is_looked_up_outside_this_machine(network_attempts: list[str]) 
     network_attempts.clear()
 
 
-def test_this_machine_can_be_reached() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as client:
-        client.connect(server.getsockname())
-
-
 def test_files_of_the_person_are_out_of_reach(home_dir: Path) -> None:
     for folder in (platformdirs.user_config_path("roamtui"), platformdirs.user_data_path("roamtui")):
         assert folder.is_relative_to(home_dir)

@@ -55,11 +55,6 @@ def _list_texts() -> Iterator[Path]:
         yield from (path for path in found if path.is_file() and (path.suffix in _TEXT_SUFFIXES or not path.suffix))
 
 
-def test_there_is_something_to_check() -> None:
-    assert len(_SOURCES) > 20
-    assert len(_TESTS) > 20
-
-
 @pytest.mark.parametrize(("paths", "lines_max"), [(_SOURCES, _SOURCE_LINES_MAX), (_TESTS, _TEST_LINES_MAX)])
 def test_no_file_is_too_long(paths: list[Path], lines_max: int) -> None:
     assert [_name(path) for path in paths if _count_lines(path) > lines_max] == []

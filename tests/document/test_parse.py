@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import GROUP_LENGTH, PIECE_LENGTH, group_paragraphs, measure_front_matter, parse_document
+from tests.document.block_texts import markdown_texts
 from tests.document.invariants import (
     assert_ids_follow_the_contract,
     assert_is_lossless,
     assert_is_nested,
     assert_tokens_add_up,
     list_nodes,
-    read_sections,
 )
-from tests.document.judge import judge_outline
-from tests.document.markdown_texts import markdown_texts
 
 
 @given(markdown_texts())
@@ -38,20 +36,6 @@ def test_any_text_is_kept_nested_and_named(text: str) -> None:
     assert_is_nested(document)
     assert_ids_follow_the_contract(document)
     assert_tokens_add_up(document)
-
-
-@given(markdown_texts())
-def test_outline_of_any_text_is_the_judges(text: str) -> None:
-    found = [(level, title.strip(), line) for level, title, line in read_sections(parse_document(text))]
-    judged = [(level, title.strip(), line) for level, title, line in judge_outline(text)]
-    assert found == judged
-
-
-def test_text_before_the_first_heading_is_a_preamble_and_no_parent() -> None:
-    preamble, first = list_nodes(parse_document("Words.\n\n## First\n"))
-    assert (preamble.kind, preamble.level, preamble.title) == (NodeKind.PREAMBLE, 0, "")
-    assert (preamble.start_line, preamble.end_line, preamble.parent) == (1, 2, None)
-    assert (first.kind, first.start_line, first.parent) == (NodeKind.SECTION, 3, None)
 
 
 def test_front_matter_belongs_to_the_preamble() -> None:
@@ -79,15 +63,6 @@ def test_title_is_the_only_h1_else_front_matter_else_the_name(text: str, title: 
 def test_skipped_levels_nest_under_the_nearest_shallower_heading() -> None:
     nodes = list_nodes(parse_document("### c\n# a\n#### d\n## b\n###### f\n"))
     assert [node.path for node in nodes] == [("c",), ("a",), ("a", "d"), ("a", "b"), ("a", "b", "f")]
-
-
-def test_a_document_without_headings_is_cut_into_text_groups() -> None:
-    text = "".join(f"Paragraph {n} has some words in it, and then a few more of them.\n\n" for n in range(40))
-    document = parse_document(text)
-    nodes = list_nodes(document)
-    assert {node.kind for node in nodes} == {NodeKind.TEXT}
-    assert_is_lossless(document)
-    assert_is_nested(document)
 
 
 def test_what_is_no_markdown_has_no_headings_and_no_front_matter() -> None:

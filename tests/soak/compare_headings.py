@@ -1,4 +1,4 @@
-"""Compares the heading scan with the block rules on every real file, the large ones too: `python -m` this module."""
+"""Compares the heading scan with a full parse on every real file, the large ones too: `python -m` this module."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import gzip
 import json
 import sys
 
-from tests.document.parser_headings import find_headings, parse_headings
+from roamtui.document.parse import parse_document
+from tests.document.invariants import read_sections
+from tests.document.judge import judge_outline
 from tests.real_documents import decode, find_data_dir, list_documents
 
 _PATTERNS = ("books/*.md", "llms/files/*", "llms/full/*", "adversarial/files/*", "sets/*/docs/**/*.*", "perf/*.md.gz")
@@ -36,9 +38,11 @@ def main() -> int:
 
 def _compare(text: str, name: str) -> int:
     """Return how many headings a text has, -1 where the two do not agree."""
-    source = text.replace("\r\n", "\n").replace("\r", "\n")
-    found = find_headings(source)
-    if found == parse_headings(source):
+    found = read_sections(parse_document(text))
+    judged = judge_outline(text)
+    if [(level, title.strip(), line) for level, title, line in found] == [
+        (level, title.strip(), line) for level, title, line in judged
+    ]:
         return len(found)
     sys.stdout.write(f"{name} differs\n")
     return -1

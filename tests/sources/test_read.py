@@ -35,12 +35,6 @@ def test_hashes_begin_headings_only_where_they_may(name: str, is_markdown: bool,
     assert read_source(str(tmp_path / name)).is_markdown is is_markdown
 
 
-def test_notes_say_what_was_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "broken.md"
-    path.write_bytes(b"# A\xff\n")
-    assert read_source(str(path)).notes == ("broken.md: 1 characters are not valid UTF-8 and show as \ufffd.",)
-
-
 def test_a_dash_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     _pipe(monkeypatch, "# Größe\n".encode())
     raw = read_source("-")
@@ -89,9 +83,3 @@ def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
     assert _refuse(path) == f"{path} may not be read. Check its permissions."
-
-
-def test_a_circle_of_links_is_told(tmp_path: Path) -> None:
-    (tmp_path / "a.md").symlink_to(tmp_path / "b.md")
-    (tmp_path / "b.md").symlink_to(tmp_path / "a.md")
-    assert "cannot be read" in _refuse(tmp_path / "a.md")

@@ -21,7 +21,7 @@ from roamtui.document.markdown.blocks import (
     Words,
 )
 from roamtui.document.markdown.reading import find_definitions, read_markdown
-from tests.document.markdown_texts import markdown_texts
+from tests.document.block_texts import markdown_texts
 
 
 def _list_spans(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:

@@ -78,19 +78,6 @@ def test_a_damaged_entry_is_dropped(tmp_path_factory: pytest.TempPathFactory, at
         assert file.exists() == (found is not None)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"{}", b"[]\n", b"null\n", b"\xff\n", b"[" * 100_000, b'{"format": 1}\n', b'{"format": 99, "url": 1}\n'],
-)
-def test_what_is_no_entry_is_dropped(data: bytes, tmp_path: Path) -> None:
-    cache = PageCache(tmp_path, 10_000)
-    cache.save(REPLY)
-    (file,) = _files(tmp_path)
-    file.write_bytes(data)
-    assert cache.load(URL, "text/markdown") is None
-    assert _files(tmp_path) == []
-
-
 def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
     cache = PageCache(tmp_path, 10_000)
     for number in range(5):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from roamtui.document.markdown.blocks import Emphasis
 from roamtui.tui.markdown.layout import PROSE_WIDTH_MAX
 from roamtui.tui.markdown.line import Role, measure_runs
-from tests.document.markdown_texts import markdown_texts
+from tests.document.block_texts import markdown_texts
 from tests.real_documents import PROJECT_DIR, list_documents, read_document
 from tests.tui.reader.sections import UNSAFE, find_runs, make_view, read_chunks, read_lines, show
 

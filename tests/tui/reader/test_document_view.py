@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from roamtui.document.parse import parse_document
 from roamtui.tui.reader.document_view import CHUNK_LENGTH, CHUNK_LENGTH_MAX, Chunk, split_chunks, split_lines
-from tests.document.markdown_texts import markdown_texts
+from tests.document.block_texts import markdown_texts
 from tests.real_documents import list_documents, read_document
 from tests.tui.reader.sections import make_lines, make_view, read_chunks
 
