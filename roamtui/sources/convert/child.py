@@ -52,52 +52,29 @@ def convert_slowly(
     Raises:
         SourceError: It cannot be converted.
     """
-    kept = KeptConversions(kept_dir) if kept_dir is not None else None
-    before = kept.read(data, wanted) if kept is not None else None
-    if before is not None:
-        return before
+    if kept_dir is None:
+        return convert_in_child(wanted, data, name, report=report)
+    digest = blake2b(data, digest_size=_DIGEST_SIZE, person=wanted.name.encode())
+    digest.update(f"{__version__} {_VERSION}".encode())
+    path = kept_dir / f"{digest.hexdigest()}.json"
+    with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+        kept = msgspec.json.decode(path.read_bytes(), type=Converted)
+        os.utime(path)
+        return kept
     started = time.perf_counter()
     converted = convert_in_child(wanted, data, name, report=report)
-    if kept is not None and time.perf_counter() - started >= _KEPT_SECONDS_MIN:
-        kept.write(data, wanted, converted)
-    return converted
-
-
-class KeptConversions:
-    """A folder of converted texts."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def read(self, data: bytes, wanted: Format) -> Converted | None:
-        """Return what a file was converted to before, None where that is not here."""
-        path = self._path(data, wanted)
-        try:
-            kept = msgspec.json.decode(path.read_bytes(), type=Converted)
-            os.utime(path)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-            return None
-        return kept
-
-    def write(self, data: bytes, wanted: Format, converted: Converted) -> None:
-        """Keep what a file was converted to; where the folder cannot be written nothing is kept."""
-        path = self._path(data, wanted)
+    if time.perf_counter() - started >= _KEPT_SECONDS_MIN:
         with contextlib.suppress(OSError):
-            make_private_folder(self._folder)
+            make_private_folder(kept_dir)
             write_private_file(path, json.dumps(asdict(converted)).encode("utf-8"))
-            _drop_least_used(self._folder)
-
-    def _path(self, data: bytes, wanted: Format) -> Path:
-        digest = blake2b(data, digest_size=_DIGEST_SIZE, person=wanted.name.encode())
-        digest.update(f"{__version__} {_VERSION}".encode())
-        return self._folder / f"{digest.hexdigest()}.json"
+            _drop_least_used(kept_dir)
+    return converted
 
 
 def _drop_least_used(folder: Path) -> None:
     """Delete the texts that were not used for longest, until the others fit."""
-    found = sorted(((path.stat().st_mtime, path) for path in folder.glob("*.json")), reverse=True)
     total = 0
-    for _, path in found:
+    for path in sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True):
         total += path.stat().st_size
         if total > _KEPT_BYTES_MAX:
             path.unlink(missing_ok=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import html
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import groupby, islice
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import unquote
 
 from roamtui.errors import SourceError
@@ -69,12 +69,12 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
     if _CIPHER in (package.read(_ENCRYPTION) or b""):
         raise SourceError(f"{name} is protected against copying and cannot be read.")
     book = _read_book(package)
-    points: Mapping[str, list[NavigationPoint]] = {}
+    points: dict[str, list[NavigationPoint]] = {}
     if book.navigation:
         source = decode_html(package.read(book.navigation) or b"")[0]
-        points = _group_by_part(read_navigation(source, book.navigation, is_ncx=book.is_ncx))
-    leveller = Leveller()
-    texts, missing, is_empty = [], 0, True
+        for point in read_navigation(source, book.navigation, is_ncx=book.is_ncx):
+            points.setdefault(point.part_name, []).append(point)
+    texts, missing, is_empty, shift = [], 0, True, 0
     for number, (chapter, read) in enumerate(islice(book.chapters.items(), _CHAPTERS_MAX)):
         if report is not None:
             report(number, len(book.chapters), "")
@@ -85,20 +85,16 @@ def convert_epub(data: bytes, name: str, *, report: PageReport | None = None) ->
             here = [*points.get(chapter, []), *(points.get(read, []) if read != chapter else [])]
             source = decode_html(content)[0]
             page = convert_html(_read_drawing(source) if read in book.drawings else mark_places(source, here))
-            is_empty = is_empty and not _says_something(page.text)
-            texts.append(leveller.level_chapter(page.text, here))
-    text = "\n".join(filter(None, texts))
+            words = _PLACE.sub("", _ADDRESS.sub("]", page.text))  # were it only those that stand for pictures
+            is_empty = is_empty and not any(map(str.isalnum, words))
+            text, shift = level_chapter(page.text, here, shift)
+            texts.append(text)
     if is_empty:
         raise SourceError(f"{name} holds no text; its pages may be pictures.")
     notes = [f"{missing} of its chapters are missing."] if missing else []
     if len(book.chapters) > _CHAPTERS_MAX:
         notes.append(f"Only the first {_CHAPTERS_MAX:,} of {len(book.chapters):,} chapters were read.")
-    return Converted(text=text, title=book.title, notes=tuple(notes))
-
-
-def _group_by_part(points: list[NavigationPoint]) -> dict[str, list[NavigationPoint]]:
-    ordered = sorted(points, key=lambda point: point.part_name)
-    return {name: list(group) for name, group in groupby(ordered, key=lambda point: point.part_name)}
+    return Converted(text="\n".join(filter(None, texts)), title=book.title, notes=tuple(notes))
 
 
 def _read_book(package: Package) -> _Book:
@@ -120,15 +116,10 @@ def _read_book(package: Package) -> _Book:
     return _Book(
         title=read_first_text(source, "dc:title", "title"),
         chapters={places[key]: places[read] for key, read in readable.items()},
-        drawings=frozenset(places[key] for key, item in items.items() if _is_drawing(item)),
+        drawings=frozenset(places[key] for key, item in items.items() if item.get("media-type") == _DRAWING_TYPE),
         navigation=places.get(nav or ncx, ""),
         is_ncx=not nav,
     )
-
-
-def _says_something(markdown: str) -> bool:
-    """Return whether there are words, were they only those that stand for pictures."""
-    return any(map(str.isalnum, _PLACE.sub("", _ADDRESS.sub("]", markdown))))
 
 
 def _find_readable(key: str, items: Mapping[str, Mapping[str, str]]) -> str:
@@ -140,10 +131,6 @@ def _find_readable(key: str, items: Mapping[str, Mapping[str, str]]) -> str:
         seen[key] = None
         key = items[key].get("fallback", "")
     return next(iter(seen))
-
-
-def _is_drawing(item: Mapping[str, str]) -> bool:
-    return item.get("media-type", "") == _DRAWING_TYPE
 
 
 def _read_drawing(source: str) -> str:
@@ -175,15 +162,6 @@ class NavigationPoint:
     """Id of the place within that file, empty for its beginning."""
 
 
-@dataclass(slots=True)
-class _Entry:
-    """An entry that is being read."""
-
-    name: str
-    address: str
-    title: list[str] = field(default_factory=list)
-
-
 def read_navigation(source: str, part_name: str, *, is_ncx: bool) -> list[NavigationPoint]:
     """Return the table of contents in order; an entry that leads nowhere leads where the next one does."""
     found = _read_ncx(source) if is_ncx else _read_lists(source)
@@ -210,20 +188,20 @@ def locate_part(address: str, part_name: str) -> tuple[str, str]:
 def _read_lists(source: str) -> Iterator[tuple[int, str, str]]:
     """Yield level, title and address from nested lists in the first table of contents."""
     level = 0
-    entry: _Entry | None = None
+    title: list[str] = []
+    address = opened = ""
     for token in _cut_to_contents(source):
         if isinstance(token, str):
-            if entry is not None:
-                entry.title.append(token)
+            title.append(token)
         elif token.name == "ol":
             level += -1 if token.is_end else 1
-        elif entry is None and token.name in ("a", "span") and not token.is_end:
-            entry = _Entry(token.name, token.attributes.get("href", ""))
-        elif entry is not None and token.name == "img" and not token.is_end:
-            entry.title.append(f" {token.attributes.get('alt') or token.attributes.get('title', '')} ")
-        elif entry is not None and token.is_end and token.name in (entry.name, "li"):
-            yield max(level, 1), _join(entry.title), entry.address
-            entry = None
+        elif not opened and token.name in ("a", "span") and not token.is_end:
+            opened, address, title = token.name, token.attributes.get("href", ""), []
+        elif opened and token.name == "img" and not token.is_end:
+            title.append(f" {token.attributes.get('alt') or token.attributes.get('title', '')} ")
+        elif opened and token.is_end and token.name in (opened, "li"):
+            yield max(level, 1), _join(title), address
+            opened = ""
 
 
 def _cut_to_contents(source: str) -> Iterator[Tag | str]:
@@ -297,43 +275,39 @@ def mark_places(source: str, points: list[NavigationPoint]) -> str:
     return "".join([*pieces, source[position:]])
 
 
-class Leveller:
-    """Takes the chapters of a book in order and gives their headings the levels of its navigation."""
+def level_chapter(text: str, points: Sequence[NavigationPoint], shift: int) -> tuple[str, int]:
+    """Return a chapter with its headings' levels as in the book, and a heading where an entry finds none.
 
-    def __init__(self) -> None:
-        self._shift = 0
-        """What is added to the levels of headings that no entry leads to."""
-
-    def level_chapter(self, text: str, points: list[NavigationPoint]) -> str:
-        """Return a chapter with its headings' levels as in the book, and a heading where an entry finds none."""
-        blocks = _split_blocks(text)
-        _place_chapter_points(blocks, points)
-        out: list[str] = []
-        waiting: list[int] = []
-        for index, block in enumerate(blocks):
-            waiting.extend(block.places)
-            if not block.text:
-                continue
-            is_named = bool(waiting and block.level) and _is_similar(block.title, points[waiting[-1]].title)
-            named = waiting.pop() if is_named else -1
-            for number in waiting:
-                out.append(_write_title(points[number]))
-                highest = min((later.level for later in blocks[index:] if later.level), default=1)
-                self._shift = points[number].level + 1 - highest
-            if waiting and not block.level and _simplify(block.text) == _simplify(points[waiting[-1]].title):
-                block.text = ""
-            waiting = []
-            if named >= 0:
-                self._shift = points[named].level - block.level
-                if len(_simplify(points[named].title)) > len(_simplify(block.title)):
-                    block.text = escape_marks(points[named].title)
-            if block.text:
-                out.append(write_heading(block.level + self._shift, block.title) if block.level else block.text)
-        out.extend(_write_title(points[number]) for number in waiting)
-        return "\n\n".join(out) + "\n" if out else ""
+    `shift` is what is added to the levels of headings that no entry leads to; the next chapter's is returned too.
+    """
+    blocks = _split_blocks(text)
+    _place_chapter_points(blocks, points)
+    out: list[str] = []
+    waiting: list[int] = []
+    for index, block in enumerate(blocks):
+        waiting.extend(block.places)
+        if not block.text:
+            continue
+        is_named = bool(waiting and block.level) and _is_similar(block.title, points[waiting[-1]].title)
+        named = points[waiting.pop()] if is_named else None
+        for number in waiting:
+            out.append(_write_title(points[number]))
+            highest = min((later.level for later in blocks[index:] if later.level), default=1)
+            shift = points[number].level + 1 - highest
+        if waiting and not block.level and _simplify(block.text) == _simplify(points[waiting[-1]].title):
+            block.text = ""
+        waiting = []
+        if named is not None:
+            shift = named.level - block.level
+            if len(_simplify(named.title)) > len(_simplify(block.title)):
+                block.text = escape_marks(named.title)
+        if block.text:
+            out.append(write_heading(block.level + shift, block.title) if block.level else block.text)
+    out.extend(_write_title(points[number]) for number in waiting)
+    return "\n\n".join(out) + "\n" if out else "", shift
 
 
-def _place_chapter_points(blocks: list[_Block], points: list[NavigationPoint]) -> None:
+def _place_chapter_points(blocks: list[_Block], points: Sequence[NavigationPoint]) -> None:
     """Note the entries that lead to a chapter as a whole, and to places in it that do not exist."""
     placed = {number for block in blocks for number in block.places}
     start = 0
@@ -371,23 +345,15 @@ def _split_blocks(text: str) -> list[_Block]:
     lines: list[str] = []
     fence = ""
     for line in [*text.split("\n"), ""]:
-        mark = _FENCE.match(line)
-        if fence:
+        if line or fence:
             lines.append(line)
-            fence = "" if line == fence else fence
-        elif line:
-            lines.append(line)
-            fence = mark[1] if mark else ""
         elif lines:
-            blocks.append(_read_block("\n".join(lines)))
+            block = "\n".join(lines)
+            own = _PLACE.sub("", block)
+            heading = _HEADING.fullmatch(own)
+            places = tuple(map(int, _PLACE.findall(block)))
+            blocks.append(_Block(own if own.strip() else "", len(heading[1]) if heading else 0, places))
             lines = []
-    if lines:
-        blocks.append(_read_block("\n".join(lines)))
+        mark = _FENCE.match(line)
+        fence = (mark[1] if mark else "") if not fence else "" if line == fence else fence
     return blocks
-
-
-def _read_block(text: str) -> _Block:
-    places = tuple(int(number) for number in _PLACE.findall(text))
-    text = _PLACE.sub("", text) if places else text
-    heading = _HEADING.fullmatch(text)
-    return _Block(text if text.strip() else "", len(heading[1]) if heading else 0, places)

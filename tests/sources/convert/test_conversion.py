@@ -13,8 +13,7 @@ from roamtui.document.build import build_library
 from roamtui.errors import OpeningStoppedError, SourceError
 from roamtui.outline.labels import name_lines
 from roamtui.sources.convert import child
-from roamtui.sources.convert.child import KeptConversions
-from roamtui.sources.convert.conversion import Converted, Format, convert, find_format
+from roamtui.sources.convert.conversion import Format, convert, find_format
 from roamtui.sources.read import read_file
 from tests.sources.convert.sample_books import make_docx_parts, make_epub_parts, pack, write_word_paragraph
 from tests.sources.convert.sample_pdf import lay_out, make_pdf
@@ -179,10 +178,13 @@ def _rename(notes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def test_of_what_is_kept_the_least_recently_used_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_KEPT_BYTES_MAX", 1_500)
-    conversions = KeptConversions(tmp_path)
-    for name in (b"a", b"b", b"c"):
+    monkeypatch.setattr(child, "_KEPT_SECONDS_MIN", 0)
+    monkeypatch.setattr(child, "_KEPT_BYTES_MAX", 200)
+    kept = []
+    for words in ("a", "b", "c"):
         for path in tmp_path.iterdir():
             os.utime(path, (path.stat().st_mtime - 10,) * 2)
-        conversions.write(name, Format.PDF, Converted(text="x" * 500))
-    assert [conversions.read(name, Format.PDF) is None for name in (b"a", b"b", b"c")] == [True, False, False]
+        convert(make_pdf([lay_out(words)]), "a.pdf", kept_dir=tmp_path)
+        kept.append({*tmp_path.iterdir()})
+    assert kept[1] - kept[0] < kept[2]
+    assert kept[0].isdisjoint(kept[2])

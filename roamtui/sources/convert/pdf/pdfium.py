@@ -52,7 +52,6 @@ _BOOKMARK_LENGTH_MAX = 500
 _LINKS_MAX = 400
 """Of one page; more are no list of contents."""
 _FONT_NAME_BYTES = 128
-_BOLD_FLAG = 1 << 18
 _ITALIC_FLAG = 1 << 6
 _BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi(?!s)|cmbx|[-,]bd\b|medi\b")
 _ITALIC_NAME = re.compile(r"ital|obli|cmti|[-,]it\b")
@@ -62,7 +61,6 @@ _TALL_SHARE = 0.9
 _LOOSE = 1.15
 """How much higher than its letters the box of a font is."""
 _WIDE = 1.2
-_DESTINATION_ACTION = 1
 _PASSWORD_ERRORS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
 
@@ -170,22 +168,14 @@ class PdfFile:
             pending.append((pdfium.FPDFBookmark_GetNextSibling(self._handle, mark), level))
             pending.append((pdfium.FPDFBookmark_GetFirstChild(self._handle, mark), level + 1))
             title = _read_utf16(lambda buffer, size, mark=mark: pdfium.FPDFBookmark_GetTitle(mark, buffer, size))
-            target = self._find_target(pdfium.FPDFBookmark_GetDest(self._handle, mark), mark)
-            if title and target is not None:
-                page, y = target
-                yield Bookmark(level=level, title=title[:_BOOKMARK_LENGTH_MAX], page=page, y=y)
-
-    def _find_target(self, dest: object, mark: object) -> tuple[int, float | None] | None:
-        if not dest:
-            action = pdfium.FPDFBookmark_GetAction(mark)
-            dest = pdfium.FPDFAction_GetDest(self._handle, action) if action else None
-        page = pdfium.FPDFDest_GetDestPageIndex(self._handle, dest) if dest else -1
-        if not 0 <= page < self.page_count:
-            return None
-        has_x, has_y, has_zoom = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
-        x, y, zoom = ctypes.c_float(), ctypes.c_float(), ctypes.c_float()
-        found = pdfium.FPDFDest_GetLocationInPage(dest, has_x, has_y, has_zoom, x, y, zoom)
-        return page, -y.value if found and has_y.value else None
+            dest = pdfium.FPDFBookmark_GetDest(self._handle, mark)
+            page = pdfium.FPDFDest_GetDestPageIndex(self._handle, dest) if dest else -1
+            if title and 0 <= page < self.page_count:
+                has_x, has_y, has_zoom = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+                x, y, zoom = ctypes.c_float(), ctypes.c_float(), ctypes.c_float()
+                found = pdfium.FPDFDest_GetLocationInPage(dest, has_x, has_y, has_zoom, x, y, zoom)
+                height = -y.value if found and has_y.value else None
+                yield Bookmark(level=level, title=title[:_BOOKMARK_LENGTH_MAX], page=page, y=height)
 
 
 class PdfPage:
@@ -306,7 +296,7 @@ class PdfPage:
         if font is None:
             name = raw.decode("utf-8", "replace").partition("+")[2] or raw.decode("utf-8", "replace")
             small = name.lower()
-            is_bold = bool(key[1] & _BOLD_FLAG) or _BOLD_NAME.search(small) is not None
+            is_bold = _BOLD_NAME.search(small) is not None
             is_italic = bool(key[1] & _ITALIC_FLAG) or _ITALIC_NAME.search(small) is not None
             font = self._fonts[key] = Font(name, is_bold, is_italic)
         return font
@@ -317,10 +307,6 @@ class PdfPage:
         position, link, rect = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
         while len(found) < _LINKS_MAX and pdfium.FPDFLink_Enumerate(self._page, position, link):
             dest = pdfium.FPDFLink_GetDest(self._document, link)
-            if not dest:
-                action = pdfium.FPDFLink_GetAction(link)
-                is_inner = action and pdfium.FPDFAction_GetType(action) == _DESTINATION_ACTION
-                dest = pdfium.FPDFAction_GetDest(self._document, action) if is_inner else None
             page = pdfium.FPDFDest_GetDestPageIndex(self._document, dest) if dest else -1
             if page >= 0 and pdfium.FPDFLink_GetAnnotRect(link, rect):
                 low, high = sorted((-rect.top, -rect.bottom))

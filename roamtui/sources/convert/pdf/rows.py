@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
+from operator import attrgetter
 from statistics import median
 
 from roamtui.sources.convert.pdf.pdfium import Font, PdfPage, Word, read_side
@@ -27,8 +28,7 @@ _ENUMERATOR = re.compile(
 )
 _FIGURE_START = re.compile(r"[\d$€£¥(\u2014–-]")
 _MIXED_TOUCHING = 0.12
-_BLANK = 0.03
-"""The same in a text of two directions, and where pdfium wrote a blank."""
+"""The same in a text of two directions."""
 _BRACKETS = "()[]{}«»"
 _BRACKET = re.compile(r"[()\[\]{}«»]")
 _PROSE_WORDS_MIN = 2
@@ -40,6 +40,7 @@ _SIDE_MIN = 0.3
 _SWITCHES_MAX = 0.12
 """Of the rows: how often columns are drawn by turns."""
 _DEPTH_MAX = 2
+_FIRST, _LEFT = attrgetter("first"), attrgetter("x0")
 _UNKNOWN = Font("", is_bold=False, is_italic=False)
 
 
@@ -86,7 +87,7 @@ def group_words(words: Iterable[Word]) -> list[list[Word]]:
     rows: list[list[Word]] = []
     row: list[Word] = []
     top = bottom = 0.0
-    for word in sorted(words, key=_middle):
+    for word in sorted(words, key=lambda word: word.top + word.bottom):
         height = word.bottom - word.top
         own = bottom - top
         overlap = min(bottom, word.bottom) - max(top, word.top)
@@ -99,16 +100,8 @@ def group_words(words: Iterable[Word]) -> list[list[Word]]:
             rows.append(row)
             top, bottom = word.top, word.bottom
     for row in rows:
-        row.sort(key=_left)
+        row.sort(key=_LEFT)
     return rows
-
-
-def _middle(word: Word) -> float:
-    return word.top + word.bottom
-
-
-def _left(word: Word) -> float:
-    return word.x0
 
 
 def make_row(words: Sequence[Word]) -> Row:
@@ -211,12 +204,10 @@ def _join_run(words: Sequence[Word], size: float) -> Word:
     text = words[0].text
     for before, word in pairwise(words):
         gap = max(before.x0, word.x0) - min(before.x1, word.x1)
-        has_blank = 2 in (word.first - before.last, before.first - word.last)
-        is_sure = has_blank and read_side(before) == read_side(word) == 1
-        text += f" {word.text}" if is_sure or gap > (_BLANK if has_blank else _MIXED_TOUCHING) * size else word.text
+        text += f" {word.text}" if gap > _MIXED_TOUCHING * size else word.text
     return Word(
         text,
-        min(map(_left, words)),
+        min(map(_LEFT, words)),
         max([word.x1 for word in words]),
         words[0].top,
         words[0].bottom,
@@ -244,8 +235,8 @@ def _turn_brackets(text: str) -> str:
 
 def make_upright_row(words: Iterable[Word]) -> Row:
     """Return words that stand upright, as a row of one cell."""
-    drawn = sorted(words, key=lambda word: word.first)
-    cell = Cell(" ".join(word.text for word in drawn), min(map(_left, drawn)), max(word.x1 for word in drawn))
+    drawn = sorted(words, key=_FIRST)
+    cell = Cell(" ".join(word.text for word in drawn), min(map(_LEFT, drawn)), max(word.x1 for word in drawn))
     return _enclose([cell], drawn, median([word.bottom - word.top for word in drawn]))
 
 
@@ -318,22 +309,26 @@ def _order(words: list[Word], depth: int) -> list[list[Word]]:
     if x is None:
         return groups
     crossing = {word.first for line in lines if line[0].x0 < x - 2 and line[-1].x1 > x + 2 for word in line}
-    bands = [(is_open, list(band)) for is_open, band in groupby(groups, lambda group: _is_open(group, crossing))]
-    if not _is_drawn_by_column(bands, x):
+    bands = [
+        (is_open, band := list(group), sorted(chain.from_iterable(band), key=_FIRST))
+        for is_open, group in groupby(groups, lambda group: crossing.isdisjoint(map(_FIRST, group)))
+    ]
+    rows = switches = 0
+    for is_open, band, flat in bands:
+        sides = [word.x0 >= x for word in flat]
+        if is_open and any(sides) and not all(sides):
+            rows += len(band)
+            switches += sum(one != two for one, two in pairwise(sides)) - 1
+    if rows < _VOTES_MIN or switches > _SWITCHES_MAX * rows:  # what the page draws by turns is a table
         return groups
     ordered: list[list[Word]] = []
-    for is_open, band in bands:
+    for is_open, band, flat in bands:
         if is_open:
-            flat = sorted((word for group in band for word in group), key=lambda word: word.first)
             ordered += _order([word for word in flat if word.x0 < x], depth + 1)
             ordered += _order([word for word in flat if word.x0 >= x], depth + 1)
         else:
             ordered += band
     return ordered
-
-
-def _is_open(group: Sequence[Word], crossing: set[int]) -> bool:
-    return not any(word.first in crossing for word in group)
 
 
 def _list_lines(words: Sequence[Word]) -> list[list[Word]]:
@@ -367,14 +362,3 @@ def _find_column(lines: Sequence[list[Word]], words: Sequence[Word]) -> float | 
     best = max(votes, key=lambda key: len(votes[key]))
     near = [*votes[best], *votes.get(best - 1, ())]
     return min(near) - 1 if len(near) >= _VOTES_MIN else None
-
-
-def _is_drawn_by_column(bands: Sequence[tuple[bool, list[list[Word]]]], x: float) -> bool:
-    rows = switches = 0
-    for is_open, band in bands:
-        flat = sorted((word for group in band for word in group), key=lambda word: word.first) if is_open else []
-        sides = [word.x0 >= x for word in flat]
-        if any(sides) and not all(sides):
-            rows += len(band)
-            switches += sum(one != two for one, two in pairwise(sides)) - 1
-    return rows >= _VOTES_MIN and switches <= _SWITCHES_MAX * rows
