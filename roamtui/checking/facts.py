@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from roamtui.document.document import Document
 from roamtui.document.library import Library
 from roamtui.document.markdown.blocks import (
     Block,
-    Code,
     Details,
     Heading,
     Inline,
@@ -18,7 +17,6 @@ from roamtui.document.markdown.blocks import (
     List,
     Paragraph,
     Quote,
-    Rule,
     Table,
 )
 from roamtui.document.markdown.reading import Definitions, find_definitions, read_markdown
@@ -29,8 +27,6 @@ from roamtui.document.plain import plain_line, shorten, strip_anchor
 _READ = (NodeKind.SECTION, NodeKind.PREAMBLE, NodeKind.LINK)
 _FILE_NAME = re.compile(r"(?:https?://|data:|\S*/)?\S*\.(?:png|jpe?g|gif|svg|webp|avif|bmp)(?:[?#]\S*)?", re.IGNORECASE)
 """What stands for an image without a description: its address."""
-
-
 _DECORATION = re.compile(r"""<img\b[^>]*\balt=(?:""|'')""", re.IGNORECASE)
 _NEAR = 1_000
 _LABELLED_COLUMNS = 2
@@ -107,6 +103,8 @@ class Facts:
     """Each with whether it is described."""
     links: list[tuple[Place, str]] = field(default_factory=list)
     """Each with its address as it stands there."""
+    items: list[Place] = field(default_factory=list)
+    """Links of lists of links, pages within pages too."""
     questions: tuple[AskedQuestion, ...] = ()
 
 
@@ -115,6 +113,7 @@ def read_facts(library: Library, questions: Iterable[AskedQuestion] = ()) -> Fac
     facts = Facts(library, questions=tuple(questions))
     for document in library.documents:
         kinds, starts = document.columns.kinds, document.columns.starts
+        facts.items.extend(Place(document, row, starts[row]) for row, kind in enumerate(kinds) if kind is NodeKind.LINK)
         if document.columns.has_files or (document.url and document is not library.root):
             continue
         definitions = find_definitions(str(document.text))
@@ -122,75 +121,65 @@ def read_facts(library: Library, questions: Iterable[AskedQuestion] = ()) -> Fac
             if kind is NodeKind.SECTION:
                 facts.sections.append(Place(document, row, starts[row]))
             if kind in _READ:
-                _RowReader(facts, document, row).read(definitions)
+                _read_row(facts, document, row, definitions)
     return facts
 
 
-@dataclass(slots=True)
-class _RowReader:
-    """Reads the own text of one row."""
+def _read_row(facts: Facts, document: Document, row: int, definitions: Definitions) -> None:
+    """Read the own text of one row."""
+    start, end = document.columns.starts[row : row + 2]
+    text = document.text[start:end]
+    front = measure_front_matter(text) if start == 0 else 0
+    markdown = read_markdown(text[front:], start=start + front, definitions=definitions)
+    is_begun = False
+    for block in _walk(markdown.blocks):
+        if isinstance(block, Paragraph):
+            words = " ".join("".join(one.text for one in block.words if not one.is_image).split())
+            if words:
+                place = Place(document, row, block.start)
+                facts.passages.append(Passage(place=place, text=words, is_first=not is_begun))
+        if isinstance(block, Table) and block.rows and not document.page_starts:
+            first = block.rows[0]
+            has_names = first.is_head and any(word.text.strip() for cell in first.cells for word in cell)
+            if len(first.cells) > _LABELLED_COLUMNS:
+                facts.tables.append((Place(document, row, first.start), has_names))
+        for inline, offset in _list_words(block):
+            _read_words(facts, Place(document, row, offset), inline, markdown.links)
+        is_begun = is_begun or not isinstance(block, Heading)
 
-    facts: Facts
-    document: Document
-    row: int
-    links: Sequence[Link] = ()
-    is_begun: bool = False
 
-    def read(self, definitions: Definitions) -> None:
-        starts = self.document.columns.starts
-        start = starts[self.row]
-        text = self.document.text[start : starts[self.row + 1]]
-        front = measure_front_matter(text) if start == 0 else 0
-        markdown = read_markdown(text[front:], start=start + front, definitions=definitions)
-        self.links = markdown.links
-        self._read_blocks(markdown.blocks)
+def _walk(blocks: Sequence[Block]) -> Iterator[Block]:
+    """Yield blocks in order, each after those that stand in it."""
+    for block in blocks:
+        match block:
+            case List():
+                for item in block.items:
+                    yield from _walk(item.blocks)
+            case Quote() | Details():
+                yield from _walk(block.blocks)
+            case _:
+                pass
+        yield block
 
-    def _read_blocks(self, blocks: Sequence[Block]) -> None:
-        for block in blocks:
-            match block:
-                case Heading():
-                    self._read_words(block.words, block.start)
-                    continue
-                case Paragraph():
-                    self._read_words(block.words, block.start)
-                    self._add_passage(block.words, block.start)
-                case Table():
-                    self._read_table(block)
-                case List():
-                    for item in block.items:
-                        self._read_blocks(item.blocks)
-                case Quote() | Details():
-                    self._read_blocks(block.blocks)
-                case Code() | Rule():
-                    pass
-            self.is_begun = True
 
-    def _add_passage(self, words: Inline, start: int) -> None:
-        text = " ".join("".join(one.text for one in words if not one.is_image).split())
-        if text:
-            place = Place(self.document, self.row, start)
-            self.facts.passages.append(Passage(place=place, text=text, is_first=not self.is_begun))
+def _list_words(block: Block) -> Iterator[tuple[Inline, int]]:
+    """Yield the words of a block, and where each of them begin."""
+    match block:
+        case Heading() | Paragraph():
+            yield block.words, block.start
+        case Table():
+            for row in block.rows:
+                yield from ((cell, row.start) for cell in row.cells)
+        case _:
+            pass
 
-    def _read_table(self, table: Table) -> None:
-        if not table.rows:
-            return
-        place = Place(self.document, self.row, table.rows[0].start)
-        first = table.rows[0]
-        has_names = first.is_head and any(word.text.strip() for cell in first.cells for word in cell)
-        if len(first.cells) > _LABELLED_COLUMNS and not self.document.page_starts:
-            self.facts.tables.append((place, has_names))
-        for row in table.rows:
-            for cell in row.cells:
-                self._read_words(cell, row.start)
 
-    def _read_words(self, words: Inline, start: int) -> None:
-        place = Place(self.document, self.row, start)
-        for word in words:
-            if word.is_image:
-                is_described = _FILE_NAME.fullmatch(word.text.strip()) is None
-                is_decoration = _DECORATION.search(self.document.text[start : start + _NEAR]) is not None
-                self.facts.images.append((place, is_described or is_decoration))
-        numbers = dict.fromkeys(word.link for word in words if word.link is not None)
-        for link in (self.links[number] for number in numbers):
-            if not link.is_mark:
-                self.facts.links.append((place, link.href))
+def _read_words(facts: Facts, place: Place, words: Inline, links: Sequence[Link]) -> None:
+    for word in words:
+        if word.is_image:
+            near = place.document.text[place.offset : place.offset + _NEAR]
+            is_described = _FILE_NAME.fullmatch(word.text.strip()) is None
+            facts.images.append((place, is_described or _DECORATION.search(near) is not None))
+    for number in dict.fromkeys(word.link for word in words if word.link is not None):
+        if not links[number].is_mark:
+            facts.links.append((place, links[number].href))

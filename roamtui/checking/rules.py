@@ -2,13 +2,361 @@
 
 from __future__ import annotations
 
+import os
+import posixpath
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
-from roamtui.checking import link_lists, questions, structure, texts
-from roamtui.checking.facts import Facts, Finding
-from roamtui.document.plain import plain_line
+from roamtui.checking.facts import AskedQuestion, Facts, Finding, Place
+from roamtui.document.document import Document
+from roamtui.document.library import Library
+from roamtui.document.link_targets import DeadLink, resolve_link
+from roamtui.document.node import NodeKind
+from roamtui.document.plain import plain_line, shorten, strip_anchor
+from roamtui.document.web_loader import is_text_address
 from roamtui.errors import UsageError
+from roamtui.evaluation.golds import GoldError, find_gold_ids
+from roamtui.evaluation.questions import EvalQuestion
+from roamtui.outline.labels import OPTIONAL, has_own_text
+from roamtui.outline.render import render_outline
+from roamtui.outline.structure import list_below
+from roamtui.search.sentences import UnitKind, find_units
+
+LONG_TOKENS = 2_000
+"""About three pages of a book: more than one heading can tell of."""
+OUTLINE_TOKENS = 2_500
+_PROSE_SHARE_MIN = 0.5
+_LEFT_OUT_MIN, _LEFT_OUT_BELOW_MIN = 20, 60
+_REPEATED_MIN = 10
+_NOTHING = re.compile(
+    r"[(\[](?:weggefallen|aufgehoben|repealed|reserved|deleted|removed|deprecated|omitted)[)\]]|\breserved\.?$", re.I
+)
+"""Of what a heading says itself that nothing is there."""
+_ID = re.compile(r"\[([0-9a-f]{8})\]")
+_LIST = re.compile(r"\b(?:glossary|definitions?|defined terms|interpretation|references|bibliography|index)\b", re.I)
+"""Many short entries, which nobody reads in one go."""
+_NUMBER = re.compile(
+    r"(?:(?i:art|article|artikel|section|sec|chapter|part|step|appendix|annex|exhibit|schedule|teil|kapitel|abschnitt"
+    r"|item|figure|table|§+)[.:]?[ ]*(?<=[ .:§]))?"
+    r"(?:\d+|X{0,3}(?:IX|IV|V?I{0,3})|[A-Z])(?<!\A)(?:[.-](?:\d+|[A-Za-z]))*[.:)]*"
+)
+_VERSION = re.compile(r"\W*v?\d+\.\d+(?:\.\w+)*\W*|.*\b(?:19|20)\d\d\b.*|.*\bv?\d+\.\d+\.\d+\b.*", re.IGNORECASE)
+"""A release or a date, by which people do look."""
+_BACKWARD = re.compile(
+    r"(?:however|also|additionally|furthermore|moreover|otherwise|instead|therefore|thus|likewise|similarly|besides"
+    r"|consequently|nevertheless|alternatively|in addition|on the other hand|for the same reason"
+    r"|as (?:mentioned|described|noted|said|shown|seen|stated|discussed|explained)(?: above| before| earlier)?),",
+    re.IGNORECASE,
+)
+_SENTENCE_END = (".", "!", "?", ":", ")", ";", '"', "”", "。")
+_LETTERS_MIN = 0.9
+"""Share of letters and spaces in a passage that is no code."""
+_DUPLICATE_WORDS_MIN = 40
+_SHOWN = 60
+_ANCHOR_LENGTH_MIN = 8
+"""Letters of a heading that is taken for the end of an anchor, where a tool puts more before it."""
+_SUFFIXES = (".md", ".mdx", ".markdown", ".txt", ".rst", ".html")
+_TARGET = re.compile(r"""(?:\b(?:id|name)\s*=\s*["']?|\{:?\s*#|^\()([^\s"'>})]+)""", re.MULTILINE)
+_NO_ALNUM = re.compile(r"[\W_]+")
+_LINKS_MANY = 50
+_ITEM_LINK = re.compile(r"!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://\S+")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+HITS_MAX = 10
+"""Of search, that are looked at for a question."""
+
+
+def find_long(facts: Facts) -> Iterator[Finding]:
+    """Yield sections whose own text is too long for one heading, tables and code apart."""
+    for document in facts.library.documents:
+        if document.page_starts:
+            continue  # as in `find_empty`
+        kinds, starts = document.columns.kinds, document.columns.starts
+        tokens = document.tokens_before[-1]
+        if NodeKind.TEXT in kinds and tokens > LONG_TOKENS and _is_prose(str(document.text)):
+            yield Finding(Place(document, 0, 0), f"{tokens:,} tokens have no heading at all")
+        for row, tokens in enumerate(document.own_tokens):
+            is_long = kinds[row] in (NodeKind.SECTION, NodeKind.PREAMBLE) and tokens > LONG_TOKENS
+            is_list = _LIST.search(document.columns.titles[row]) is not None
+            if is_long and not is_list and _is_prose(document.text[starts[row] : starts[row + 1]]):
+                yield Finding(Place(document, row, starts[row]), f"{tokens:,} tokens have no heading of their own")
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether a text is to be read in one go, unlike a table, a list, code or data."""
+    units = [(unit.end - unit.start, unit.kind) for unit in find_units(text)]
+    prose = sum(size for size, kind in units if kind is UnitKind.PROSE)
+    return prose >= _PROSE_SHARE_MIN * sum(size for size, _ in units) and not text.lstrip().startswith(("{", "["))
+
+
+def find_empty(facts: Facts) -> Iterator[Finding]:
+    """Yield headings with nothing below them."""
+    for place in facts.sections:
+        columns = place.document.columns
+        if place.document.page_starts:
+            continue  # headings of a PDF are read off its looks: what is amiss may be the reading
+        is_leaf = columns.ends[place.row] == place.row + 1 and place.section_id not in facts.library.grafts
+        is_said = _NOTHING.search(place.title) or "](" in facts.library.own_text(place.section_id)
+        if is_leaf and not is_said and not has_own_text(facts.library, place.section_id):
+            yield Finding(place, f"nothing stands below {place.quoted}")
+
+
+def find_skipped(facts: Facts) -> Iterator[Finding]:
+    """Yield the first heading below another one that is more than one level deeper."""
+    told: set[tuple[int, int]] = set()
+    for place in facts.sections:
+        columns = place.document.columns
+        parent = columns.parents[place.row]
+        level, above = columns.levels[place.row], columns.levels[parent] if parent >= 0 else 0
+        key = (id(place.document), parent)
+        is_skipped = columns.kinds[parent] is NodeKind.SECTION and level > above + 1 and not place.document.page_starts
+        if parent >= 0 and is_skipped and key not in told and _is_written(place, level):
+            told.add(key)
+            yield Finding(place, f"{place.quoted} is of level {level}, the heading above it of level {above}")
+
+
+def _is_written(place: Place, level: int) -> bool:
+    """Return whether a heading has the level that it is written with; a page within a document may lower it."""
+    start = place.document.text[place.offset : place.offset + 7].lstrip(" ")
+    marks = len(start) - len(start.lstrip("#"))
+    return marks in (0, level)
+
+
+def find_left_out(facts: Facts) -> Iterator[Finding]:
+    """Yield what has so many parts side by side that an outline cannot name them: the whole, and what is very wide."""
+    library = facts.library
+    named = find_named(library)
+    tops = {library.root_id, library.title_id()}
+    for parent in (library.root_id, *library.walk()) if facts.sections else ():
+        below = list_below(library, parent) if parent in tops or parent in named else ()
+        left = sum(node_id not in named for node_id in below)
+        if left >= (_LEFT_OUT_MIN if parent in tops else _LEFT_OUT_BELOW_MIN) and 2 * left > len(below):
+            document, row = library.locate(parent) if parent in library else (library.root, 0)
+            place = Place(document, row, document.columns.starts[row])
+            message = (
+                f"an outline of {OUTLINE_TOKENS:,} tokens leaves out {left} of the {len(below)} parts side by side"
+            )
+            yield Finding(place, message, count=left)
+
+
+def find_named(library: Library) -> set[str]:
+    """Return the ids that an outline names."""
+    return set(_ID.findall(render_outline(library, budget_tokens=OUTLINE_TOKENS)))
+
+
+def find_numbers(facts: Facts) -> Iterator[Finding]:
+    """Yield headings that are numbers alone, once for what they stand below."""
+    groups: dict[tuple[int, int], list[Place]] = defaultdict(list)
+    for place in facts.sections:
+        title = plain_line(place.title)
+        is_void = _NOTHING.search(facts.library.own_text(place.section_id, length_max=60))
+        is_name = not _NUMBER.fullmatch(title) or _VERSION.fullmatch(title)
+        if not is_name and not is_void and not place.document.page_starts:
+            groups[id(place.document), place.document.columns.parents[place.row]].append(place)
+    for places in groups.values():
+        more = f" and {len(places) - 1} more beside it are" if len(places) > 1 else " is"
+        yield Finding(places[0], f"{places[0].quoted}{more} a number alone", count=len(places))
+
+
+def find_repeated(facts: Facts) -> Iterator[Finding]:
+    """Yield titles that many sections of a document have, at the first of them; parts of releases are always alike."""
+    groups: dict[tuple[int, str], list[Place]] = defaultdict(list)
+    for place in facts.sections:
+        columns = place.document.columns
+        parent = columns.parents[place.row]
+        if parent < 0 or not _VERSION.fullmatch(columns.titles[parent]):
+            title = strip_anchor(plain_line(place.title)).casefold()
+            groups[id(place.document), title].append(place)
+    for (_, title), places in groups.items():
+        if title and len(places) >= _REPEATED_MIN and not _NUMBER.fullmatch(title):
+            message = f"{places[0].quoted} is the title of {len(places)} sections"
+            yield Finding(places[0], message, count=len(places))
+
+
+def find_unsaid(facts: Facts) -> Iterator[Finding]:
+    """Yield sections that begin with words that lean on what stands before, or that neither title nor words name."""
+    for passage in facts.passages:
+        is_read = passage.is_first and not passage.place.document.page_starts
+        lean = _BACKWARD.match(passage.text) if is_read else None
+        if lean is not None and passage.place.title:
+            yield Finding(passage.place, f"{passage.place.quoted} begins with “{plain_line(lean.group())}”")
+
+
+def find_duplicates(facts: Facts) -> Iterator[Finding]:
+    """Yield long passages that stood before; those that follow each other as they did there are one finding."""
+    first: dict[str, int] = {}
+    copies: dict[int, list[int]] = defaultdict(list)
+    previous = (-2, -2)
+    for number, passage in enumerate(facts.passages):
+        text = passage.text
+        if len(text.split()) < _DUPLICATE_WORDS_MIN or not text.endswith(_SENTENCE_END):
+            continue
+        if sum(one.isalnum() or one.isspace() for one in text) < _LETTERS_MIN * len(text):
+            continue
+        origin = first.setdefault(passage.text, number)
+        if origin == number:
+            continue
+        if previous != (number - 1, origin - 1):
+            copies[origin].append(number)
+        previous = (number, origin)
+    for origin, numbers in copies.items():
+        passage, copy = facts.passages[origin], facts.passages[numbers[0]]
+        more = f" and {len(numbers) - 1} more times" if len(numbers) > 1 else ""
+        words = shorten(plain_line(passage.text), _SHOWN)
+        key = copy.place.document.key
+        line = copy.place.document.text[: copy.place.offset].count("\n") + 1
+        place = f"{key} line {line}" if key else f"line {line}"
+        message = f"“{words}” stands also under {copy.place.quoted}, {place}{more}"
+        yield Finding(passage.place, message, count=len(numbers))
+
+
+def find_nameless_columns(facts: Facts) -> Iterator[Finding]:
+    """Yield tables whose columns have no names."""
+    for place, has_names in facts.tables:
+        if not has_names:
+            yield Finding(place, f"the columns of a table under {place.quoted} have no names")
+
+
+def find_undescribed(facts: Facts) -> Iterator[Finding]:
+    """Yield images without a description."""
+    for place, is_described in facts.images:
+        if not is_described:
+            yield Finding(place, f"an image under {place.quoted} has no description")
+
+
+def find_dead_links(facts: Facts) -> Iterator[Finding]:
+    """Yield links to headings and files that are not in the source."""
+    library = facts.library
+    targets = {id(document): _read_targets(document) for document in library.documents}
+    for place, href in facts.links:
+        end = resolve_link(href, library, place.section_id)
+        if isinstance(end, DeadLink) and _is_within(href, place, library, targets[id(place.document)]):
+            yield Finding(place, f"a link under {place.quoted} leads nowhere: {shorten(plain_line(href), _SHOWN)}")
+
+
+def _read_targets(document: Document) -> frozenset[str]:
+    """Return the anchors of a document by their letters and digits: those of headings, and of HTML and attributes."""
+    named = (match.group(1) for match in _TARGET.finditer(str(document.text)))
+    return frozenset(_NO_ALNUM.sub("", name).casefold() for name in (*document.anchors, *named))
+
+
+def _is_within(href: str, place: Place, library: Library, targets: frozenset[str]) -> bool:
+    """Return whether a link that leads nowhere was meant for something that the source should have."""
+    parts = urlsplit(href.strip())
+    if parts.scheme or parts.netloc or parts.path.startswith("/") or parts.fragment.startswith("sec-"):
+        return False  # elsewhere, a path of the site that the source becomes, or an anchor that a tool makes
+    if not parts.path:
+        wanted = _NO_ALNUM.sub("", unquote(parts.fragment)).casefold()
+        return (
+            bool(wanted)
+            and wanted not in targets
+            and not wanted.endswith(tuple(one for one in targets if len(one) >= _ANCHOR_LENGTH_MIN))
+        )
+    if not library.root.columns.has_files or not os.path.isdir(library.source):  # noqa: PTH112 - never raises
+        return False
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(place.document.key), unquote(parts.path)))
+    suffix = posixpath.splitext(parts.path)[1].lower()
+    is_named = suffix in _SUFFIXES or (not suffix and "/" in parts.path)  # a bare word may be a label of another tool
+    if path.startswith("..") or not is_named:
+        return False
+    return not Path(library.source, path).exists()
+
+
+def find_undescribed_links(facts: Facts) -> Iterator[Finding]:
+    """Yield lists with links that have nothing beside their titles, at the first of them."""
+    groups: dict[tuple[int, int], list[Place]] = defaultdict(list)
+    counts: dict[tuple[int, int], int] = defaultdict(int)
+    for place in facts.items:
+        document, starts = place.document, place.document.columns.starts
+        key = id(document), document.columns.parents[place.row]
+        counts[key] += 1
+        item = document.text[place.offset : starts[place.row + 1]]
+        if item and not _WORD.search(_ITEM_LINK.sub("", item)):
+            groups[key].append(place)
+    for key, places in groups.items():
+        message = f"{len(places)} of {counts[key]} links say nothing of their pages, the first is {places[0].quoted}"
+        yield Finding(places[0], message, count=len(places))
+
+
+def find_missing_optional(facts: Facts) -> Iterator[Finding]:
+    """Yield a long list of links in which none are said to be optional."""
+    root = facts.library.root
+    count = root.columns.kinds.count(NodeKind.LINK)
+    if count >= _LINKS_MANY and OPTIONAL not in (title.casefold() for title in root.columns.titles):
+        yield Finding(Place(root, 0, 0), f"none of {count} links is said to be optional")
+
+
+def find_failing_pages(facts: Facts) -> Iterator[Finding]:
+    """Yield links whose pages were asked for and cannot be had."""
+    for place in facts.items:
+        if problem := facts.library.problem_of(place.section_id):
+            yield Finding(place, f"the page of {place.quoted} cannot be had: {plain_line(problem)}")
+
+
+def find_web_pages(facts: Facts) -> Iterator[Finding]:
+    """Yield links whose pages were asked for and are HTML, with no Markdown beside it."""
+    for place in facts.items:
+        page = facts.library.file(place.section_id)
+        if page is not None and page.is_html and not is_text_address(page.url or ""):
+            yield Finding(place, f"{place.quoted} leads to a page of HTML")
+
+
+def ask_questions(
+    library: Library, questions: Sequence[EvalQuestion], search: Callable[[str], Sequence[str]]
+) -> tuple[tuple[AskedQuestion, ...], tuple[str, ...]]:
+    """Return the questions that are about a library, and a sentence for each that cannot be asked.
+
+    Args:
+        library: With all its files.
+        questions: As `roamtui eval` takes them; those about other documents are passed over.
+        search: Returns the ids that are found, the best first.
+    """
+    has_files = library.root.columns.has_files
+    name = library.source.rpartition("/")[2]
+    documents = {one.key: one for one in library.documents} if has_files else {}
+    asked: list[AskedQuestion] = []
+    problems: list[str] = []
+    for question in questions:
+        if not has_files and question.doc.rpartition("/")[2] == name:
+            documents = {question.doc: library.root}
+        if question.doc not in documents:
+            continue
+        try:
+            golds = find_gold_ids(question, documents).strict
+        except GoldError as error:
+            problems.append(f"Question {question.id} is left out: {plain_line(str(error))}.")
+            continue
+        document = documents[question.doc]
+        row = min(document.rows_by_id[one] for one in golds & document.rows_by_id.keys())
+        place = Place(document, row, document.columns.starts[row])
+        found = tuple(search(question.question)[:HITS_MAX])
+        asked.append(AskedQuestion(question=question.question, golds=golds, place=place, found=found))
+    return tuple(asked), tuple(problems)
+
+
+def find_unfound(facts: Facts) -> Iterator[Finding]:
+    """Yield questions whose sections search does not find."""
+    for asked in facts.questions:
+        if asked.golds.isdisjoint(asked.found):
+            yield Finding(asked.place, f"search does not find {_name(asked)} among its first {HITS_MAX}")
+
+
+def find_unnamed(facts: Facts) -> Iterator[Finding]:
+    """Yield questions whose section stands below nothing that an outline names."""
+    library = facts.library
+    named = find_named(library) - {library.title_id()} if facts.questions else set()
+    for asked in facts.questions:
+        section_id = asked.place.section_id
+        if named.isdisjoint((*library.ancestors(section_id), section_id)):
+            message = f"an outline of {OUTLINE_TOKENS:,} tokens names nothing that leads to {_name(asked)}"
+            yield Finding(asked.place, message)
+
+
+def _name(asked: AskedQuestion) -> str:
+    return f"{asked.place.quoted} for “{shorten(plain_line(asked.question), 80)}”"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,35 +376,47 @@ def _count_sections(facts: Facts) -> int:
     return len(facts.sections) or 1
 
 
-def _count_links(facts: Facts) -> int:
-    return len(link_lists.list_links(facts))
-
-
-def _count_questions(facts: Facts) -> int:
-    return len(facts.questions)
+def _count_items(facts: Facts) -> int:
+    return len(facts.items)
 
 
 PARTS = {"S": "structure", "H": "headings", "T": "texts", "L": "links", "X": "llms.txt", "Q": "questions"}
 RULES = (
-    Rule("S01", "long-section", structure.find_long, _count_sections, "Divide it: a heading for each topic."),
-    Rule("S02", "empty-section", structure.find_empty, _count_sections, "Say something there, or take it out."),
-    Rule("S03", "skipped-level", structure.find_skipped, _count_sections, "Use the next level."),
-    Rule("S04", "left-out", structure.find_left_out, _count_sections, "Group them below headings of their own."),
-    Rule("H01", "number-alone", structure.find_numbers, _count_sections, "Add what it is about."),
-    Rule("H02", "repeated-title", structure.find_repeated, _count_sections, "Add what each is about."),
-    Rule("T01", "leaning-start", texts.find_unsaid, _count_sections, "Begin with what the section is about."),
-    Rule("T02", "duplicate", texts.find_duplicates, lambda facts: len(facts.passages), "Keep one, and link to it."),
-    Rule("T03", "nameless-columns", texts.find_nameless_columns, lambda facts: len(facts.tables), "Name the columns."),
-    Rule("T04", "undescribed-image", texts.find_undescribed, lambda facts: len(facts.images), "Say what it shows."),
-    Rule("L01", "dead-link", texts.find_dead_links, lambda facts: len(facts.links), "Mend it or take it out."),
-    Rule("X01", "undescribed-link", link_lists.find_undescribed_links, _count_links, "Say what stands on each page."),
-    Rule("X02", "no-markdown", link_lists.find_web_pages, _count_links, "Link to Markdown, or serve it as page.md."),
-    Rule("X03", "failing-page", link_lists.find_failing_pages, _count_links, "Mend the link or the page."),
+    Rule("S01", "long-section", find_long, _count_sections, "Divide it: a heading for each topic."),
+    Rule("S02", "empty-section", find_empty, _count_sections, "Say something there, or take it out."),
+    Rule("S03", "skipped-level", find_skipped, _count_sections, "Use the next level."),
+    Rule("S04", "left-out", find_left_out, _count_sections, "Group them below headings of their own."),
+    Rule("H01", "number-alone", find_numbers, _count_sections, "Add what it is about."),
+    Rule("H02", "repeated-title", find_repeated, _count_sections, "Add what each is about."),
+    Rule("T01", "leaning-start", find_unsaid, _count_sections, "Begin with what the section is about."),
+    Rule("T02", "duplicate", find_duplicates, lambda facts: len(facts.passages), "Keep one, and link to it."),
+    Rule("T03", "nameless-columns", find_nameless_columns, lambda facts: len(facts.tables), "Name the columns."),
+    Rule("T04", "undescribed-image", find_undescribed, lambda facts: len(facts.images), "Say what it shows."),
+    Rule("L01", "dead-link", find_dead_links, lambda facts: len(facts.links), "Mend it or take it out."),
     Rule(
-        "X04", "no-optional", link_lists.find_missing_optional, _count_links, "Put what few need below “## Optional”."
+        "X01",
+        "undescribed-link",
+        find_undescribed_links,
+        _count_items,
+        "Say what stands on each page.",
     ),
-    Rule("Q01", "unfound", questions.find_unfound, _count_questions, "Use the question's words there."),
-    Rule("Q02", "unnamed", questions.find_unnamed, _count_questions, "Say it in a heading further up."),
+    Rule(
+        "X02",
+        "no-markdown",
+        find_web_pages,
+        _count_items,
+        "Link to Markdown, or serve it as page.md.",
+    ),
+    Rule("X03", "failing-page", find_failing_pages, _count_items, "Mend the link or the page."),
+    Rule(
+        "X04",
+        "no-optional",
+        find_missing_optional,
+        _count_items,
+        "Put what few need below “## Optional”.",
+    ),
+    Rule("Q01", "unfound", find_unfound, lambda facts: len(facts.questions), "Use the question's words there."),
+    Rule("Q02", "unnamed", find_unnamed, lambda facts: len(facts.questions), "Say it in a heading further up."),
 )
 
 

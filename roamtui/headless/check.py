@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from roamtui.checking.facts import AskedQuestion, Finding, read_facts
-from roamtui.checking.questions import HITS_MAX, ask_questions
-from roamtui.checking.rules import PARTS, Report, Rule, check
+from roamtui.checking.rules import HITS_MAX, PARTS, Report, Rule, ask_questions, check
 from roamtui.document.build import is_address
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line
