@@ -19,8 +19,7 @@ from roamtui.document.node import NodeKind
 from roamtui.document.plain import plain_line, shorten, strip_anchor
 from roamtui.document.web_loader import is_text_address
 from roamtui.errors import UsageError
-from roamtui.evaluation.golds import GoldError, find_gold_ids
-from roamtui.evaluation.questions import EvalQuestion
+from roamtui.evaluation.questions import EvalQuestion, GoldError, find_gold_ids
 from roamtui.outline.labels import OPTIONAL, has_own_text
 from roamtui.outline.render import render_outline
 from roamtui.outline.structure import list_below

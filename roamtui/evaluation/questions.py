@@ -1,19 +1,28 @@
-"""Question files: one JSON object a line into values. What a line lacks is said with its number."""
+"""Questions whose sections are known: read from a file, one JSON object a line, and what is a hit for each.
+
+What a line lacks is said with its number.
+"""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from roamtui.document.plain import plain_line, shorten
-from roamtui.errors import SourceError
+import msgspec
 
-_PATH_KEYS = ("gold_section_titles_path", "path", "heading")
-_LINE_KEYS = ("gold_line", "line")
-_NEEDED = 'needs "gold_section_titles_path" (headings) or "gold_line" (a line number)'
+from roamtui.document.document import Document
+from roamtui.document.plain import plain_line
+from roamtui.document.text import line_number_at
+from roamtui.errors import RoamtuiError, SourceError
+
+_NEEDED = 'it needs "gold_section_titles_path" (headings) or "gold_line" (a line number)'
+_Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
+_Line = Annotated[int, msgspec.Meta(ge=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +70,66 @@ class QuestionFile:
     """A sentence for each line that could not be used."""
 
 
-class _LineError(ValueError):
-    """A line of a question file cannot be used; the message says why."""
+class GoldError(RoamtuiError):
+    """A gold section is not in the documents."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldIds:
+    """What counts as found."""
+
+    strict: frozenset[str]
+    """A gold section, or one inside it."""
+    relaxed: frozenset[str]
+    """Likewise, and the sections right above gold ones."""
+
+
+class _WrittenGold(msgspec.Struct):
+    """A gold section as a line has it: a person's own file may use shorter names."""
+
+    doc: str | None = None
+    gold_section_titles_path: str | list[str] = []
+    path: str | list[str] = []
+    heading: str | list[str] = []
+    gold_line: _Line | None = None
+    line: _Line | None = None
+
+    def read(self, doc: str, *, may_lack_place: bool = False) -> Gold:
+        titles = self.gold_section_titles_path or self.path or self.heading
+        line = self.line if self.gold_line is None else self.gold_line
+        if not titles and line is None and not may_lack_place:
+            raise ValueError(_NEEDED)
+        return Gold(doc=self.doc or doc, titles=(titles,) if isinstance(titles, str) else tuple(titles), line=line)
+
+
+class _WrittenTurn(msgspec.Struct):
+    content: str
+    role: str = ""
+
+
+class _WrittenQuestion(_WrittenGold, kw_only=True):
+    doc: _Text
+    question: _Text
+    id: str | int = ""
+    gold_is_page: bool | None = None
+    gold_own_only: bool | None = None
+    gold_alt: list[_WrittenGold] | None = None
+    history: list[_WrittenTurn] | None = None
+
+
+def read_lines(path: Path, advice: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file that hold anything, each with its number.
+
+    Raises:
+        SourceError: It cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}. {advice}") from None
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if line.strip():
+            yield number, line
 
 
 def read_questions(path: Path) -> QuestionFile:
@@ -71,20 +138,15 @@ def read_questions(path: Path) -> QuestionFile:
     Raises:
         SourceError: It cannot be read as text.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}. Name a file of questions.") from None
     questions: list[EvalQuestion] = []
     problems: list[str] = []
     lines_by_id: dict[str, int] = {}
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in read_lines(path, "Name a file of questions."):
         try:
-            question = _read_line(line, number)
-        except _LineError as error:
-            problems.append(f"{path.name} line {number} {plain_line(str(error))}; it is left out.")
+            question = _read_question(line, number)
+        except (ValueError, RecursionError, msgspec.ValidationError) as error:
+            said = plain_line(str(error))
+            problems.append(f"{path.name} line {number} is no question that can be asked: {said}; it is left out.")
             continue
         first = lines_by_id.setdefault(question.id, number)
         if first == number:
@@ -92,6 +154,21 @@ def read_questions(path: Path) -> QuestionFile:
         else:
             problems.append(f"{path.name} line {number} has the id of line {first}; it is left out.")
     return QuestionFile(questions=tuple(questions), problems=tuple(problems))
+
+
+def _read_question(line: bytes, number: int) -> EvalQuestion:
+    written = msgspec.convert(json.loads(line.decode("utf-8")), _WrittenQuestion)
+    others = (gold.read(written.doc) for gold in written.gold_alt or ())
+    return EvalQuestion(
+        id=str(written.id) or f"line {number}",
+        line_number=number,
+        doc=written.doc,
+        question=written.question,
+        golds=(written.read(written.doc, may_lack_place=bool(written.gold_is_page)), *others),
+        is_page=bool(written.gold_is_page),
+        is_own_only=bool(written.gold_own_only),
+        history=tuple(Turn(is_user=turn.role == "user", text=turn.content) for turn in written.history or ()),
+    )
 
 
 def sample_questions(questions: Sequence[EvalQuestion], count: int, seed: int) -> tuple[EvalQuestion, ...]:
@@ -102,61 +179,59 @@ def sample_questions(questions: Sequence[EvalQuestion], count: int, seed: int) -
     return tuple(questions[index] for index in sorted(chosen))
 
 
-def _read_line(line: bytes, number: int) -> EvalQuestion:
-    try:
-        value = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise _LineError("is no UTF-8") from None
-    except (ValueError, RecursionError):
-        raise _LineError("is no JSON") from None
-    if not isinstance(value, dict):
-        raise _LineError("is no JSON object")
-    question, doc = _read_text(value, "question"), _read_text(value, "doc")
-    is_page = value.get("gold_is_page") is True
-    alternatives = value.get("gold_alt") or []
-    if not isinstance(alternatives, list) or not all(isinstance(gold, dict) for gold in alternatives):
-        raise _LineError('has a "gold_alt" that is no list of objects')
-    given_id = value.get("id")
-    return EvalQuestion(
-        id=str(given_id) if isinstance(given_id, str | int) and str(given_id) else f"line {number}",
-        line_number=number,
-        doc=doc,
-        question=question,
-        golds=(_read_gold(value, doc, may_lack_place=is_page), *(_read_gold(gold, doc) for gold in alternatives)),
-        is_page=is_page,
-        is_own_only=value.get("gold_own_only") is True,
-        history=_read_history(value.get("history") or []),
-    )
+def find_gold_ids(question: EvalQuestion, documents: Mapping[str, Document]) -> GoldIds:
+    """Return the ids that are a hit for a question.
+
+    Args:
+        question: Names gold sections by headings or lines.
+        documents: Those that are searched, by their path below the folder; golds in others cannot be hit.
+
+    Raises:
+        GoldError: A gold section is not where the question says.
+    """
+    strict: set[str] = set()
+    parents: set[str] = set()
+    for gold in question.golds:
+        document = documents.get(gold.doc)
+        if document is None:
+            continue
+        if question.is_page and gold is question.golds[0]:
+            strict.update(document.ids)
+            continue
+        row = _find_row(document, gold)
+        if row is None:
+            named = f'"{" > ".join(gold.titles)}"' if gold.titles else f"line {gold.line}"
+            raise GoldError(f"{named} is not in {gold.doc}")
+        end = row + 1 if question.is_own_only else document.columns.ends[row]
+        strict.update(document.ids[row:end])
+        parent = document.columns.parents[row]
+        if parent >= 0:
+            parents.add(document.ids[parent])
+    if not strict:
+        raise GoldError(f"none of its documents, such as {question.doc}, is there")
+    return GoldIds(strict=frozenset(strict), relaxed=frozenset(strict | parents))
 
 
-def _read_text(value: Mapping[str, object], key: str) -> str:
-    text = value.get(key)
-    if not isinstance(text, str) or not text.strip():
-        raise _LineError(f'needs "{key}", a text')
-    return text
+def _find_row(document: Document, gold: Gold) -> int | None:
+    """Return the row of a gold section, None where the document has none such.
+
+    The line decides among equal headings, the last at or before it; where a heading has moved, its path finds it.
+    """
+    columns, line_starts = document.columns, document.line_starts
+    row = None
+    if gold.line is not None and gold.line <= len(line_starts):
+        before = bisect_right(columns.starts, line_starts[gold.line - 1], hi=len(columns))
+        row = before - 1 if before else None
+    if not gold.titles:
+        return row
+    wanted = [_fold(title) for title in gold.titles]
+    if row is not None and _fold(columns.titles[row]) == wanted[-1]:
+        return row
+    rows = [index for index, title in enumerate(columns.titles) if _fold(title) == wanted[-1]]
+    rows = [index for index in rows if [_fold(title) for title in columns.path(index)][-len(wanted) :] == wanted]
+    line = gold.line or 0
+    return min(rows, key=lambda index: abs(line_number_at(line_starts, columns.starts[index]) - line), default=None)
 
 
-def _read_gold(value: Mapping[str, object], doc: str, *, may_lack_place: bool = False) -> Gold:
-    titles = next((value[key] for key in _PATH_KEYS if value.get(key)), [])
-    line = next((value[key] for key in _LINE_KEYS if value.get(key) is not None), None)
-    if isinstance(titles, str):
-        titles = [titles]
-    if not isinstance(titles, list) or not all(isinstance(title, str) for title in titles):
-        raise _LineError(_NEEDED)
-    if line is not None and (isinstance(line, bool) or not isinstance(line, int) or line < 1):
-        raise _LineError(f'has a line number that is none: "{shorten(str(line), 40)}"')
-    if not titles and line is None and not may_lack_place:
-        raise _LineError(_NEEDED)
-    other = value.get("doc", doc)
-    return Gold(doc=other if isinstance(other, str) else doc, titles=tuple(titles), line=line)
-
-
-def _read_history(value: object) -> tuple[Turn, ...]:
-    if not isinstance(value, list):
-        raise _LineError('has a "history" that is no list')
-    turns = []
-    for turn in value:
-        if not isinstance(turn, dict) or not isinstance(turn.get("content"), str):
-            raise _LineError('has a "history" whose turns are no objects with "role" and "content"')
-        turns.append(Turn(is_user=turn.get("role") == "user", text=turn["content"]))
-    return tuple(turns)
+def _fold(title: str) -> str:
+    return " ".join(title.split()).casefold()

@@ -22,10 +22,8 @@ from roamtui.document.library import Library
 from roamtui.document.node import NodeKind
 from roamtui.document.parse import parse_document
 from roamtui.errors import ModelError, RoamtuiError, SourceError
-from roamtui.evaluation.golds import GoldIds, find_gold_ids, find_rank
-from roamtui.evaluation.questions import EvalQuestion, Turn
-from roamtui.evaluation.rows import AgentScore, QuestionRow, RowFile, RunKey
-from roamtui.evaluation.scoring import RANK_MAX
+from roamtui.evaluation.questions import EvalQuestion, GoldIds, Turn, find_gold_ids
+from roamtui.evaluation.scoring import RANK_MAX, AgentScore, QuestionRow, RowFile, RunKey
 from roamtui.models.base import Model
 from roamtui.outline.spans import subtract_bounds
 from roamtui.search.base import Searcher
@@ -146,7 +144,11 @@ async def _work(waiting: Iterator[EvalQuestion], worker: _Worker) -> None:
 
 
 async def _score(question: EvalQuestion, worker: _Worker) -> QuestionRow | None:
-    """Return the result of a question, None where there is none; the reason is among the problems then."""
+    """Return the result of a question, None where there is none; the reason is among the problems then.
+
+    Raises:
+        ModelError: The model has answered nothing yet, or failed too often in a row.
+    """
     try:
         material = worker.take("" if worker.plan.key.scope == SCOPE_ALL else question.doc)
         golds = find_gold_ids(question, material.documents)
@@ -154,43 +156,37 @@ async def _score(question: EvalQuestion, worker: _Worker) -> QuestionRow | None:
         worker.course.problems.append(f"question {question.id} (line {question.line_number}) is left out: {error}")
         return None
     asked = question if worker.plan.key.with_history else replace(question, history=())
-    row = _search(asked, material.searcher, golds)
+    started = time.perf_counter()
+    found: tuple[str, ...] = ()
+    if material.searcher is not None:
+        earlier = tuple(turn.text for turn in asked.history)
+        hits = material.searcher.search(asked.question, limit=RANK_MAX, earlier=earlier)
+        found = tuple(hit.section_id for hit in hits)
+    row = QuestionRow(
+        id=question.id,
+        question=question.question,
+        rank=_find_rank(found, golds.strict),
+        relaxed_rank=_find_rank(found, golds.relaxed),
+        hits=found,
+        ms=round((time.perf_counter() - started) * 1_000, 3),
+    )
     if worker.model is None:
         return row
     agent = await ask_agent(asked, material.library, material.searcher, worker.model, golds, worker.plan.agent_options)
-    if agent.error:
-        _count_failure(question, agent.error, worker.course)
-        return None
-    worker.course.failures = 0
-    return replace(row, agent=agent)
-
-
-def _search(question: EvalQuestion, searcher: Searcher | None, golds: GoldIds) -> QuestionRow:
-    started = time.perf_counter()
-    found: Sequence[str] = ()
-    if searcher is not None:
-        earlier = tuple(turn.text for turn in question.history)
-        found = [hit.section_id for hit in searcher.search(question.question, limit=RANK_MAX, earlier=earlier)]
-    return QuestionRow(
-        id=question.id,
-        question=question.question,
-        rank=find_rank(found, golds.strict),
-        relaxed_rank=find_rank(found, golds.relaxed),
-        hits=tuple(found),
-        ms=round((time.perf_counter() - started) * 1_000, 3),
-    )
-
-
-def _count_failure(question: EvalQuestion, error: str, course: Course) -> None:
-    """Note that the model failed.
-
-    Raises:
-        ModelError: It has answered nothing yet, or failed too often in a row.
-    """
+    course = worker.course
+    if not agent.error:
+        course.failures = 0
+        return replace(row, agent=agent)
     course.failures += 1
     if not course.rows or course.failures >= _FAILURES_MAX:
-        raise ModelError(error)
-    course.problems.append(f"question {question.id} (line {question.line_number}) is left out: {error}")
+        raise ModelError(agent.error)
+    course.problems.append(f"question {question.id} (line {question.line_number}) is left out: {agent.error}")
+    return None
+
+
+def _find_rank(found: Sequence[str], golds: frozenset[str]) -> int | None:
+    """Return the place of the first hit, from 1; None where there is none."""
+    return next((rank for rank, section_id in enumerate(found, start=1) if section_id in golds), None)
 
 
 async def ask_agent(

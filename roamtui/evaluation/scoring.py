@@ -1,14 +1,22 @@
-"""The numbers of a run, with how sure each is: 95 % intervals by bootstrap."""
+"""The results of a run, as lines of a file so that a stopped one goes on where it was, and their numbers.
+
+How sure each number is, its 95 % interval by bootstrap says.
+"""
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from roamtui.evaluation.rows import AgentScore, QuestionRow, RunKey
+import msgspec
+
+from roamtui.errors import SourceError, UsageError
+from roamtui.evaluation.questions import read_lines
 
 RESAMPLES = 1_000
 _SHARES = 40
@@ -28,6 +36,115 @@ AGENT_NAMES = (
     "steps_per_question",
 )
 """What is measured where a model answers, as the command line names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunKey:
+    """What makes two results comparable."""
+
+    set: str
+    """Name of the question set."""
+    scope: str
+    mode: str
+    model: str
+    """Empty where search alone is measured."""
+    with_history: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentScore:
+    """What the agent did with a question."""
+
+    gold_opened: bool
+    """Whether a gold section was opened, or given whole with one above it."""
+    gold_cited: bool
+    relaxed_opened: bool
+    relaxed_cited: bool
+    quotes: int
+    verified: int
+    opened: int
+    """Sections opened."""
+    tokens: int
+    """Estimated tokens of section text delivered."""
+    steps: int
+    seconds: float
+    stopped: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRow:
+    """The result of one question."""
+
+    id: str
+    question: str
+    rank: int | None
+    """Place of the first hit, None where there is none among the first ten."""
+    relaxed_rank: int | None
+    hits: tuple[str, ...]
+    """Ids found, the best first."""
+    ms: float
+    """How long the search took."""
+    agent: AgentScore | None = None
+
+
+def read_rows(path: Path) -> tuple[dict[RunKey, dict[str, QuestionRow]], tuple[str, ...]]:
+    """Return the results of a file by run and question, and a sentence for each line that is none.
+
+    Raises:
+        SourceError: It cannot be read.
+    """
+    runs: dict[RunKey, dict[str, QuestionRow]] = {}
+    problems = []
+    for number, line in read_lines(path, "Name a file that --questions-out wrote."):
+        try:
+            value = json.loads(line.decode("utf-8"))
+            key = msgspec.convert(value, RunKey)
+            agent = msgspec.convert(value, AgentScore) if key.model else None
+            row = replace(msgspec.convert(value, QuestionRow), agent=agent)
+        except (ValueError, RecursionError, msgspec.ValidationError):
+            problems.append(f"{path.name} line {number} is no result of a question; it is left out.")
+        else:
+            runs.setdefault(key, {})[row.id] = row
+    return runs, tuple(problems)
+
+
+class RowFile:
+    """The file of one run: results that are there already, and new ones added line by line."""
+
+    def __init__(self, path: Path, key: RunKey) -> None:
+        """Read what is there.
+
+        Raises:
+            SourceError: It cannot be read or written.
+            UsageError: It holds results of another run.
+        """
+        self._path = path
+        self._key = key
+        self.done: dict[str, QuestionRow] = {}
+        """Results by question."""
+        self.problems: tuple[str, ...] = ()
+        if path.exists():
+            runs, self.problems = read_rows(path)
+            if runs.keys() - {key} or (self.problems and not runs):
+                raise UsageError(f"{path} holds something else than results of this run. Name another file.")
+            self.done = runs.get(key, {})
+            data = path.read_bytes()
+            if data and not data.endswith(b"\n"):  # cut when a run was stopped
+                self._append(b"\n")
+
+    def add(self, row: QuestionRow) -> None:
+        """Write one more result, with the run that it belongs to."""
+        value = {**asdict(self._key), **asdict(row)}
+        value |= value.pop("agent") or {}
+        self._append(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+
+    def _append(self, data: bytes) -> None:
+        try:
+            with self._path.open("ab") as file:
+                file.write(data)
+        except OSError as error:
+            raise SourceError(f"{self._path} cannot be written: {error.strerror}. Name another file.") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +176,9 @@ def find_intervals(
     measures: Sequence[Measure], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, tuple[float, float]]:
     """Return the 95 % percentile interval of each measure, all over the same resampled questions."""
-    draws = _draw(len(measures[0].values) if measures else 0, seed, resamples)
+    count = len(measures[0].values) if measures else 0
+    generator = random.Random(seed)  # noqa: S311 - no secret
+    draws = [generator.choices(range(count), k=count) for _ in range(resamples)] if count else []
     intervals = {}
     for measure in measures:
         found = [value for draw in draws if (value := measure.compute(draw)) is not None]
@@ -67,11 +186,6 @@ def find_intervals(
             shares = quantiles(found, n=_SHARES, method="inclusive")
             intervals[measure.name] = shares[0], shares[-1]
     return intervals
-
-
-def _draw(count: int, seed: int, resamples: int) -> list[list[int]]:
-    generator = random.Random(seed)  # noqa: S311 - no secret
-    return [generator.choices(range(count), k=count) for _ in range(resamples)] if count else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,13 +213,29 @@ def score_run(key: RunKey, rows: Sequence[QuestionRow], *, seed: int = 0) -> Run
 def list_measures(key: RunKey, rows: Sequence[QuestionRow]) -> list[Measure]:
     """Return what is measured in a run."""
     measures: list[Measure] = []
+
+    def add(name: str, values: Sequence[float], *, weights: Sequence[float] | None = None) -> None:
+        is_median = name.startswith("median_")
+        weighed = None if weights is None else tuple(weights)
+        measures.append(Measure(name=name, values=tuple(values), weights=weighed, is_median=is_median))
+
     if key.mode != "off":
-        measures += _list_rank_measures("", [row.rank for row in rows])
-        measures += _list_rank_measures(_RELAXED, [row.relaxed_rank for row in rows])
-        measures.append(Measure(name="median_ms", values=tuple(row.ms for row in rows), is_median=True))
+        for prefix, ranks in (("", [row.rank for row in rows]), (_RELAXED, [row.relaxed_rank for row in rows])):
+            for place in _PLACES:
+                add(f"{prefix}hit_at_{place}", [float(rank is not None and rank <= place) for rank in ranks])
+            add(f"{prefix}mrr", [1 / rank if rank is not None else 0.0 for rank in ranks])
+        add("median_ms", [row.ms for row in rows])
     agents = [row.agent for row in rows if row.agent is not None]
     if key.model and len(agents) == len(rows):
-        measures += _list_agent_measures(agents)
+        add("gold_opened", [agent.gold_opened for agent in agents])
+        add("gold_cited", [agent.gold_cited for agent in agents])
+        add("quotes_verified", [agent.verified for agent in agents], weights=[agent.quotes for agent in agents])
+        add("opened_per_question", [agent.opened for agent in agents])
+        add("tokens_per_question", [agent.tokens for agent in agents])
+        add("median_tokens", [agent.tokens for agent in agents])
+        add("steps_per_question", [agent.steps for agent in agents])
+        add(f"{_RELAXED}gold_opened", [agent.relaxed_opened for agent in agents])
+        add(f"{_RELAXED}gold_cited", [agent.relaxed_cited for agent in agents])
     return measures
 
 
@@ -124,32 +254,3 @@ def describe_score(score: RunScore) -> dict[str, Any]:
         described |= {"model": score.key.model, **{name: score.values.get(name) for name in AGENT_NAMES}}
     described["intervals"] = {name: list(interval) for name, interval in score.intervals.items()}
     return described
-
-
-def _list_rank_measures(prefix: str, ranks: Sequence[int | None]) -> list[Measure]:
-    hits = [
-        Measure(
-            name=f"{prefix}hit_at_{place}", values=tuple(float(rank is not None and rank <= place) for rank in ranks)
-        )
-        for place in _PLACES
-    ]
-    reciprocal = tuple(1 / rank if rank is not None else 0.0 for rank in ranks)
-    return [*hits, Measure(name=f"{prefix}mrr", values=reciprocal)]
-
-
-def _list_agent_measures(agents: Sequence[AgentScore]) -> list[Measure]:
-    def measure(name: str, read: Callable[[AgentScore], float], *, is_median: bool = False) -> Measure:
-        return Measure(name=name, values=tuple(map(read, agents)), is_median=is_median)
-
-    quotes = tuple(agent.quotes for agent in agents)
-    return [
-        measure("gold_opened", lambda agent: agent.gold_opened),
-        measure("gold_cited", lambda agent: agent.gold_cited),
-        replace(measure("quotes_verified", lambda agent: agent.verified), weights=quotes),
-        measure("opened_per_question", lambda agent: agent.opened),
-        measure("tokens_per_question", lambda agent: agent.tokens),
-        measure("median_tokens", lambda agent: agent.tokens, is_median=True),
-        measure("steps_per_question", lambda agent: agent.steps),
-        measure(f"{_RELAXED}gold_opened", lambda agent: agent.relaxed_opened),
-        measure(f"{_RELAXED}gold_cited", lambda agent: agent.relaxed_cited),
-    ]

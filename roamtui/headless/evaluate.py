@@ -12,9 +12,8 @@ from roamtui.document.library import Library
 from roamtui.errors import SourceError, UsageError
 from roamtui.evaluation.options import EvalOptions
 from roamtui.evaluation.questions import read_questions, sample_questions
-from roamtui.evaluation.rows import RowFile, RunKey
 from roamtui.evaluation.running import Plan, run_plan
-from roamtui.evaluation.scoring import RunScore, describe_score, score_run
+from roamtui.evaluation.scoring import RowFile, RunKey, RunScore, describe_score, score_run
 from roamtui.headless.output import write_json, write_note, write_notes, write_text
 from roamtui.models.base import Model
 from roamtui.search.base import Searcher

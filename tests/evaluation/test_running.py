@@ -11,8 +11,8 @@ import pytest
 
 from roamtui.errors import ModelError
 from roamtui.evaluation.questions import Turn, read_questions
-from roamtui.evaluation.rows import RowFile, RunKey
 from roamtui.evaluation.running import Plan, build_document_library, build_folder_library, make_exchanges, run_plan
+from roamtui.evaluation.scoring import RowFile, RunKey
 from roamtui.models.base import Model
 from roamtui.models.offline import OfflineModel
 from roamtui.search.keyword import KeywordSearcher
