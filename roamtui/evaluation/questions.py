@@ -84,6 +84,10 @@ class GoldIds:
     """Likewise, and the sections right above gold ones."""
 
 
+class _PlaceError(ValueError):
+    """A gold section is named by nothing."""
+
+
 class _WrittenGold(msgspec.Struct):
     """A gold section as a line has it: a person's own file may use shorter names."""
 
@@ -98,7 +102,7 @@ class _WrittenGold(msgspec.Struct):
         titles = self.gold_section_titles_path or self.path or self.heading
         line = self.line if self.gold_line is None else self.gold_line
         if not titles and line is None and not may_lack_place:
-            raise ValueError(_NEEDED)
+            raise _PlaceError(_NEEDED)
         return Gold(doc=self.doc or doc, titles=(titles,) if isinstance(titles, str) else tuple(titles), line=line)
 
 
@@ -143,10 +147,13 @@ def read_questions(path: Path) -> QuestionFile:
     lines_by_id: dict[str, int] = {}
     for number, line in read_lines(path, "Name a file of questions."):
         try:
-            question = _read_question(line, number)
-        except (ValueError, RecursionError, msgspec.ValidationError) as error:
-            said = plain_line(str(error))
-            problems.append(f"{path.name} line {number} is no question that can be asked: {said}; it is left out.")
+            value = json.loads(line.decode("utf-8"))
+            question = _make_question(msgspec.convert(value, _WrittenQuestion), number)
+        except (_PlaceError, msgspec.ValidationError) as error:
+            problems.append(f"{path.name} line {number} is no question: {plain_line(str(error))}; it is left out.")
+            continue
+        except (ValueError, RecursionError):
+            problems.append(f"{path.name} line {number} is no JSON; it is left out.")
             continue
         first = lines_by_id.setdefault(question.id, number)
         if first == number:
@@ -156,8 +163,7 @@ def read_questions(path: Path) -> QuestionFile:
     return QuestionFile(questions=tuple(questions), problems=tuple(problems))
 
 
-def _read_question(line: bytes, number: int) -> EvalQuestion:
-    written = msgspec.convert(json.loads(line.decode("utf-8")), _WrittenQuestion)
+def _make_question(written: _WrittenQuestion, number: int) -> EvalQuestion:
     others = (gold.read(written.doc) for gold in written.gold_alt or ())
     return EvalQuestion(
         id=str(written.id) or f"line {number}",

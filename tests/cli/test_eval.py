@@ -28,7 +28,7 @@ def test_bad_lines_are_told_with_their_numbers_and_the_rest_is_measured(
     result = run("eval", questions, "--docs", docs, "--json")
     assert result.code == 0
     assert result.json["questions"] == 2
-    assert result.err.startswith("q.jsonl line 2 is no JSON; it is left out.\nq.jsonl line 3 needs ")
+    assert result.err.startswith("q.jsonl line 2 is no JSON; it is left out.\nq.jsonl line 3 is no question: ")
     assert "Traceback" not in result.err
 
 

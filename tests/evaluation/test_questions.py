@@ -49,7 +49,7 @@ def test_a_persons_own_file_needs_only_question_document_and_place(tmp_path: Pat
 @pytest.mark.parametrize(
     ("line", "word"),
     [
-        ("{", "Expecting"),
+        ("{", "is no JSON"),
         ("[]", "object"),
         ('{"doc": "a.md", "line": 1}', "question"),
         ('{"doc": "a.md", "question": " ", "line": 1}', "question"),
@@ -60,7 +60,7 @@ def test_a_persons_own_file_needs_only_question_document_and_place(tmp_path: Pat
         ('{"doc": "a.md", "question": "Why?", "path": [1]}', "path"),
         ('{"doc": "a.md", "question": "Why?", "line": 1, "gold_alt": [1]}', "gold_alt"),
         ('{"doc": "a.md", "question": "Why?", "line": 1, "history": [1]}', "history"),
-        ("[" * 100_000, "recursion"),
+        ("[" * 100_000, "is no JSON"),
     ],
 )
 def test_a_bad_line_is_told_with_its_number_and_the_rest_is_used(tmp_path: Path, line: str, word: str) -> None:
@@ -76,8 +76,7 @@ def test_bytes_that_are_no_utf_8_are_told(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_bytes(b'{"question": "\xff"}\n')
 
-    (problem,) = read_questions(path).problems
-    assert "utf-8" in problem
+    assert read_questions(path).problems == ("q.jsonl line 1 is no JSON; it is left out.",)
 
 
 def test_a_sample_is_the_same_for_the_same_seed_and_in_order(tmp_path: Path) -> None:
