@@ -35,7 +35,7 @@ failed: lint ## Run the tests that failed last time once more, one after the oth
 	@$(PYTEST) --last-failed --last-failed-no-failures none
 
 embeddings: $(MODEL_VENV)/.developed ## Install a real embedding model beside (1.5 GB with torch), and check search with it on real questions
-	@$(MODEL_VENV)/bin/python -m pytest tests/models/embedders/test_real_model.py
+	@$(MODEL_VENV)/bin/python -m pytest tests/models/test_real_embedder.py
 
 fast: $(VENV)/.developed ## Run the tests that are not marked slow
 	@$(PYTEST) -n $(WORKERS) -m "not slow"

@@ -344,14 +344,13 @@ class RecheckCommand:
 
     def run(self) -> int:
         from roamtui.conversation.store import Store
-        from roamtui.headless.recheck import collect_claims, find_exit_code, print_rows, recheck_claims
+        from roamtui.headless.recheck import collect_claims, print_rows, recheck_claims
 
         if bool(self.targets) == self.is_all:
             raise UsageError("name conversations or Markdown files, or say --all.")
         groups = collect_claims(Store(data_path()), self.targets, is_all=self.is_all)
         rows = recheck_claims(groups, partial(open_again, web=self.web), self.source)
-        print_rows(rows, as_json=self.as_json)
-        return find_exit_code(rows)
+        return print_rows(rows, as_json=self.as_json)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

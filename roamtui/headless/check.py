@@ -60,7 +60,9 @@ def print_report(report: Report, library: Library, form: str) -> int:
     else:
         parts = ", ".join(f"{name} {report.parts[name]}" for name in PARTS.values() if name in report.parts)
         told = ", ".join(f"{count} {code}" for code, count in counts.items())
-        lines = [f"{_name_file(row)}:{row['line']}: {row['code']} {row['message']}. {row['fix']}" for row in rows]
+        lines = [
+            f"{plain_line(row['file'])}:{row['line']}: {row['code']} {row['message']}. {row['fix']}" for row in rows
+        ]
         write_text("\n".join([*lines, f"Score {report.score} of 100 ({parts}). {told or 'Nothing was found'}."]) + "\n")
     return int(bool(rows))
 
@@ -90,18 +92,14 @@ def _find_file(key: str, library: Library) -> str:
     return name if near.startswith("..") else near
 
 
-def _name_file(row: dict[str, Any]) -> str:
-    return plain_line(row["file"])
-
-
 def _write_annotation(row: dict[str, Any]) -> str:
-    place = f"file={_escape(_name_file(row))},line={row['line']},title={row['code']} {row['name']}"
-    return f"::warning {place}::{_escape_text(row['message'])}. {row['fix']}\n"
-
-
-def _escape_text(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    name, message = plain_line(row["file"]), _escape(row["message"])
+    place = ",".join(
+        f"{key}={_escape(value).replace(':', '%3A').replace(',', '%2C')}"
+        for key, value in (("file", name), ("line", str(row["line"])), ("title", f"{row['code']} {row['name']}"))
+    )
+    return f"::warning {place}::{message}. {row['fix']}\n"
 
 
 def _escape(text: str) -> str:
-    return _escape_text(text).replace(":", "%3A").replace(",", "%2C")
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

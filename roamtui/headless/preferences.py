@@ -37,15 +37,8 @@ class Preferences:
 
     text: str = ""
     """As the model is given it, without comments; empty for none."""
-    cut_length: int = 0
-    """Characters that were left out at the end."""
-
-    @property
-    def note(self) -> str:
-        """What the person should know of it, an empty string for nothing."""
-        if not self.cut_length:
-            return ""
-        return f"Your preferences have more than {LENGTH_MAX:,} characters: the last {self.cut_length:,} are left out."
+    note: str = ""
+    """What the person should know of it, empty for nothing."""
 
 
 def load_preferences(path: Path) -> Preferences:
@@ -76,7 +69,10 @@ def _clean(written: str) -> Preferences:
         return Preferences(text=text)
     kept = text[:LENGTH_MAX]
     kept = kept[: kept.rfind("\n") + 1].rstrip() or kept
-    return Preferences(text=f"{kept}\n{_CUT}", cut_length=len(text) - len(kept))
+    note = (
+        f"Your preferences have more than {LENGTH_MAX:,} characters: the last {len(text) - len(kept):,} are left out."
+    )
+    return Preferences(text=f"{kept}\n{_CUT}", note=note)
 
 
 def print_preferences(path: Path) -> None:

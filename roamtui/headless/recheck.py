@@ -53,7 +53,13 @@ def collect_claims(store: Store, targets: Sequence[str], *, is_all: bool) -> lis
     groups = []
     for target in targets:
         if target not in sources and Path(target).suffix:
-            groups.append(_read_file(Path(target)))
+            path = Path(target)
+            try:
+                text = path.read_text("utf-8", "replace")
+            except OSError as error:
+                raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from None
+            claims, source = read_claims(text, str(path)), find_named_source(text)
+            groups.append(ClaimGroup(claims=claims, source=source, folder=path.parent, is_own=False))
         else:
             ids.append(target)
     for one in ids:
@@ -69,15 +75,6 @@ def collect_claims(store: Store, targets: Sequence[str], *, is_all: bool) -> lis
     return groups
 
 
-def _read_file(path: Path) -> ClaimGroup:
-    try:
-        text = path.read_text("utf-8", "replace")
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror or error}.") from None
-    claims, source = read_claims(text, str(path)), find_named_source(text)
-    return ClaimGroup(claims=claims, source=source, folder=path.parent, is_own=False)
-
-
 def recheck_claims(groups: Sequence[ClaimGroup], open_source: Open, source: str | None = None) -> list[dict[str, Any]]:
     """Return what became of each quote, as JSON values; each source is opened once for a group.
 
@@ -91,17 +88,14 @@ def recheck_claims(groups: Sequence[ClaimGroup], open_source: Open, source: str 
         opened: dict[str, Library | str] = {}
         for claim in group.claims:
             is_told = not claim.source and source is not None
-            name = source if is_told and source else _find_path(claim.source or group.source, group.folder)
+            name = source if is_told and source else claim.source or group.source
+            beside = group.folder / name
+            if not is_told and name and is_path(name) and beside.exists():
+                name = str(beside)  # what a file names, by the folder that the file lies in
             if name not in opened:
                 opened[name] = _try(open_source, name, replace(group, is_own=group.is_own or is_told))
             rows.append(_describe(claim, name, opened[name]))
     return rows
-
-
-def _find_path(name: str, folder: Path) -> str:
-    """Return what a file names, by the folder that the file lies in or by the one we are in."""
-    beside = folder / name
-    return str(beside) if name and is_path(name) and beside.exists() else name
 
 
 def _try(open_source: Open, name: str, group: ClaimGroup) -> Library | str:
@@ -137,13 +131,17 @@ def _describe(claim: Claim, source: str, library: Library | str) -> dict[str, An
     return {**told, "state": finding.standing.value, "now": now, "message": finding.message or None}
 
 
-def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    """Write what no longer stands where it stood, and how many quotes do; everything as JSON."""
+def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> int:
+    """Write what no longer stands where it stood, and how many quotes do; everything as JSON.
+
+    Return 1 where a quote no longer stands anywhere or its source cannot be opened, else 0.
+    """
+    status = int(any(row["state"] not in (Standing.SAME.value, Standing.MOVED.value) for row in rows))
     found = Counter(row["state"] for row in rows)
     counts = {standing.value: found[standing.value] for standing in Standing}
     if as_json:
         write_json({"counts": counts, "quotes": list(rows)})
-        return
+        return status
     lines: list[str] = []
     for row in rows:
         if row["state"] == Standing.SAME.value:
@@ -160,8 +158,4 @@ def print_rows(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     lines.append(f"{len(rows)} quote{'' if len(rows) == 1 else 's'} looked up{f': {told}' if told else ''}.")
     write_text("\n".join(lines) + "\n")
-
-
-def find_exit_code(rows: Sequence[Mapping[str, Any]]) -> int:
-    """Return 1 where a quote no longer stands anywhere or its source cannot be opened, else 0."""
-    return int(any(row["state"] not in (Standing.SAME.value, Standing.MOVED.value) for row in rows))
+    return status

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape, unescape
 from pathlib import Path
@@ -177,17 +177,16 @@ class _Page:
 
     def write_sections(self) -> str:
         """Return the own text of each section that was opened, in the document's order, with its quotes marked."""
-        return "".join(self._write_texts(self.library)) if self.library is not None else ""
-
-    def _write_texts(self, library: Library) -> Iterator[str]:
-        for section_id in library.walk():
-            if section_id in self.opened:
+        library, sections = self.library, list[str]()
+        for section_id in library.walk() if library is not None and self.opened else ():
+            if library is not None and section_id in self.opened:
                 text = library.text_at(library.shown_own_span(section_id), length_max=_TEXT_MAX)
                 body = _render(plain_text(text))
                 for quote, name in self.quotes.get(section_id, ()):
                     body = _mark(body, quote, name)
                 title = escape(plain_line(library.title_of(section_id)))
-                yield f'<section id="s-{section_id}" aria-label="{title}">{body}</section>'
+                sections.append(f'<section id="s-{section_id}" aria-label="{title}">{body}</section>')
+        return "".join(sections)
 
 
 class _SafeRenderer(RendererHTML):

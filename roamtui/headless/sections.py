@@ -19,13 +19,25 @@ if TYPE_CHECKING:
     from roamtui.search.options import SearchMode
 
 
+_NODE_FIELDS = (
+    *("id", "kind", "level", "title", "path", "doc", "url", "parent", "start_line", "end_line", "own_end_line"),
+    *("page", "page_end", "tokens", "own_tokens"),
+)
+"""What the command line's JSON has of a node, in this order."""
+
+
 def print_outline(library: Library, *, budget_tokens: int | None, as_json: bool) -> None:
     """Write the very text that a model reads, or every node of a library as JSON."""
     if as_json:
-        rows = (describe_node(library.node(section_id)) for section_id in library.walk())
+        rows = (_describe_node(library.node(section_id)) for section_id in library.walk())
         write_json_with_rows({"source": library.source, "title": library.title}, "sections", rows)
     else:
         write_text(render_outline(library, budget_tokens=budget_tokens))
+
+
+def _describe_node(node: Node) -> dict[str, Any]:
+    fields = {name: getattr(node, name) for name in _NODE_FIELDS}
+    return fields | {"kind": node.kind.value, "path": list(node.path)}
 
 
 def print_sections(library: Library, section_ids: Sequence[str]) -> None:
@@ -89,27 +101,6 @@ def _read_texts(library: Library, section_id: str) -> Iterator[str]:
             yield text if not text or text.endswith(("\n", "\r")) else f"{text}\n"
 
 
-def describe_node(node: Node) -> dict[str, Any]:
-    """Return a node as the command line's JSON has it."""
-    return {
-        "id": node.id,
-        "kind": node.kind.value,
-        "level": node.level,
-        "title": node.title,
-        "path": list(node.path),
-        "doc": node.doc,
-        "url": node.url,
-        "parent": node.parent,
-        "start_line": node.start_line,
-        "end_line": node.end_line,
-        "own_end_line": node.own_end_line,
-        "page": node.page,
-        "page_end": node.page_end,
-        "tokens": node.tokens,
-        "own_tokens": node.own_tokens,
-    }
-
-
 def list_hits(library: Library, hits: Sequence[Hit]) -> str:
     """Return two lines for each hit: rank, id, path and lines; the best sentence."""
     blocks = []
@@ -123,19 +114,19 @@ def list_hits(library: Library, hits: Sequence[Hit]) -> str:
 def print_hits(library: Library, hits: Sequence[Hit], mode: SearchMode, *, as_json: bool) -> None:
     """Write hits for a person or as JSON: id, path, lines and the best sentence."""
     if as_json:
-        write_json({"mode": mode.value, "hits": [_describe_hit(library.node(hit.section_id), hit) for hit in hits]})
+        described = [
+            {
+                "id": hit.section_id,
+                "doc": node.doc,
+                "path": list(node.path),
+                "score": hit.score,
+                "start_line": node.start_line,
+                "end_line": node.end_line,
+                "snippet": hit.snippet,
+                "why": hit.why,
+            }
+            for hit, node in ((hit, library.node(hit.section_id)) for hit in hits)
+        ]
+        write_json({"mode": mode.value, "hits": described})
     else:
         write_text(list_hits(library, hits) or "Nothing found. Try other words, or `roamtui outline`.\n")
-
-
-def _describe_hit(node: Node, hit: Hit) -> dict[str, Any]:
-    return {
-        "id": hit.section_id,
-        "doc": node.doc,
-        "path": list(node.path),
-        "score": hit.score,
-        "start_line": node.start_line,
-        "end_line": node.end_line,
-        "snippet": hit.snippet,
-        "why": hit.why,
-    }

@@ -105,23 +105,12 @@ class Model(Protocol):
         ...
 
 
-@runtime_checkable
-class _Startable(Protocol):
-    async def start(self) -> None: ...
-
-
-@runtime_checkable
-class _Noted(Protocol):
-    @property
-    def note(self) -> str: ...
-
-
 async def start_model(model: Model) -> None:
-    """Warm up a model that takes seconds to start, and let it learn its window; never fails."""
-    if isinstance(model, _Startable):
-        await model.start()
+    """Warm up a model that takes seconds to start, by its `start`, and let it learn its window; never fails."""
+    if (start := getattr(model, "start", None)) is not None:
+        await start()
 
 
 def find_note(model: Model) -> str:
-    """Return what a person should know of a model that was started, a sentence; empty for most."""
-    return model.note if isinstance(model, _Noted) else ""
+    """Return what a person should know of a model that was started, its `note`, a sentence; empty for most."""
+    return str(getattr(model, "note", ""))

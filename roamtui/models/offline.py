@@ -24,7 +24,6 @@ from roamtui.search.terms import find_forms, find_terms, find_words, goes_on, is
 from roamtui.search.titles import find_similar
 from roamtui.search.words import find_language, find_synonyms
 
-NAME = "offline"
 SECTIONS_MAX = 5
 _TOKENS_MAX = 2_800
 """Estimated tokens of section text for one question, the first section and small ones apart."""
@@ -109,7 +108,7 @@ _EXCEPTIONS = re.compile(
 class OfflineModel:
     """Searches, opens the best sections in one batch, and quotes the passages that fit best."""
 
-    name = NAME
+    name = "offline"
     window_tokens = _WINDOW_TOKENS
     """It reads at most this much, so that budgets hold as for any model."""
 

@@ -166,7 +166,12 @@ class LocalEmbedder:
         with self._lock:
             try:
                 if self._model is None:
-                    self._model = _load_model(self._model_name)
+                    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - takes seconds
+                    from transformers.utils import logging  # noqa: PLC0415 - likewise
+
+                    logging.set_verbosity_error()
+                    logging.disable_progress_bar()
+                    self._model = SentenceTransformer(self._model_name)
                 encode = self._model.encode_query if kind is EmbedKind.QUERY else self._model.encode_document
                 rows = encode(list(texts), show_progress_bar=False, convert_to_numpy=True)
             except Exception as error:  # a model's own code may raise anything
@@ -194,15 +199,6 @@ def find_model_folder(model: str) -> Path | None:
     places = [Path(place) for place in spec.submodule_search_locations or ()]
     found = (mark.parent for place in places for mark in sorted([*place.glob(_MARK), *place.glob(f"*/{_MARK}")]))
     return next(found, None)
-
-
-def _load_model(name: str) -> Any:  # noqa: ANN401 - the package is an extra
-    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - an extra, which takes seconds
-    from transformers.utils import logging  # noqa: PLC0415 - likewise
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    return SentenceTransformer(name)
 
 
 class LitellmEmbedder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -71,7 +71,12 @@ class Secrets:
     def of(cls, environ: Mapping[str, str]) -> Secrets:
         """Return the values of variables that are named like secrets."""
         named = (value.strip() for name, value in environ.items() if _SECRET_NAME.search(name))
-        values = {form for value in named if len(value) >= _SECRET_LENGTH_MIN for form in _list_forms(value)}
+        values = {
+            form  # as it is, and as it stands in JSON: a call's arguments are such a text
+            for value in named
+            if len(value) >= _SECRET_LENGTH_MIN
+            for form in (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
+        }
         return cls(tuple(sorted(values, key=lambda value: (-len(value), value))))
 
     def redact(self, value: _Json) -> _Json:
@@ -84,13 +89,6 @@ class Secrets:
         elif isinstance(value, list | tuple):
             redacted = [self.redact(item) for item in value]
         return cast("_Json", redacted)
-
-
-def _list_forms(value: str) -> Iterator[str]:
-    """Yield a secret as it is, and as it stands in JSON: a call's arguments are such a text."""
-    yield value
-    yield json.dumps(value)[1:-1]
-    yield json.dumps(value, ensure_ascii=False)[1:-1]
 
 
 def redact_secrets(text: str, environ: Mapping[str, str]) -> str:

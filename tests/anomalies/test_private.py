@@ -15,8 +15,7 @@ from tests.anomalies.mortal_programs import MortalPrograms
 from tests.cli.conftest import GARDEN
 from tests.conversation.conversations import Recorder
 from tests.conversation.test_importing import DATABASE
-from tests.fakes.http_server import FakeReply
-from tests.fakes.openai_server import FakeOpenAIServer, openai_error
+from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 
 SECRET = "sk-a-secret-0123456789abcdef"  # noqa: S105 - no real one
 

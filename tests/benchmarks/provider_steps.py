@@ -29,8 +29,7 @@ from roamtui.conversation.store import Store
 from roamtui.document.library import Library
 from roamtui.models.choose import make_model
 from tests.benchmarks.measuring import Finding, make_environ
-from tests.fakes.http_server import FakeReply, RecordedRequest
-from tests.fakes.openai_server import FakeOpenAIServer
+from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, RecordedRequest
 from tests.real_documents import PROJECT_DIR
 
 _QUESTIONS = 12

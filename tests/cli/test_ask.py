@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import RunCommand
-from tests.fakes.http_server import Ending, FakeReply
-from tests.fakes.openai_server import FakeOpenAIServer
+from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR
 
 KEYS = {"conversation", "model", "answer", "stopped", "citations", "opened", "open", "not_opened", "steps", "usage"}

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run, RunCommand, write_settings
-from tests.fakes.http_server import FakeReply
-from tests.fakes.openai_server import FakeOpenAIServer
+from tests.fakes.model_servers import FakeOpenAIServer, FakeReply
 
 MODEL = "openai/some-model"
 

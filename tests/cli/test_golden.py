@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import RunCommand
-from tests.fakes.http_server import FakeReply
-from tests.fakes.openai_server import FakeOpenAIServer
+from tests.fakes.model_servers import FakeOpenAIServer, FakeReply
 from tests.real_documents import PROJECT_DIR, list_documents
 
 CASES_DIR = PROJECT_DIR / "tests" / "cases" / "golden"

@@ -12,9 +12,7 @@ from roamtui.document.document import hash_text
 from roamtui.locations import cache_path, config_path
 from roamtui.search.lance import Database, save_summaries
 from tests.cli.conftest import RunCommand
-from tests.fakes.embedding_server import FakeEmbeddingServer
-from tests.fakes.http_server import FakeReply
-from tests.fakes.openai_server import FakeOpenAIServer
+from tests.fakes.model_servers import FakeEmbeddingServer, FakeOpenAIServer, FakeReply
 
 
 def _list_indexes() -> list[Path]:
@@ -66,7 +64,7 @@ def test_where_none_can_be_kept_it_is_said(run: RunCommand, garden: Path) -> Non
 def test_sections_are_embedded_with_the_index(run: RunCommand, garden: Path) -> None:
     with FakeEmbeddingServer() as server:
         config_path().parent.mkdir(parents=True)
-        config_path().write_text(f'[retrieval]\nembedder_api_base = "{server.url}"\n', "utf-8")
+        config_path().write_text(f'[retrieval]\nembedder_api_base = "{server.origin}"\n', "utf-8")
         result = run("index", garden, "--mode", "hybrid", "--embedder", "ollama/arctic")
         assert result.code == 0
         assert "embedded 5 of 5 chunks" in result.err

@@ -10,7 +10,7 @@ import pytest
 
 from roamtui.locations import cache_path, config_path
 from tests.cli.conftest import RunCommand
-from tests.fakes.embedding_server import FakeEmbeddingServer
+from tests.fakes.model_servers import FakeEmbeddingServer
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def server() -> Iterator[FakeEmbeddingServer]:
 
 def _name_embedder(server: FakeEmbeddingServer, mode: str = "hybrid") -> list[str]:
     config_path().parent.mkdir(parents=True, exist_ok=True)
-    config_path().write_text(f'[retrieval]\nembedder_api_base = "{server.url}"\n', "utf-8")
+    config_path().write_text(f'[retrieval]\nembedder_api_base = "{server.origin}"\n', "utf-8")
     return ["--mode", mode, "--embedder", "ollama/arctic"]
 
 

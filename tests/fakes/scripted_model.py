@@ -57,22 +57,12 @@ class ScriptedModel:
         self, replies: Iterable[Reply] = (), *, window_tokens: int | None = 128_000, name: str = "scripted"
     ) -> None:
         self._replies = list(replies)
-        self._name = name
-        self._window_tokens = window_tokens
+        self.name = name
+        self.window_tokens = window_tokens
         self.requests: list[Request] = []
         """Every request so far, oldest first."""
         self.is_closed = False
         """Whether `close` was called after the last request."""
-
-    @property
-    def name(self) -> str:
-        """The name under which a person chose it."""
-        return self._name
-
-    @property
-    def window_tokens(self) -> int | None:
-        """Size of its context window, None where unknown."""
-        return self._window_tokens
 
     @property
     def replies_left(self) -> int:
@@ -131,14 +121,8 @@ def _finish(reply: ScriptedReply, request: Request, number: int) -> Iterator[Mod
         yield CallMade(call)
     if reply.error is not None:
         raise reply.error
-    yield UsageReported(reply.usage or _estimate_usage(reply, request))
+    said = reply.text + "".join(f"{name}{arguments}" for name, arguments in reply.calls)
+    sent = sum(estimate_tokens(message.text) for message in request.messages)
+    yield UsageReported(reply.usage or Usage(input_tokens=sent, output_tokens=estimate_tokens(said)))
     thinking = json.dumps([{"type": "thinking", "thinking": reply.thinking}]) if reply.thinking else ""
     yield ModelStopped("tool_calls" if calls else reply.reason, thinking)
-
-
-def _estimate_usage(reply: ScriptedReply, request: Request) -> Usage:
-    said = reply.text + "".join(f"{name}{arguments}" for name, arguments in reply.calls)
-    return Usage(
-        input_tokens=sum(estimate_tokens(message.text) for message in request.messages),
-        output_tokens=estimate_tokens(said),
-    )

@@ -116,10 +116,3 @@ def test_it_plays_in_a_browser(browser: Chromium, tmp_path: Path) -> None:
     assert _run(browser, opened) == 0
     assert _run(browser, "const place = document.getElementById('place'); place.value = 12; place.oninput(); " + opened)
     assert _run(browser, "place.value = place.max; place.oninput(); " + hidden) == 0
-
-
-@pytest.mark.slow
-def test_hostile_files_are_shown_without_a_request(browser: Chromium, data_dir: Path, tmp_path: Path) -> None:
-    for number, path in enumerate(sorted((data_dir / "adversarial" / "files").glob("*.md"))[::3]):
-        text = path.read_text("utf-8", "replace")[:100_000] + "\n\nEnd.\n"
-        _open(browser, _make_page(text)[0], tmp_path / f"{number}.html")

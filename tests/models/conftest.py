@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from roamtui.models.litellm_model import WorkerProcess
-from tests.fakes.anthropic_server import FakeAnthropicServer
-from tests.fakes.ollama_server import FakeOllamaServer
-from tests.fakes.openai_server import FakeOpenAIServer
+from tests.fakes.model_servers import FakeAnthropicServer, FakeOllamaServer, FakeOpenAIServer
 
+collect_ignore = [] if find_spec("sentence_transformers") else ["test_real_embedder.py"]
+"""A model that is not installed is left out; `make embeddings` runs it where it is."""
 OPENAI_KEY = "sk-openai-0123456789abcdef"
 ANTHROPIC_KEY = "sk-ant-0123456789abcdef"
 

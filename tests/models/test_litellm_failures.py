@@ -19,8 +19,7 @@ from roamtui.errors import ModelError
 from roamtui.models.base import ModelEvent, Retrying, TextDelta
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
 from roamtui.models.options import ModelOptions
-from tests.fakes.http_server import Ending, FakeReply
-from tests.fakes.openai_server import FakeOpenAIServer, openai_error
+from tests.fakes.model_servers import Ending, FakeOpenAIServer, FakeReply, openai_error
 from tests.models.asking import OPTIONS, collect, join_text, make_request
 from tests.models.conftest import OPENAI_KEY
 

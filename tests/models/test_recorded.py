@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from roamtui.agent.loop import Agent
 from roamtui.agent.options import AgentOptions
-from roamtui.conversation.events import QuestionAnswered, SaveFailed
 from roamtui.conversation.log import Trace
 from roamtui.conversation.session import Session
 from roamtui.conversation.store import Store
@@ -176,14 +175,6 @@ async def test_an_answer_that_was_cut_off_is_cut_off_once(path: Path) -> None:
     recorded = await record(path, turns)
     assert "cut off here" in recorded[0][-1]
     assert (await replay(path, turns))[0][-1] == recorded[0][-1]
-
-
-async def test_a_full_disk_is_told_once_and_the_answer_comes() -> None:
-    recorded = await record(Path("/dev/full"), TALK)
-    told = [event for turn in recorded for event in turn if event.startswith(SaveFailed.__name__)]
-    assert len(told) == 1
-    assert "/dev/full" in told[0]
-    assert recorded[1][-1].startswith(QuestionAnswered.__name__)
 
 
 @pytest.mark.parametrize("content", ["", "# Heading\n", '{"event": "question_asked"}\n', "[]\n", "\x00", '{"event": "'])

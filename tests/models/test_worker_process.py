@@ -1,21 +1,46 @@
-"""How the program deals with its model process: several jobs, cancellation, crashes, the end."""
+"""The model process: several jobs, cancellation, crashes, its end, and what it keeps from libraries."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import select
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
 
+import msgspec
 import pytest
+import pytest_asyncio
 
+from roamtui.conversation.transcript import Message, Role, ToolCall, Usage
 from roamtui.errors import ModelError
-from roamtui.models.base import ModelStopped, Retrying, TextDelta
+from roamtui.models.base import (
+    CallMade,
+    ModelStopped,
+    Request,
+    Retrying,
+    TextDelta,
+    ThinkingDelta,
+    ToolSpec,
+    UsageReported,
+)
+from roamtui.models.jobs import (
+    Fault,
+    Job,
+    JobEvent,
+    Target,
+    Vectors,
+    decode_event,
+    encode_event,
+    encode_frame,
+)
 from roamtui.models.litellm_model import LitellmModel, WorkerProcess
+from roamtui.models.litellm_worker import prepare_environment
 from roamtui.models.options import ModelOptions
 from tests.fakes import model_process
 from tests.models.asking import collect, join_text, make_request
@@ -37,10 +62,22 @@ asyncio.run(main())
 """
 
 
-def make_model(behaviour: str, **options: float) -> tuple[LitellmModel, WorkerProcess]:
-    worker = WorkerProcess(command=(FAKE, behaviour))
-    settings = ModelOptions(retry_wait_seconds=0.0, retries=1, cancel_seconds=options.get("cancel_seconds", 5.0))
-    return LitellmModel("fake/model", worker=worker, options=settings), worker
+MakeModel = Callable[..., tuple[LitellmModel, WorkerProcess]]
+
+
+@pytest_asyncio.fixture
+async def make_model() -> AsyncIterator[MakeModel]:
+    """Return what makes a model and its process, which ends with the test."""
+    workers: list[WorkerProcess] = []
+
+    def make(behaviour: str, *, cancel_seconds: float = 5.0) -> tuple[LitellmModel, WorkerProcess]:
+        workers.append(WorkerProcess(command=(FAKE, behaviour)))
+        settings = ModelOptions(retry_wait_seconds=0.0, retries=1, cancel_seconds=cancel_seconds)
+        return LitellmModel("fake/model", worker=workers[-1], options=settings), workers[-1]
+
+    yield make
+    for worker in workers:
+        await worker.close()
 
 
 async def read_first(model: LitellmModel, question: str) -> None:
@@ -49,7 +86,7 @@ async def read_first(model: LitellmModel, question: str) -> None:
         assert await anext(events) == TextDelta(question)
 
 
-async def test_a_process_is_started_once_and_ended() -> None:
+async def test_a_process_is_started_once_and_ended(make_model: MakeModel) -> None:
     model, worker = make_model("well")
     assert await collect(model) == [TextDelta("What is a model?"), ModelStopped("stop")]
     pid = worker.pid
@@ -60,7 +97,7 @@ async def test_a_process_is_started_once_and_ended() -> None:
     assert not is_alive(pid)
 
 
-async def test_a_model_that_is_known_waits_for_no_process() -> None:
+async def test_a_model_that_is_known_waits_for_no_process(make_model: MakeModel) -> None:
     model, worker = make_model("well")
     await model.start()
     assert worker.pid is not None
@@ -70,41 +107,30 @@ async def test_a_model_that_is_known_waits_for_no_process() -> None:
     assert worker.pid is None
 
 
-async def test_a_model_leaves_a_shared_process_alone() -> None:
-    model, worker = make_model("well")
-    await collect(model)
-    await model.close()
-    assert worker.pid is not None
-    await worker.close()
-
-
-async def test_jobs_at_once_get_their_own_replies() -> None:
-    model, worker = make_model("well")
+async def test_jobs_at_once_get_their_own_replies(make_model: MakeModel) -> None:
+    model, _ = make_model("well")
     questions = [f"question {number}" for number in range(20)]
     replies = await asyncio.gather(*(collect(model, make_request(question)) for question in questions))
     assert [join_text(reply) for reply in replies] == questions
-    await worker.close()
 
 
-async def test_a_confirmed_cancellation_keeps_the_process() -> None:
+async def test_a_confirmed_cancellation_keeps_the_process(make_model: MakeModel) -> None:
     model, worker = make_model("slow")
     await read_first(model, "take your time")
     pid = worker.pid
     assert pid is not None
     assert join_text(await collect(model, make_request(QUICK))) == QUICK
     assert worker.pid == pid
-    await worker.close()
 
 
-async def test_a_cancellation_that_is_not_confirmed_ends_the_process() -> None:
+async def test_a_cancellation_that_is_not_confirmed_ends_the_process(make_model: MakeModel) -> None:
     model, worker = make_model("deaf", cancel_seconds=0.05)
     await read_first(model, "never to end")
     assert worker.pid is None
     assert join_text(await collect(model, make_request(QUICK))) == QUICK
-    await worker.close()
 
 
-async def test_a_second_cancellation_does_not_wait() -> None:
+async def test_a_second_cancellation_does_not_wait(make_model: MakeModel) -> None:
     model, worker = make_model("deaf", cancel_seconds=600.0)
     has_begun = asyncio.Event()
 
@@ -122,44 +148,41 @@ async def test_a_second_cancellation_does_not_wait() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert worker.pid is None
-    await worker.close()
 
 
-async def test_a_crash_before_the_reply_is_tried_again_and_told() -> None:
-    model, worker = make_model("crash")
+async def test_a_crash_before_the_reply_is_tried_again_and_told(make_model: MakeModel) -> None:
+    model, _ = make_model("crash")
     events: list[object] = []
     with pytest.raises(ModelError, match="process ended unexpectedly; ask again"):
         await collect_into(events, model)
     assert [type(event) for event in events] == [Retrying]
-    await worker.close()
 
 
 @pytest.mark.parametrize("behaviour", ["crash later", "babble"])
-async def test_a_crash_within_a_reply_is_told(behaviour: str) -> None:
+async def test_a_crash_within_a_reply_is_told(make_model: MakeModel, behaviour: str) -> None:
     model, worker = make_model(behaviour)
     events: list[object] = []
     with pytest.raises(ModelError, match="process ended unexpectedly"):
         await collect_into(events, model)
     assert events == [TextDelta("What is a model?")]
     assert worker.pid is None
-    await worker.close()
 
 
-async def test_a_process_that_cannot_run_is_told() -> None:
-    model, worker = make_model("absent")
+async def test_a_process_that_cannot_run_is_told(make_model: MakeModel) -> None:
+    model, _ = make_model("absent")
     with pytest.raises(ModelError, match="process ended unexpectedly"):
         await collect(model)
     await model.start()
     assert model.window_tokens is None
-    await worker.close()
 
 
-async def test_a_process_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    model, worker = make_model("well")
+async def test_a_process_that_cannot_be_started_is_told(
+    make_model: MakeModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    model, _ = make_model("well")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
     with pytest.raises(ModelError, match="could not be started"):
         await collect(model)
-    await worker.close()
 
 
 async def collect_into(events: list[object], model: LitellmModel) -> None:
@@ -186,3 +209,94 @@ def test_the_process_ends_with_the_program() -> None:
             assert select.select([watch], [], [], 30)[0]
         finally:
             os.close(watch)
+
+
+SCRIPT = """
+import os, sys
+from roamtui.models.litellm_worker import take_pipes
+
+inward, outward = take_pipes()
+print("noise of a library")
+os.system("echo noise of a program; echo noise >&2")
+print("more noise", file=sys.stderr, flush=True)
+stolen = sys.stdin.read()
+os.write(outward, b"frame " + inward.read() + stolen.encode())
+"""
+
+
+def test_what_libraries_print_or_read_stays_off_the_pipes() -> None:
+    result = subprocess.run((sys.executable, "-c", SCRIPT), input=b"job", capture_output=True, check=True)
+    assert (result.stdout, result.stderr) == (b"frame job", b"")
+
+
+def test_an_empty_key_is_no_key() -> None:
+    environ = {"OPENAI_API_KEY": " ", "GROQ_API_KEY": "gsk", "EMPTY": ""}
+    prepare_environment(environ)
+    assert "OPENAI_API_KEY" not in environ
+    assert (environ["GROQ_API_KEY"], environ["EMPTY"]) == ("gsk", "")
+
+
+def test_servers_of_this_machine_are_asked_without_a_proxy() -> None:
+    environ = {"NO_PROXY": "intranet"}
+    prepare_environment(environ)
+    assert environ["NO_PROXY"] == "intranet,localhost,127.0.0.1,::1"
+    assert environ["no_proxy"] == "localhost,127.0.0.1,::1"
+
+
+CALL = ToolCall(id="call_1", name="expand_sections", arguments='{"section_ids": [')
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        TextDelta("text\ud83d\u2028\n"),
+        ThinkingDelta("thought"),
+        CallMade(CALL),
+        UsageReported(Usage(input_tokens=3, output_tokens=2, cached_tokens=1, cost_usd=0.5, source="provider")),
+        UsageReported(Usage()),
+        Retrying("busy", 1.5),
+        ModelStopped("stop", "[]"),
+        Vectors.of([[0.5, -1.0]]),
+        Fault(reason="It is busy", advice="wait", is_passing=True, wait_seconds=2.0),
+    ],
+)
+def test_events_come_back_as_they_were(event: JobEvent) -> None:
+    assert decode_event(json.loads(encode_frame(encode_event(event)))) == event
+
+
+def test_a_job_comes_back_as_it_was() -> None:
+    parameters = {"type": "object", "properties": {"section_ids": {"type": "array"}}, "required": ["section_ids"]}
+    request = Request(
+        messages=(
+            Message(role=Role.SYSTEM, text="You roam."),
+            Message(role=Role.USER, text="Grüße"),
+            Message(role=Role.ASSISTANT, text="", tool_calls=(CALL, CALL), thinking="[]"),
+            Message(role=Role.TOOL, text="result", tool_call_id="call_1"),
+        ),
+        tools=(ToolSpec(name="expand_sections", description="Opens.", parameters=parameters),),
+        allow_calls=False,
+    )
+    options = ModelOptions(window_tokens=9_000, gap_seconds=2.5)
+    job = Job(operation="complete", model="openai/x", api_base="http://localhost", options=options, request=request)
+    assert msgspec.convert(json.loads(encode_frame(msgspec.to_builtins(job))), Job) == job
+
+
+@pytest.mark.parametrize(
+    ("api_base", "is_local"),
+    [
+        ("http://localhost:11434", True),
+        ("http://[::1]:8000", True),
+        ("http://192.168.1.20:8000/v1", True),
+        ("http://ollama:11434", True),
+        ("http://8.8.8.8/v1", False),
+        ("http://[broken", False),
+        (None, False),
+    ],
+)
+def test_a_server_nearby_is_waited_for_longer(api_base: str | None, *, is_local: bool) -> None:
+    target = Target(model="m", provider="openai", api_base=api_base)
+    assert target.is_local is is_local
+    patient, hasty = ModelOptions(), ModelOptions(first_token_seconds=2.0)
+    usual = patient.wait_for_first_token(is_local=False)
+    assert (patient.wait_for_first_token(is_local=target.is_local) > usual) is is_local
+    assert hasty.wait_for_first_token(is_local=target.is_local) == 2.0

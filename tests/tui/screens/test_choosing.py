@@ -21,8 +21,7 @@ from roamtui.tui.context import TuiOptions
 from roamtui.tui.screens.choosing import ModelForm
 from roamtui.tui.screens.overlays import ConfirmScreen, PickerScreen
 from roamtui.tui.themes import DEFAULT_THEME
-from tests.fakes.http_server import FakeReply
-from tests.fakes.openai_server import FakeOpenAIServer, openai_error
+from tests.fakes.model_servers import FakeOpenAIServer, FakeReply, openai_error
 from tests.fakes.scripted_model import ScriptedModel, ScriptedReply
 from tests.tui.driving import app_of, ask, make_app, screen_text, wait_until
 

@@ -1,0 +1,323 @@
+"""`roamtui mcp`, asked by the SDK's own client: in the same process, over stdin and stdout, over HTTP with a token."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import IO
+
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from roamtui.agent.tools.expand import ExpandTool
+from roamtui.agent.tools.search import SearchTool
+from roamtui.conversation.state import KeepOptions
+from roamtui.document.library import Library
+from roamtui.errors import RoamtuiError
+from roamtui.headless.mcp import make_server, read_section
+from roamtui.headless.mcp_session import SharedLibrary
+from roamtui.libraries import open_library, open_partly
+from roamtui.search.keyword import KeywordSearcher
+from roamtui.sources.watching import FileStamps
+from tests.headless.mcp_clients import (
+    TOKEN,
+    WAIT_SECONDS,
+    ServedHttp,
+    call,
+    connect_stdio,
+    list_ids,
+    read_text,
+    serve_http,
+)
+from tests.outline.documents import find_id, make_library, write_words
+from tests.real_documents import PROJECT_DIR
+
+HANDBOOK = PROJECT_DIR / "examples" / "handbook.md"
+
+
+def open_shared(*, has_search: bool = True) -> SharedLibrary:
+    return SharedLibrary(
+        lambda: (open_library((str(HANDBOOK),)), None),
+        options=KeepOptions(),
+        make_searcher=KeywordSearcher if has_search else None,
+    )
+
+
+async def test_a_wrong_call_is_answered_in_words() -> None:
+    async with Client(make_server(open_shared())) as client:
+        for name, arguments, words in (
+            ("expand_sections", {}, "needs section_ids"),
+            ("expand_sections", {"section_ids": ["ffffffff", {"a": 7}]}, '"ffffffff" is no section id'),
+            ("expand_sections", {"section_ids": ["ffffffff"] * 25}, "5 more ids were not opened"),
+            ("search_sections", {"query": None}, "needs a query"),
+            ("search_sections", {"query": "fee", "limit": [], "within": "ffffffff"}, "is no section id"),
+            ("outline", {"budget": "much"}, "About the library"),
+            ("list_documents", {"offset": -3, "limit": True}, "one document"),
+        ):
+            result = await client.call_tool(name, arguments)
+            assert (name, result.is_error) == (name, False)
+            assert words in read_text(result)
+        unknown = await client.call_tool("no\x1b[31mthing", {})
+        assert unknown.is_error
+        assert read_text(unknown).startswith('There is no tool "no␛[31mthing". The tools are list_documents, outline')
+
+
+async def test_sections_are_resources() -> None:
+    async with Client(make_server(open_shared())) as client:
+        listed = (await client.list_resources()).resources
+        assert [resource.name for resource in listed][:3] == ["About the library", "Membership", "Borrowing"]
+        templates = (await client.list_resource_templates()).resource_templates
+        assert [template.uri_template for template in templates] == ["roamtui://section/{id}"]
+        page = (await client.read_resource(listed[1].uri)).contents[0]
+        text = HANDBOOK.read_text("utf-8")
+        assert page.model_dump()["text"] == text[text.index("## Membership") : text.index("## Borrowing")]
+        with pytest.raises(MCPError, match='no section "ffffffff"'):
+            await client.read_resource("roamtui://section/ffffffff")
+
+
+def test_a_section_is_given_to_the_letter_until_it_is_very_long() -> None:
+    library = make_library(f"# Book\n\n## One\n\n{write_words(600)}\n\n## Two\n\n{write_words(50_000)}")
+    one, two, book = (find_id(library, title) for title in ("One", "Two", "Book"))
+    assert read_section(library, f"roamtui://section/{one}") == library.text(one)
+    shown = read_section(library, f"roamtui://section/{book}")
+    assert len(shown) < len(library.text(book)) / 10
+    assert one in shown
+    assert two in shown
+
+
+async def test_what_changed_on_disk_is_read_again_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.headless.mcp_session._LOOK_SECONDS", 0)
+    (tmp_path / "one.md").write_text("# One\n\nThe old words.\n", "utf-8")
+    (tmp_path / "two.md").write_text("# Two\n\nOther words.\n", "utf-8")
+    sources = (str(tmp_path),)
+    shared = SharedLibrary(
+        lambda: open_partly(sources),
+        options=KeepOptions(),
+        make_searcher=KeywordSearcher,
+        look=FileStamps(sources).look,
+    )
+    async with Client(make_server(shared)) as client:
+        first = await call(client, "search_sections", query="old words", limit=1)
+        assert "The old words." in first
+        ids = list_ids(first)
+        await call(client, "expand_sections", section_ids=ids)
+        assert "is open already" in await call(client, "expand_sections", section_ids=ids)
+        (tmp_path / "one.md").write_text("# One\n\nSome newer words.\n", "utf-8")
+        (tmp_path / "three.md").write_text("# Three\n\nThe third.\n", "utf-8")
+        again = await call(client, "expand_sections", section_ids=ids)
+        assert "Some newer words." in again
+        assert "(The source has changed and was read again." in again
+        listed = await call(client, "list_documents")
+        assert listed.startswith("Documents 1 to 3 of 3:")
+        assert "has changed" not in listed
+        assert "third" in await call(client, "search_sections", query="third")
+
+
+async def test_a_source_that_is_gone_stays_as_it_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("roamtui.headless.mcp_session._LOOK_SECONDS", 0)
+    path = tmp_path / "one.md"
+    path.write_text("# One\n\nThe old words.\n", "utf-8")
+    sources = (str(path),)
+    shared = SharedLibrary(lambda: open_partly(sources), options=KeepOptions(), look=FileStamps(sources).look)
+    async with Client(make_server(shared)) as client:
+        assert "One" in await call(client, "outline")
+        path.unlink()
+        assert "One" in await call(client, "outline")
+        path.write_text("# Another\n\nNew.\n", "utf-8")
+        assert "Another" in await call(client, "outline")
+
+
+async def test_what_fails_at_first_is_told_and_tried_again() -> None:
+    problems = [RoamtuiError("The index cannot be written."), KeyError("a defect")]
+
+    def make_searcher(library: Library) -> KeywordSearcher:
+        if problems:
+            raise problems.pop(0)
+        return KeywordSearcher(library)
+
+    shared = SharedLibrary(
+        lambda: (open_library((str(HANDBOOK),)), None), options=KeepOptions(), make_searcher=make_searcher
+    )
+    async with Client(make_server(shared)) as client:
+        told = [await client.call_tool("outline", {}) for _ in range(3)]
+    assert [result.is_error for result in told] == [True, True, False]
+    assert read_text(told[0]) == "The index cannot be written."
+    assert read_text(told[1]) == "A defect in roamtui stopped this call (KeyError). Another call may work."
+
+
+ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
+FILES = 210
+
+
+@ERAS
+async def test_a_client_roams_as_the_agent_does(mode: str) -> None:
+    async with connect_stdio(HANDBOOK, mode=mode) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(tools)[:2] == ["list_documents", "outline"]
+        for known in (ExpandTool.spec, SearchTool().spec):
+            assert tools[known.name].description == known.description
+            assert tools[known.name].input_schema.keys() == known.parameters.keys()
+        assert tools["expand_sections"].input_schema == ExpandTool.spec.parameters
+        assert not [name for name, tool in tools.items() if "question" in tool.model_dump_json()]
+        assert "one document" in await call(client, "list_documents")
+        outline = await call(client, "outline", budget=800)
+        assert "Fees and deposits" in outline
+        found = list_ids(await call(client, "search_sections", query="grace period", limit=2))
+        assert len(found) >= 2
+        assert "Classes A, B, D and F" in await call(client, "expand_sections", section_ids=found)
+        again = await call(client, "expand_sections", section_ids=found)
+        assert "is open already" in again
+        assert "collapse_sections" in again
+        assert "Classes A, B, D and F" not in again
+        assert await call(client, "collapse_sections", section_ids=found) == "\n".join(
+            f"[{one}] closed" for one in found
+        )
+        assert "Classes A, B, D and F" in await call(client, "expand_sections", section_ids=found)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder that is too large to be read at the start."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for number in range(FILES):
+        text = f"# Note {number}\n\nWords of note {number}.\n\n## Detail\n\n{'More words. ' * 500}\n"
+        (folder / f"note-{number:03}.md").write_text(text, "utf-8")
+    return folder
+
+
+async def test_a_client_hears_how_far_reading_is(folder: Path) -> None:
+    heard: list[tuple[float, float | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        assert message is None
+        heard.append((progress, total))
+
+    async with connect_stdio(folder) as client:
+        result = await client.call_tool("list_documents", {"limit": 2, "offset": 5}, progress_callback=hear)
+    assert read_text(result).startswith(f"Documents 6 to 7 of {FILES}:\n[")
+    assert "note-005.md" in read_text(result)
+    assert "Words of note 5." in read_text(result)
+    assert f"({FILES - 7} more: call list_documents with offset 7.)" in read_text(result)
+    assert [heard[0], heard[-1]] == [(0, FILES), (FILES, FILES)]
+    assert heard == sorted(heard)
+
+
+CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+INITIALIZE = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT}).encode() + b"\n"
+
+
+@contextmanager
+def start_server(document: Path) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes], IO[bytes]]]:
+    """Yield the program over a document, with the three ends of its pipes."""
+    command = [sys.executable, "-m", "roamtui", "mcp", str(document)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=dict(os.environ)) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            yield process, process.stdin, process.stdout, process.stderr
+        finally:
+            process.kill()
+
+
+def test_stdout_holds_the_protocol_alone_and_ctrl_c_ends_it(tmp_path: Path) -> None:
+    document = tmp_path / "broken.md"
+    document.write_bytes(b"# Broken \xff text\n\nWords.\n")
+    with start_server(document) as (process, stdin, stdout, stderr):
+        stdin.write(b"no json\n" + INITIALIZE)
+        stdin.flush()
+        assert json.loads(stdout.readline())["id"] == 1
+        process.send_signal(signal.SIGINT)
+        assert process.wait(WAIT_SECONDS) == -signal.SIGINT
+        assert stdout.read() == b""
+        errors = stderr.read().decode()
+        assert "Traceback" not in errors
+        assert errors.count("\n") == 1
+
+
+def test_it_ends_when_the_client_is_gone() -> None:
+    with start_server(HANDBOOK) as (process, stdin, stdout, stderr):
+        stdin.write(INITIALIZE)
+        stdin.close()
+        assert process.wait(WAIT_SECONDS) == 0
+        assert json.loads(stdout.readline())["id"] == 1
+        assert stderr.read() == b""
+
+
+def test_it_ends_in_silence_when_nobody_reads_its_answers() -> None:
+    with start_server(HANDBOOK) as (process, stdin, stdout, stderr):
+        stdout.close()
+        stdin.write(INITIALIZE)
+        stdin.close()
+        assert process.wait(WAIT_SECONDS) == 0
+        assert stderr.read() == b""
+
+
+GRACE = "Classes A, B, D and F"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedHttp]:
+    with serve_http(HANDBOOK, XDG_CONFIG_HOME=str(tmp_path_factory.mktemp("config"))) as served:
+        yield served
+
+
+async def test_each_session_has_its_own_open_sections(served: ServedHttp) -> None:
+    async with served.connect("legacy") as first, served.connect("legacy") as second:
+        found = list_ids(await call(first, "search_sections", query="grace period", limit=1))
+        assert GRACE in await call(first, "expand_sections", section_ids=found)
+        assert GRACE in await call(second, "expand_sections", section_ids=found)
+        assert "is open already" in await call(first, "expand_sections", section_ids=found)
+
+
+async def test_a_client_without_a_session_gets_every_text_whole(served: ServedHttp) -> None:
+    async with served.connect() as client:
+        found = list_ids(await call(client, "search_sections", query="grace period", limit=1))
+        for _ in range(2):
+            assert GRACE in await call(client, "expand_sections", section_ids=found)
+
+
+def _post(served: ServedHttp, **headers: str) -> int:
+    connection = HTTPConnection("127.0.0.1", served.port, timeout=WAIT_SECONDS)
+    try:
+        connection.request("POST", "/mcp", body=b"{}", headers={"Content-Type": "application/json", **headers})
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_strangers_and_pages_of_other_sites_get_nothing(served: ServedHttp) -> None:
+    shown = {"Authorization": f"Bearer {TOKEN}"}
+    assert _post(served) == 401
+    assert _post(served, Authorization=f"Bearer {TOKEN}x") == 401
+    assert _post(served, Authorization=TOKEN) == 401
+    assert _post(served, Authorization=f"Basic {TOKEN}") == 401
+    assert _post(served, **shown, Host=f"attacker.example:{served.port}") == 421
+    assert _post(served, **shown, Origin="http://attacker.example") == 403
+    assert _post(served, **shown) == _post(served, Authorization=f"bearer {TOKEN}") == 406
+
+
+def test_a_new_token_is_told_and_ctrl_c_ends_it() -> None:
+    with serve_http(HANDBOOK, token="") as served:
+        assert served.greeting.startswith("roamtui: The Tallow Street Tool Library Handbook is at http://127.0.0.1:")
+        assert served.process.stderr is not None
+        told = served.process.stderr.readline().split()
+        assert told[-3:-1] == ["Authorization:", "Bearer"]
+        assert len(told[-1]) > 30
+        assert _post(served, Authorization=f"Bearer {told[-1]}") == 406
+        served.process.send_signal(signal.SIGINT)
+        assert served.process.wait(WAIT_SECONDS) == 0
+        assert served.process.stderr.read() == ""
