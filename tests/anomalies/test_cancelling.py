@@ -102,22 +102,6 @@ async def test_cancelled_at_any_wait_with_a_store(store: Store) -> None:
     assert number > 15
 
 
-async def test_a_cancelled_task_at_any_event(store: Store) -> None:
-    count = len([event async for event in _make().ask("How much?")])
-    for number in range(1, count + 1):
-        agent, seen = _make(store), list[ConversationEvent]()
-
-        async def consume(agent: Agent = agent, seen: list[ConversationEvent] = seen, number: int = number) -> None:
-            async for event in agent.ask("How much?"):
-                seen.append(event)
-                task = asyncio.current_task()
-                if len(seen) == number and task is not None:
-                    task.cancel()
-
-        await asyncio.wait({asyncio.create_task(consume())})
-        await _check(agent, seen, store)
-
-
 async def test_closed_at_any_event(store: Store) -> None:
     count = len([event async for event in _make().ask("How much?")])
     for number in range(1, count + 1):

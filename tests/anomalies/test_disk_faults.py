@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -86,13 +85,6 @@ def test_a_clock_that_jumps_back_changes_no_order(tmp_path: Path, monkeypatch: p
         store.write(Recorder(name).ask().log)
     assert [summary.id for summary in store.list()] == ["c", "b", "a"]
     assert [summary.id for summary in store.list("manual.md")] == ["c", "b", "a"]
-
-
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MortalPrograms]:
-    opened = MortalPrograms(tmp_path_factory.mktemp("runs"))
-    yield opened
-    opened.close()
 
 
 @pytest.mark.slow

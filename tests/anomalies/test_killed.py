@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -15,13 +14,6 @@ from tests.anomalies.promises import Promises, kill_at_random, kill_at_writes
 from tests.conversation.test_importing import DATABASE
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MortalPrograms]:
-    opened = MortalPrograms(tmp_path_factory.mktemp("runs"))
-    yield opened
-    opened.close()
 
 
 @pytest.mark.parametrize("is_first", [True, False])

@@ -93,7 +93,7 @@ def test_where_a_deleted_conversation_may_still_be_is_told(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_all_that_the_program_writes_is_its_owners_alone(tmp_path: Path) -> None:
+def test_all_that_the_program_writes_is_its_owners_alone(programs: MortalPrograms, tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "docs"
     home.mkdir()
     folder.mkdir()
@@ -105,10 +105,9 @@ def test_all_that_the_program_writes_is_its_owners_alone(tmp_path: Path) -> None
         ("outline", str(folder / "page.html")),
         ("conversations",),
     )
-    with closing(MortalPrograms(tmp_path)) as programs:
-        for command in commands:
-            run = programs.run(*command, home=home, umask=0)
-            assert run.code == 0, run.errors
+    for command in commands:
+        run = programs.run(*command, home=home, umask=0)
+        assert run.code == 0, run.errors
     loose = {
         str(path.relative_to(home)): oct(path.stat().st_mode) for path in home.rglob("*") if path.stat().st_mode & 0o077
     }

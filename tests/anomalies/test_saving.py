@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from roamtui.agent.loop import Agent
 from roamtui.conversation.commands import CollapseSections, ExpandSections, Origin, PinSections
-from roamtui.conversation.events import QuestionAnswered, SaveFailed
+from roamtui.conversation.events import QuestionAnswered
 from roamtui.conversation.log import Log
 from roamtui.conversation.session import Session
 from roamtui.conversation.state import ConversationState
@@ -88,23 +88,6 @@ async def test_ended_at_any_write_a_conversation_goes_on(store: _CopyingStore) -
         ):
             found = session.state.find_open(section_id)
             assert text.count(words) == (found is not None), "what is open is there, once; what is not is not"
-
-
-async def test_an_answer_arrives_although_nothing_can_be_saved(tmp_path: Path) -> None:
-    path = tmp_path / "conversations"
-    store = Store(path)
-    agent = make_agent(store=store)
-    (fees,) = ids(agent, "Fees")
-    model_of(agent).add_replies(expanding(fees), saying(f'It costs "2 euros a day" [{fees}].'))
-    with locked(path / f"{agent.session.state.id}.jsonl"):
-        events = await ask(agent)
-    assert [event.message for event in events if isinstance(event, SaveFailed)] == [
-        f"The conversation is not saved: another program keeps it locked ({path})."
-    ]
-    assert agent.session.state.transcript.exchanges[0].stopped is Stopped.ANSWERED
-    model_of(agent).add_replies(saying("Not found: no."))
-    assert not any(isinstance(event, SaveFailed) for event in await ask(agent))
-    assert len(store.load(agent.session.state.id).transcript.exchanges) == 2
 
 
 async def test_cancelling_waits_for_no_locked_log_and_is_on_disk_soon_after(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,13 +15,6 @@ from tests.anomalies.promises import HANDBOOK, Promises
 from tests.real_documents import PROJECT_DIR
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MortalPrograms]:
-    opened = MortalPrograms(tmp_path_factory.mktemp("runs"))
-    yield opened
-    opened.close()
 
 
 def _list_questions(path: Path) -> dict[str, list[str]]:

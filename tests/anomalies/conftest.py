@@ -1,0 +1,16 @@
+"""What several of these tests begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from tests.anomalies.mortal_programs import MortalPrograms
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MortalPrograms]:
+    with closing(MortalPrograms(tmp_path_factory.mktemp("runs"))) as opened:
+        yield opened
