@@ -81,7 +81,7 @@ def open_agent(
         read_preferences=read_preferences,
     )
     if conversation is not None and conversation.trace is not None:
-        session.trace(Trace(Path(conversation.trace), lambda entry: Secrets.of(os.environ).redact(entry)))
+        session.trace = Trace(Path(conversation.trace), lambda entry: Secrets.of(os.environ).redact(entry))
     return Agent(session, model, searcher, options)
 
 

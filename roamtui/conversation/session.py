@@ -71,70 +71,6 @@ _DRAFT_CHARACTERS = 500
 """New text of an answer after which what came so far is written: at most this much is lost with the program."""
 
 
-class Saving:
-    """Writes logs. Safe to use from several threads."""
-
-    def __init__(self, store: Store | None) -> None:
-        self.store = store
-        self.trace: Trace | None = None
-        """Where a person wants it written too."""
-        self._lock = Lock()
-        self.left: dict[str, tuple[Log, ConversationState]] = {}
-        """Conversations that were left before they could be written."""
-        self.reports: list[SavingReported] = []
-        """To be told along with the next save."""
-        self.failure = store.problem if store is not None else ""
-        """Why the last try failed, empty where it did not."""
-        self._told = (self.failure, "")
-
-    def write(self, log: Log) -> str | None:
-        """Write what is new in a log; one at a time.
-
-        Returns:
-            The id of the conversation where another program went on with it, so that nothing was written; else None.
-        """
-        with self._lock:
-            if self.trace is not None:
-                self.trace.write(log)
-            if self.store is None:
-                return None
-            try:
-                self.store.write(log)
-                self.failure = ""
-                for left_id, (left, state) in list(self.left.items()):
-                    try:
-                        self.store.write(left)
-                    except ContinuedElsewhereError:
-                        _part(left, state)
-                        self.store.write(left)
-                    del self.left[left_id]
-            except ContinuedElsewhereError as error:
-                return error.conversation_id
-            except StoreError as error:
-                self.failure = str(error)
-            reports = self.store.take_reports()
-            self.reports += [SavingReported(message=one, conversation_id=log.conversation_id) for one in reports]
-        return None
-
-    def write_briefly(self, log: Log) -> str | None:
-        """Write a log in a thread, and wait a moment for it; where that is too short it goes on alone.
-
-        The program does not end before it has. What it would have returned then, the next write will.
-        """
-        taken: list[str | None] = []
-        writing = Thread(target=lambda: taken.append(self.write(log)))
-        writing.start()
-        writing.join(_SAVING_SECONDS)
-        return taken[0] if taken else None
-
-    def take_events(self) -> tuple[SaveFailed | SavingReported, ...]:
-        """Return what a person should know and was not told yet: a failure once, and again when it changes."""
-        reports, self.reports = tuple(self.reports), []
-        before, self._told = self._told, (self.failure, self.trace.failure if self.trace is not None else "")
-        failures = [now for now, told in zip(self._told, before, strict=True) if now and now != told]
-        return (*reports, *(SaveFailed(message=failure) for failure in failures))
-
-
 def _part(log: Log, state: ConversationState) -> ConversationForked:
     """Have a log go on as that of another conversation, of which nothing is on disk yet, perhaps amid a question.
 
@@ -171,7 +107,19 @@ class Session:
         """The newest."""
         begun = ConversationBegun(conversation_id=state.id, unfolded=tuple(sorted(state.unfolded)))
         self._log = log or Log(conversation_id=state.id, events=[begun])
-        self._saving = Saving(store)
+        self.store = store
+        """Where it is saved, None where it is not."""
+        self.save_failure = store.problem if store is not None else ""
+        """Why the last save failed, empty where it did not."""
+        self.trace: Trace | None = None
+        """Where all that has happened and will happen is written too, in a file of the person's."""
+        self._left: dict[str, tuple[Log, ConversationState]] = {}
+        """Conversations that were left before they could be written."""
+        self._reports: list[SavingReported] = []
+        """To be told along with the next save."""
+        self._told = (self.save_failure, "")
+        self._lock = Lock()
+        """Held by the thread that writes."""
         self.loader = loader
         """Reads files and pages, None where there are none."""
         self._refused: dict[str, int] = {}
@@ -224,20 +172,6 @@ class Session:
         log.events += events
         told = (event for event in list_news(events) if not isinstance(event, QuestionAnswered))
         return cls(state, store, log, (*damage, *told), loader)
-
-    @property
-    def store(self) -> Store | None:
-        """Where it is saved, None where it is not."""
-        return self._saving.store
-
-    @property
-    def save_failure(self) -> str:
-        """Why the last save failed, empty where it did not."""
-        return self._saving.failure
-
-    def trace(self, trace: Trace) -> None:
-        """Write all that has happened and will happen into a file of the person's too."""
-        self._saving.trace = trace
 
     def list_undrawn(self) -> tuple[ConversationEvent, ...]:
         """Return what of the opening events a screen that draws the whole conversation does not show already."""
@@ -392,9 +326,9 @@ class Session:
         assert not self.state.is_asking
         self.save_now()
         if self.store is not None and not self._log.is_saved and self.state.transcript.exchanges:
-            self._saving.left[self.state.id] = (self._log, self.state)
-        self._saving.store = other.store
-        self._log, self.state = self._saving.left.pop(other.state.id, (other._log, other.state))
+            self._left[self.state.id] = (self._log, self.state)
+        self.store = other.store
+        self._log, self.state = self._left.pop(other.state.id, (other._log, other.state))
         return (ConversationChanged(conversation_id=self.state.id), *other.list_undrawn())
 
     async def reload(self, library: Library) -> tuple[ConversationEvent, ...]:
@@ -416,24 +350,70 @@ class Session:
         if step is not None:
             self.record((StepRecorded(step=step),))
         self._take(finish_question(self.state, replace(outcome, is_cut=step is not None)))
-        if self._fork_if_taken(self._saving.write_briefly(self._log)):
-            self._saving.write_briefly(self._log)
+        if self._fork_if_taken(self._write_briefly(self._log)):
+            self._write_briefly(self._log)
 
     def save_now(self) -> None:
         """Write what was not yet, before the program ends."""
-        is_wanted = self.state.transcript.exchanges and (self._saving.left or not self._log.is_saved)
-        if is_wanted and self._fork_if_taken(self._saving.write(self._log)):
-            self._saving.write(self._log)
+        is_wanted = self.state.transcript.exchanges and (self._left or not self._log.is_saved)
+        if is_wanted and self._fork_if_taken(self._write(self._log)):
+            self._write(self._log)
+
+    def _write(self, log: Log) -> str | None:
+        """Write what is new in a log; one at a time.
+
+        Returns:
+            The id of the conversation where another program went on with it, so that nothing was written; else None.
+        """
+        with self._lock:
+            if self.trace is not None:
+                self.trace.write(log)
+            if self.store is None:
+                return None
+            try:
+                self.store.write(log)
+                self.save_failure = ""
+                for left_id, (left, state) in list(self._left.items()):
+                    try:
+                        self.store.write(left)
+                    except ContinuedElsewhereError:
+                        _part(left, state)
+                        self.store.write(left)
+                    del self._left[left_id]
+            except ContinuedElsewhereError as error:
+                return error.conversation_id
+            except StoreError as error:
+                self.save_failure = str(error)
+            reports = self.store.take_reports()
+            self._reports += [SavingReported(message=one, conversation_id=log.conversation_id) for one in reports]
+        return None
+
+    def _write_briefly(self, log: Log) -> str | None:
+        """Write a log in a thread, and wait a moment for it; where that is too short it goes on alone.
+
+        The program does not end before it has. What it would have returned then, the next write will.
+        """
+        taken: list[str | None] = []
+        writing = Thread(target=lambda: taken.append(self._write(log)))
+        writing.start()
+        writing.join(_SAVING_SECONDS)
+        return taken[0] if taken else None
 
     async def _save(self) -> tuple[ConversationEvent, ...]:
-        """Write what is new in a thread, and return what a person should know of it."""
-        is_anywhere = self._saving.store is not None or self._saving.trace is not None
+        """Write what is new in a thread, and return what a person should know of it and was not told yet.
+
+        A failure is told once, and again when it changes.
+        """
+        is_anywhere = self.store is not None or self.trace is not None
         if not is_anywhere or not (self.state.transcript.exchanges or self.state.open):
             return ()
-        taken_id = await asyncio.to_thread(self._saving.write, self._log)
+        taken_id = await asyncio.to_thread(self._write, self._log)
         if self._fork_if_taken(taken_id):
-            await asyncio.to_thread(self._saving.write, self._log)
-        return self._saving.take_events()
+            await asyncio.to_thread(self._write, self._log)
+        reports, self._reports = tuple(self._reports), []
+        before, self._told = self._told, (self.save_failure, self.trace.failure if self.trace is not None else "")
+        failures = [now for now, told in zip(self._told, before, strict=True) if now and now != told]
+        return (*reports, *(SaveFailed(message=failure) for failure in failures))
 
     def _fork_if_taken(self, taken_id: str | None) -> bool:
         """Go on under another id where this one was taken and that was not done meanwhile; return whether it was."""
@@ -442,7 +422,7 @@ class Session:
         self.state = apply_all(self.state, (_part(self._log, self.state),))
         title = plain_line(self.state.title)
         message = f"Another program went on with this conversation too, so that it is a new one here: “{title}”."
-        self._saving.reports.append(SavingReported(message=message, conversation_id=self.state.id))
+        self._reports.append(SavingReported(message=message, conversation_id=self.state.id))
         return True
 
 

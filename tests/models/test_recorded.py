@@ -96,7 +96,7 @@ async def test_a_replay_fetches_and_searches_as_it_did(path: Path) -> None:
         )
         turns = (Turn(question="Which bird?", replies=replies),)
         session = Session.start(library, loader=loader)
-        session.trace(Trace(path, lambda entry: entry))
+        session.trace = Trace(path, lambda entry: entry)
         recorded = await talk(Agent(session, ScriptedModel(replies), KeywordSearcher(library)), turns)
         library, loader = open_named([site.url("/llms.txt")])
         session = Session.start(library, loader=loader)

@@ -62,7 +62,7 @@ async def test_the_app_shows_the_recorded_answers_again(tmp_path: Path) -> None:
     path = tmp_path / "app.jsonl"
     script = ScriptedModel()
     session = start_session()
-    session.trace(Trace(path, lambda entry: entry))
+    session.trace = Trace(path, lambda entry: entry)
     recorded = await converse(Agent(session, script), script)
     assert "ninety loaves" in recorded[0]
     model = RecordedModel(path)
