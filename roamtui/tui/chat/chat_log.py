@@ -25,8 +25,8 @@ from roamtui.tui.chat.content_view import (
     SectionTarget,
     Target,
     TargetChosen,
+    WordsView,
     link_target,
-    wrap,
 )
 from roamtui.tui.commands import CopyWanted, KeepWanted, NothingDone
 from roamtui.tui.context import FirstContext
@@ -438,7 +438,7 @@ _LOOKS = {
 }
 
 
-class NoticeView(ContentView):
+class NoticeView(WordsView):
     """Shows a notice with a sign, so that it is known without colour too."""
 
     DEFAULT_CSS = """
@@ -446,17 +446,12 @@ class NoticeView(ContentView):
     """
 
     def __init__(self, text: str, weight: Weight = Weight.INFO) -> None:
-        super().__init__()
+        sign, style = _LOOKS[weight]
+        super().__init__(Content.styled(plain_text(text), style), lead=Content.styled(f"{sign} ", style), follow="  ")
         self.text = text
         """What it says."""
         self.weight = weight
         """How much it matters."""
-
-    @override
-    def lay_out(self, width: int) -> Content:
-        sign, style = _LOOKS[self.weight]
-        text = Content.styled(plain_text(self.text), style)
-        return Content("\n").join(wrap(text, width, lead=Content.styled(f"{sign} ", style), follow="  "))
 
 
 def write_answer(answer: str, citations: tuple[Citation, ...]) -> str:

@@ -23,13 +23,11 @@ class ContentView(Widget):
     ContentView { height: auto; width: 1fr; }
     """
 
-    is_walked = True
-    """Whether keys walk over the targets; a click reaches them always."""
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
         self._laid_out: tuple[int, Content] | None = None
-        self._selected: int | None = None
+        self.selected: int | None = None
+        """Index of the selected target."""
 
     def on_unmount(self) -> None:
         """Let go of what was drawn: Textual remembers the last thousand widgets with their lines, also those gone."""
@@ -42,19 +40,13 @@ class ContentView(Widget):
 
     @property
     def walked(self) -> Sequence[int]:
-        """Indexes of the targets that keys walk over."""
-        return range(len(self.targets)) if self.is_walked else ()
-
-    @property
-    def selected(self) -> int | None:
-        """Index of the selected target."""
-        return self._selected
+        """Indexes of the targets that keys walk over; a click reaches them all."""
+        return range(len(self.targets))
 
     def select_target(self, index: int | None) -> None:
         """Show a target as selected, or none."""
-        if index != self._selected:
-            self._selected = index
-            self.change()
+        self.selected = index
+        self.change()
 
     def lay_out(self, width: int) -> Content:
         """Return the content in lines of at most `width` cells."""
@@ -70,7 +62,7 @@ class ContentView(Widget):
         """Line on which the selected target begins."""
         content = self._content(self.size.width)
         for start, _, style in sorted(content.spans, key=lambda span: span.start):
-            if not isinstance(style, str) and style.meta.get(META_KEY) == self._selected:
+            if not isinstance(style, str) and style.meta.get(META_KEY) == self.selected:
                 return content.plain.count("\n", 0, start)
         return 0
 
@@ -143,6 +135,25 @@ class TargetChosen(Message):
     def __init__(self, target: Target) -> None:
         super().__init__()
         self.target = target
+
+
+class WordsView(ContentView):
+    """Shows words, the first line behind a lead, and those that follow behind another one."""
+
+    def __init__(self, words: Content, *, lead: Content | str = "", follow: str = "") -> None:
+        super().__init__()
+        self._words = words
+        self._lead = lead
+        self._follow = follow
+
+    def show_words(self, words: Content) -> None:
+        """Show other words."""
+        self._words = words
+        self.change()
+
+    @override
+    def lay_out(self, width: int) -> Content:
+        return Content("\n").join(wrap(self._words, width, lead=self._lead, follow=self._follow))
 
 
 def link_target(content: Content, index: int, *, is_selected: bool) -> Content:

@@ -20,31 +20,18 @@ from roamtui.conversation.transcript import Citation, QuoteState
 from roamtui.document.library import Library
 from roamtui.document.plain import plain_line, plain_text, shorten
 from roamtui.tui.chat.answer_view import AnswerView
-from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, link_target, wrap
+from roamtui.tui.chat.content_view import ContentView, SectionTarget, Target, WordsView, link_target, wrap
 from roamtui.tui.status_line import OFFLINE, describe_usage
 
 _STYLES = {Weight.INFO: "$muted", Weight.WARNING: "$warning", Weight.ERROR: "$error"}
 
 
-class EndingView(ContentView):
+class EndingView(WordsView):
     """The last line of an exchange: how it ended and what it took."""
 
     DEFAULT_CSS = """
     EndingView { padding: 0 1; margin-top: 1; color: $muted; }
     """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._words = Content()
-
-    def show_words(self, words: Content) -> None:
-        """Show `words`."""
-        self._words = words
-        self.change()
-
-    @override
-    def lay_out(self, width: int) -> Content:
-        return Content("\n").join(wrap(self._words, width))
 
 
 class ExchangeView(Vertical):
@@ -79,7 +66,7 @@ class ExchangeView(Vertical):
         self._answer = AnswerView()
         self.sources = SourcesView(name)
         """What the answer cites."""
-        self._ending = EndingView()
+        self._ending = EndingView(Content())
         for view in (self._activity, self._answer, self.sources, self._ending):
             view.display = False
         self.citations: tuple[Citation, ...] = ()
@@ -150,7 +137,7 @@ class ExchangeView(Vertical):
         if self._is_waiting:
             self._is_waiting = False
             self._activity.end_thought()
-            self._activity.display = self._activity.has_activities
+            self._activity.display = bool(self._activity.pieces)
 
     def finish(self, exchange: Exchange, library: Library) -> None:
         """Show the whole answer with its sources, how it ended, and what search found that nobody opened."""
@@ -191,7 +178,7 @@ _LENGTH_MAX = 4_000
 _PROMPT = Content.styled("❯ ", "bold $secondary")
 
 
-class QuestionView(ContentView):
+class QuestionView(WordsView):
     """What the person asked."""
 
     DEFAULT_CSS = """
@@ -199,14 +186,10 @@ class QuestionView(ContentView):
     """
 
     def __init__(self, question: str, about: str) -> None:
-        super().__init__()
-        self._question = Content.styled(shorten(plain_text(question), _LENGTH_MAX), "bold")
-        self._about = Content.styled(f"in {plain_line(about)}", "$accent") if about else None
-
-    @override
-    def lay_out(self, width: int) -> Content:
-        tag = wrap(self._about, width, lead="  ", follow="  ") if self._about else []
-        return Content("\n").join([*wrap(self._question, width, lead=_PROMPT, follow="  "), *tag])
+        words = Content.styled(shorten(plain_text(question), _LENGTH_MAX), "bold")
+        if about:
+            words += Content("\n") + Content.styled(f"in {plain_line(about)}", "$accent")
+        super().__init__(words, lead=_PROMPT, follow="  ")
 
 
 _TITLES_MAX = 12
@@ -223,24 +206,20 @@ class ActivityView(ContentView):
 
     def __init__(self) -> None:
         super().__init__()
-        self._pieces: list[Piece] = []
+        self.pieces: list[Piece] = []
+        """What was done so far."""
         self._thought = ""
 
     @property
     @override
     def targets(self) -> tuple[Target, ...]:
         return tuple(
-            SectionTarget(section.section_id) for piece in self._pieces for section in piece.sections[:_TITLES_MAX]
+            SectionTarget(section.section_id) for piece in self.pieces for section in piece.sections[:_TITLES_MAX]
         )
-
-    @property
-    def has_activities(self) -> bool:
-        """Whether anything was done yet."""
-        return bool(self._pieces)
 
     def add(self, piece: Piece) -> None:
         """Add a line."""
-        self._pieces.append(piece)
+        self.pieces.append(piece)
         self._thought = ""
         self.change()
 
@@ -251,15 +230,14 @@ class ActivityView(ContentView):
 
     def end_thought(self) -> None:
         """Show no longer what the model thought aloud."""
-        if self._thought:
-            self._thought = ""
-            self.change()
+        self._thought = ""
+        self.change()
 
     @override
     def lay_out(self, width: int) -> Content:
         lines: list[Content] = []
         index = 0
-        for piece in self._pieces:
+        for piece in self.pieces:
             content = Content.styled(plain_line(piece.head), _STYLES[piece.weight])
             shown = piece.sections[:_TITLES_MAX]
             for number, section in enumerate(shown):
@@ -336,7 +314,10 @@ class SourcesView(ContentView):
     @override
     def lay_out(self, width: int) -> Content:
         heading = Content.styled("Passages" if self._are_passages else "Sources", "bold $muted")
-        lines = [heading + self._lay_out_proof()]
+        is_all = all(citation.is_verified for citation in self._citations if citation.quote is not None)
+        proof = describe_proof(tuple(self._citations))
+        style = self._temper("$success" if is_all else "$warning")
+        lines = [heading + Content.styled(f"  {proof}" if proof else "", style)]
         for section_id, group in groupby(enumerate(self._citations), key=lambda pair: pair[1].section_id):
             number = Content.styled(f"{self._numbers[section_id]:>2} ", "bold $accent")
             lines += wrap(self._lay_out_source(list(group)), width, lead=number, follow=" " * _INDENT)
@@ -346,7 +327,9 @@ class SourcesView(ContentView):
         """Return a section and each place in it, with what became of its quote; all of them can be jumped to."""
         source, before = Content(), ""
         for index, citation in group:
-            place = _describe_place(citation)
+            place = citation.place if citation.page is None else f"p. {citation.page}"
+            if not citation.start_line or citation.state in (QuoteState.MISATTRIBUTED, QuoteState.UNVERIFIED):
+                place = ""  # its words do not stand there
             sign, style = _VERDICTS[citation.state]
             words = sign if citation.is_verified else f"{sign} {citation.state.words.removeprefix('quote ')}"
             parts = [] if source else [Content.styled(self._name_source(citation), "bold")]
@@ -362,11 +345,6 @@ class SourcesView(ContentView):
             before = place
         return source
 
-    def _lay_out_proof(self) -> Content:
-        is_all = all(citation.is_verified for citation in self._citations if citation.quote is not None)
-        proof = describe_proof(tuple(self._citations))
-        return Content.styled(f"  {proof}" if proof else "", self._temper("$success" if is_all else "$warning"))
-
     def _temper(self, style: str) -> str:
         """Return a style without the praise that a passage does not earn by standing in the text."""
         return "$muted" if self._are_passages and style == "$success" else style
@@ -375,10 +353,3 @@ class SourcesView(ContentView):
 def show_words(text: str) -> str:
     """Return text on one line, of its links the words alone."""
     return _LINK.sub(r"\1", plain_line(text))
-
-
-def _describe_place(citation: Citation) -> str:
-    """Return the page or the lines of a citation; nothing where its words do not stand there."""
-    if not citation.start_line or citation.state in (QuoteState.MISATTRIBUTED, QuoteState.UNVERIFIED):
-        return ""
-    return citation.place if citation.page is None else f"p. {citation.page}"

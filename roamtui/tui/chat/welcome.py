@@ -63,25 +63,16 @@ class Welcome(ContentView):
         if self._has_title:
             lines += [*wrap(Content.styled(self._document_title, "bold $primary"), width), Content()]
         lines += [*wrap(Content(_WHAT), width), Content()]
-        lines += self._lay_out_keys(width)
+        for action_id, words in _LESSONS:
+            lead = Content.styled(f"{self._keys.show_first(action_id):<6} ", "bold $accent")
+            lines += wrap(Content(words), width, lead=lead, follow=" " * 7)
         if self._examples:
             lines += [Content(), Content.styled("Try", "bold $muted")]
             for index, question in enumerate(self._examples):
                 row = link_target(Content(plain_line(question)), index, is_selected=index == self.selected)
                 lines += wrap(row, width, lead=Content.styled("› ", "bold $secondary"), follow="  ")
-        lines += [Content(), *self._lay_out_model(width)]
-        return Content("\n").join(lines)
-
-    def _lay_out_keys(self, width: int) -> list[Content]:
-        lines = []
-        for action_id, words in _LESSONS:
-            lead = Content.styled(f"{self._keys.show_first(action_id):<6} ", "bold $accent")
-            lines += wrap(Content(words), width, lead=lead, follow=" " * 7)
-        return lines
-
-    def _lay_out_model(self, width: int) -> list[Content]:
         how = f"{self._keys.show_first('global.choose_model')} chooses another."
-        content = Content.assemble(
+        model = Content.assemble(
             ("Model  ", "bold $muted"), (self._model.name, "bold"), f" · {self._model.note} ", (how, "$muted")
         )
-        return wrap(content, width)
+        return Content("\n").join([*lines, Content(), *wrap(model, width)])
