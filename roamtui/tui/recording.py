@@ -152,13 +152,18 @@ def _write_svg(tape: _Tape, title: str) -> str:
         for line, name in sorted(frame.items())
     ]
     moments = [moment for moment, _ in tape.pictures]
-    keys, seconds = _time_frames(moments, width)
+    stands = [min(after - before, _PAUSE_SECONDS) for before, after in pairwise(moments)] + [_READING_SECONDS]
+    seconds, begun, keys = sum(stands), 0.0, []
+    for number, stand in enumerate(stands, 1):
+        place = number % len(stands)  # the last picture lies at the left end
+        keys.append(f"{100 * begun / seconds:.3f}% {{ transform: translateX({-place * width:g}px); }}")
+        begun += stand
     return f"""\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(title)}">
 <style>
 text {{ font: 20.26px Menlo, Consolas, "DejaVu Sans Mono", monospace; white-space: pre; }}
 {" ".join(f".{name} {{ {css} }}" for css, name in styles.items())}
-@keyframes film {{ {keys} }}
+@keyframes film {{ {" ".join(keys)} }}
 @media (prefers-reduced-motion: no-preference) {{ #film {{ animation: film {seconds:.2f}s step-end infinite; }} }}
 </style>
 <defs>
@@ -174,17 +179,6 @@ text {{ font: 20.26px Menlo, Consolas, "DejaVu Sans Mono", monospace; white-spac
 """
 
 
-def _time_frames(moments: Sequence[float], width: float) -> tuple[str, float]:
-    """Return the keyframes, and how long the film is in seconds; the last picture lies at the left end."""
-    stands = [min(after - before, _PAUSE_SECONDS) for before, after in pairwise(moments)] + [_READING_SECONDS]
-    seconds, begun, keys = sum(stands), 0.0, []
-    for number, stand in enumerate(stands, 1):
-        place = number % len(stands)
-        keys.append(f"{100 * begun / seconds:.3f}% {{ transform: translateX({-place * width:g}px); }}")
-        begun += stand
-    return " ".join(keys), seconds
-
-
 def _read_frame(picture: str, styles: dict[str, str], lines: dict[str, str]) -> Mapping[int, str]:
     """Return the name of what each line of the screen shows; new styles and contents get a name of their own."""
     own = {name: styles.setdefault(css, f"s{len(styles)}") for name, css in _STYLE.findall(picture)}
@@ -193,17 +187,11 @@ def _read_frame(picture: str, styles: dict[str, str], lines: dict[str, str]) -> 
         place = f'x="{float(x):g}" width="{float(width):g}" height="24.65"'
         contents.setdefault(int(float(y) / _LINE_HEIGHT), []).append(f'<rect fill="{fill}" {place}/>')
     for style, x, y, length, text in _TEXT.findall(picture):
-        run = _trim_run(own[style], float(x), float(length), unescape(text).replace("\u00a0", " "))
+        shown = unescape(text).replace("\u00a0", " ")
+        words, width = shown.strip(), float(length) / max(1, len(shown))
+        # Without blanks at its ends: not every program that draws SVG keeps room for them.
+        left = float(x) + width * (len(shown) - len(shown.lstrip()))
+        place = f'x="{left:g}" y="18.5" textLength="{width * cell_len(words):g}"'
+        run = f'<text class="{own[style]}" {place}>{escape(words)}</text>' if words else ""
         contents.setdefault(int((float(y) - 20) / _LINE_HEIGHT + 0.5), []).append(run)
     return {line: lines.setdefault("".join(content), f"l{len(lines)}") for line, content in contents.items()}
-
-
-def _trim_run(style: str, x: float, length: float, text: str) -> str:
-    """Return a run of text without blanks at its ends: not every program that draws SVG keeps room for them."""
-    words = text.strip()
-    if not words:
-        return ""
-    width = length / len(text)
-    left = x + width * (len(text) - len(text.lstrip()))
-    place = f'x="{left:g}" y="18.5" textLength="{width * cell_len(words):g}"'
-    return f'<text class="{style}" {place}>{escape(words)}</text>'

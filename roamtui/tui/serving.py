@@ -47,7 +47,12 @@ def serve_app(arguments: Sequence[str], *, port: int, title: str) -> None:
     Raises:
         RoamtuiError: The extra is not installed, or the port is taken.
     """
-    _check_port(port)
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(os.name == "posix"))
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise RoamtuiError(f"port {port} cannot be used: {error.strerror}. Choose another with --port.") from None
     make_server(arguments, port=port, title=title).serve()
 
 
@@ -63,20 +68,31 @@ def make_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
     except ImportError:
         raise RoamtuiError(_MISSING) from None
 
+    hosts = (f"{HOST}:{port}", f"localhost:{port}")
+    # How the page is called, and that keys go to it from the start.
+    head = f"<head><title>{escape(plain_line(title))} · roamtui</title><script>{_FOCUS_SCRIPT}</script>"
+
     @web.middleware
     async def guard(
         request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        if not _is_from_here(request.headers.get("Host"), request.headers.get("Origin"), port):
+        # A browser lets any site open a socket to this machine; only the origin tells them apart. The host is checked
+        # because a site's name can be made to lead here.
+        origin = request.headers.get("Origin", f"http://{HOST}:{port}")
+        if request.headers.get("Host") not in hosts or origin not in [f"http://{name}" for name in hosts]:
             raise web.HTTPForbidden(text="This address is for pages of this server alone.")
         response = await handler(request)
         if request.path == "/" and isinstance(response, web.Response) and response.text is not None:
-            page = _FOREIGN_LINK.sub("", response.text)
-            response.text = page.replace("<head>", f"<head>{_write_head(title)}", 1)
+            response.text = _FOREIGN_LINK.sub("", response.text).replace("<head>", head, 1)
         return response
 
     async def seal(_request: web.Request, response: web.StreamResponse) -> None:
-        response.headers["Content-Security-Policy"] = _write_policy(port)
+        response.headers["Content-Security-Policy"] = (
+            "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+            "img-src 'self' data:; font-src 'self' data:; "
+            f"connect-src 'self' {' '.join(f'ws://{name}' for name in hosts)}; "
+            "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
+        )
         response.headers["Referrer-Policy"] = "no-referrer"
 
     class LoopbackServer(Server):
@@ -106,37 +122,3 @@ def make_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
 
     command = [sys.executable, "-m", "roamtui", *arguments]
     return LoopbackServer(shlex.join(command), host=HOST, port=port, title=plain_line(title))
-
-
-def _write_head(title: str) -> str:
-    """Return what a browser should know of the page: how it is called, and that keys go to it from the start."""
-    return f"<title>{escape(plain_line(title))} · roamtui</title><script>{_FOCUS_SCRIPT}</script>"
-
-
-def _is_from_here(host: str | None, origin: str | None, port: int) -> bool:
-    """Return whether a request names this server, and comes from one of its own pages where it comes from a page.
-
-    A browser lets any site open a socket to this machine; only the origin tells them apart. The host is checked
-    because a site's name can be made to lead here.
-    """
-    hosts = (f"{HOST}:{port}", f"localhost:{port}")
-    return host in hosts and (origin is None or origin in [f"http://{name}" for name in hosts])
-
-
-def _write_policy(port: int) -> str:
-    """Return what a page may load: nothing that is not served here."""
-    own = "'self' 'unsafe-inline'"
-    sockets = f"ws://{HOST}:{port} ws://localhost:{port}"
-    return (
-        f"default-src 'self'; script-src {own}; style-src {own}; img-src 'self' data:; font-src 'self' data:; "
-        f"connect-src 'self' {sockets}; frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
-    )
-
-
-def _check_port(port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, int(os.name == "posix"))
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            raise RoamtuiError(f"port {port} cannot be used: {error.strerror}. Choose another with --port.") from None
