@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, assert_never
 
 from roamtui.document.markdown.blocks import (
@@ -98,7 +99,9 @@ class MarkdownLayout:
         for block in blocks:
             match block:
                 case Paragraph():
-                    self._add_prose(block)
+                    is_quoted = any(container.is_quote for container in self._containers)
+                    look = Look(Role.QUOTE if is_quoted else Role.TEXT)
+                    self._add_lines(self._wrap(make_runs(block.words, look)), block.start, block.end)
                 case Heading():
                     self._add_heading(block)
                 case Code():
@@ -123,17 +126,12 @@ class MarkdownLayout:
         yield container
         self._containers.pop()
 
-    def _add_prose(self, block: Paragraph) -> None:
-        is_quoted = any(container.is_quote for container in self._containers)
-        runs = make_runs(block.words, Look(Role.QUOTE if is_quoted else Role.TEXT))
-        self._add_lines(wrap_runs(runs, self._find_room(PROSE_WIDTH_MAX)), block.start, block.end)
-
     def _add_heading(self, block: Heading) -> None:
         role = _HEADINGS[block.level - 1] if block.level <= len(_HEADINGS) else Role.H4
-        lines = wrap_runs(make_runs(block.words, Look(role)), self._find_room(PROSE_WIDTH_MAX))
-        stroke = _UNDERLINES.get(role)
-        if stroke:
-            lines.append([Run(stroke * max(measure_runs(line) for line in lines), Look(Role.RULE))])
+        lines = self._wrap(make_runs(block.words, Look(role)))
+        if role in _UNDERLINES:
+            stroke = _UNDERLINES[role] * max(measure_runs(line) for line in lines)
+            lines.append([Run(stroke, Look(Role.RULE))])
         self._add_lines(lines, block.start, block.end)
 
     def _add_list(self, block: List) -> None:
@@ -159,8 +157,7 @@ class MarkdownLayout:
             if block.alert:
                 look = Look(role, Emphasis.STRONG)
                 kind = make_run(block.alert.capitalize() + (": " if block.title else ""), look)
-                lines = wrap_runs([kind, *make_runs(block.title, look)], self._find_room(PROSE_WIDTH_MAX))
-                self._add_titled(lines, block)
+                self._add_titled(self._wrap([kind, *make_runs(block.title, look)]), block)
             else:
                 self.add_blocks(block.blocks)
 
@@ -174,12 +171,11 @@ class MarkdownLayout:
         with self._within(_Container((mark,), (Run("  "),))):
             runs = make_runs(block.summary, Look(emphasis=Emphasis.STRONG)) or [Run("Details", Look(Role.ASIDE))]
             runs = [Run(run.text, replace(run.look, link=link)) if run.look.link is None else run for run in runs]
-            lines = wrap_runs(runs, self._find_room(PROSE_WIDTH_MAX))
             if is_open:
-                self._add_titled(lines, block)
+                self._add_titled(self._wrap(runs), block)
             else:
                 self.folded.append(block)
-                self._add_lines(lines, block.start, block.end)
+                self._add_lines(self._wrap(runs), block.start, block.end)
 
     def _add_titled(self, title: Sequence[Sequence[Run]], block: Quote | Details) -> None:
         """Add the title of an alert or of details, and below it without a gap their blocks."""
@@ -232,12 +228,15 @@ class MarkdownLayout:
             is_next: Whether no blank line may come before them.
         """
         self._block += 1
-        if not is_next and self._needs_gap():
+        lists = [container for container in self._containers if container.is_tight is not None and container.has_lines]
+        is_tight = self._is_titled or bool(lists and lists[-1].is_tight)
+        if self.lines and not is_next and not is_tight:
             gap = tuple(run for container in self._containers if container.has_lines for run in container.rest)
             self.lines.append(Line(runs=gap, start=start, end=start, block=-self._block))
         self._is_titled = False
         for text in texts:
-            prefix = (*self._prefix(), _CODE_MARGIN) if is_code else self._prefix()
+            leads = [container.rest if container.has_lines else container.first for container in self._containers]
+            prefix = [*chain.from_iterable(leads), *([_CODE_MARGIN] if is_code else [])]
             length = sum(len(run.text) for run in prefix)
             runs = (*prefix, *(run for run in text if run is not HARD_BREAK and run.text))
             self.lines.append(
@@ -246,19 +245,9 @@ class MarkdownLayout:
             for container in self._containers:
                 container.has_lines = True
 
-    def _needs_gap(self) -> bool:
-        if not self.lines or self._is_titled:
-            return False
-        lists = [container for container in self._containers if container.is_tight is not None and container.has_lines]
-        return not (lists and lists[-1].is_tight)
-
-    def _prefix(self) -> tuple[Run, ...]:
-        """Return what the next line begins with."""
-        return tuple(
-            run
-            for container in self._containers
-            for run in (container.rest if container.has_lines else container.first)
-        )
+    def _wrap(self, runs: Sequence[Run]) -> list[list[Run]]:
+        """Return the lines of prose."""
+        return wrap_runs(runs, self._find_room(PROSE_WIDTH_MAX))
 
     def _find_room(self, width_max: int | None = None) -> int | None:
         """Return the cells inside the containers, of `width_max` at most."""

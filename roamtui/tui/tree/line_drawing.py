@@ -75,9 +75,8 @@ class LineDrawing:
         self._marked = marked
 
     @cached_property
-    def _open(self) -> dict[int, OpenSection]:
-        found = ((self._lines.find(section.section_id), section) for section in self._state.open)
-        return {number: section for number, section in found if number is not None}
+    def _open(self) -> dict[str, OpenSection]:
+        return {section.section_id: section for section in self._state.open}
 
     @cached_property
     def _cited(self) -> set[str]:
@@ -100,7 +99,7 @@ class LineDrawing:
     def _inside(self) -> tuple[Counter[int], Counter[int], Counter[int]]:
         """What each line stands for, since it has no line of its own: open and found sections, and tokens read."""
         return (
-            self._count_hidden({section.section_id: 1 for section in self._state.open}),
+            self._count_hidden(dict.fromkeys(self._open, 1)),
             self._count_hidden(dict.fromkeys(self._marked.found, 1)),
             self._count_hidden(self._read),
         )
@@ -121,7 +120,8 @@ class LineDrawing:
 
     def next_open(self, section_id: str, direction: int) -> str | None:
         """Return the id of the open section after (1) or before (-1) a node, round the end; None without any."""
-        number, order = self._lines.find(section_id), sorted(self._open)
+        number = self._lines.find(section_id)
+        order = sorted(found for found in map(self._lines.find, self._open) if found is not None)
         if number is None or not order:
             return None
         place = bisect_right(order, number) if direction > 0 else bisect_left(order, number) - 1
@@ -146,9 +146,9 @@ class LineDrawing:
 
     def list_parts(self, line: int, width: int, palette: Palette) -> list[Part]:
         """Return the parts of a line from left to right; costs by its depth and its title."""
-        document, row = self._lines.layout.locate(self._lines.number_at(line))
+        document, row = self._lines.layout.locate(self._lines.numbers[line])
         section_id, fold = document.ids[row], self._lines.fold_at(line)
-        section = self._open.get(self._lines.number_at(line))
+        section = self._open.get(section_id)
         title = strip_anchor(plain_line(document.columns.titles[row][:_TITLE_LENGTH_MAX]))
         style = palette["title" if title else "untitled"]
         title = title or name_node(self._lines.library, section_id)
@@ -171,7 +171,8 @@ class LineDrawing:
         if size and document.page_starts:
             paged = f" p. {document.page_at(document.columns.starts[row])} {size[1:]:>{_SIZE_WIDTH}}"
             size = paged if cell_len(title) + len(paged) <= room else size
-        title = cut_cells(title, max(1, room - len(size)))
+        if cell_len(title) > max(1, room - len(size)):
+            title = set_cell_size(title, max(0, room - len(size) - 1)).rstrip() + "…"
         gap = " " * (room - len(size) - cell_len(title))
         return [*head, Part(title, style, is_title=True), *tail, Part(gap, Style.null()), Part(size, palette["size"])]
 
@@ -216,11 +217,6 @@ def _draw_guides(has_next: tuple[bool, ...], width: int) -> str:
     if len(guides) > depth_max:
         guides = [_CUT_GUIDES, *guides[len(guides) - depth_max + 1 :]]
     return "".join(guides[:depth_max])
-
-
-def cut_cells(text: str, width: int) -> str:
-    """Return `text` cut to at most `width` cells, with an ellipsis where cut."""
-    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
 
 
 _COUNTED_DOCUMENT_LENGTH_MAX = 1_000_000

@@ -247,7 +247,7 @@ class OutlineTree(ScrollView, can_focus=True, inherit_bindings=False):
 
     def go_parent(self) -> None:
         """Put the cursor on the node above its own."""
-        above = None if self.cursor_id is None else self.lines.parent(self.lines.number_at(self.cursor_line))
+        above = None if self.cursor_id is None else self.lines.parent(self.lines.numbers[self.cursor_line])
         line = self.lines.find_line(above)
         if line is not None:
             self.move_to_line(line)

@@ -52,14 +52,15 @@ class VisibleLines:
         self._skipped = {self._title, *hidden}
         """Numbers that have no line in their order."""
         self._unfolded = {self._title, *map(self.find, self.unfolded)}
-        self._lines = array("Q") if self._title is None else array("Q", [self._title])
-        self._lines.extend(self._list_lines(0, len(self.layout)))
+        self.numbers = array("Q") if self._title is None else array("Q", [self._title])
+        """The node on each line."""
+        self.numbers.extend(self._list_lines(0, len(self.layout)))
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self.numbers)
 
     def __iter__(self) -> Iterator[str]:
-        return map(self.id_of, self._lines)
+        return map(self.id_of, self.numbers)
 
     def find(self, section_id: str) -> int | None:
         """Return the number of the node with this id, None where there is none."""
@@ -72,18 +73,14 @@ class VisibleLines:
 
     def id_at(self, line: int) -> str:
         """Return the id of the node on a line."""
-        return self.id_of(self._lines[line])
-
-    def number_at(self, line: int) -> int:
-        """Return the number of the node on a line."""
-        return self._lines[line]
+        return self.id_of(self.numbers[line])
 
     def find_line(self, number: int | None) -> int | None:
         """Return the line of a node, None where it is not visible."""
         if number is None or number == self._title:
             return None if number is None else 0
-        line = bisect_left(self._lines, number, 0 if self._title is None else 1)
-        return line if line < len(self._lines) and self._lines[line] == number else None
+        line = bisect_left(self.numbers, number, 0 if self._title is None else 1)
+        return line if line < len(self.numbers) and self.numbers[line] == number else None
 
     def nearest_line(self, section_id: str) -> int | None:
         """Return the line of a node, or of its nearest visible ancestor; None where neither is visible."""
@@ -102,15 +99,16 @@ class VisibleLines:
     def has_next(self, line: int) -> tuple[bool, ...]:
         """Return for each depth from 1 to a line's own whether a sibling follows there; costs by its depth."""
         following = []
-        number = self._lines[line]
+        number = self.numbers[line]
         while (parent := self.parent(number)) is not None:
-            following.append(self._next_shown(self._find_end(number)) < self._end_below(parent))
+            end = len(self.layout) if parent == self._title else self._find_end(parent)
+            following.append(self._next_shown(self._find_end(number)) < end)
             number = parent
         return tuple(reversed(following))
 
     def fold_at(self, line: int) -> Fold:
         """Return what stands below the node on a line."""
-        number = self._lines[line]
+        number = self.numbers[line]
         section_id = self.id_of(number)
         if not self.library.is_loaded(section_id):
             return Fold.FAILED if self.library.problem_of(section_id) else Fold.UNLOADED
@@ -133,7 +131,7 @@ class VisibleLines:
             if line is not None and line >= done:
                 end = self._find_end(number)
                 below = self._list_lines(number + 1, end if number in self._unfolded else 0)
-                self._lines[line + 1 : bisect_left(self._lines, end, line + 1)] = below
+                self.numbers[line + 1 : bisect_left(self.numbers, end, line + 1)] = below
                 done = line + 1 + len(below)
 
     def _list_lines(self, number: int, end: int) -> array[int]:
@@ -145,9 +143,6 @@ class VisibleLines:
                 append(number)
             number = number + 1 if number in unfolded else find_end(number)
         return lines
-
-    def _end_below(self, number: int) -> int:
-        return len(self.layout) if number == self._title else self._find_end(number)
 
     def _next_shown(self, number: int) -> int:
         while number in self._skipped:
