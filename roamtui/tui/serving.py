@@ -33,6 +33,12 @@ new MutationObserver((_changes, observer) => {
 """Without it a person must click on the page before they can type."""
 _FOREIGN_LINK = re.compile(r'<link[^>]*href="https?://[^>]*>')
 """A font of another host, which would be told of each page that is opened; the policy below holds up what is left."""
+_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self' data:; connect-src 'self' ws://127.0.0.1:{port} ws://localhost:{port}; "
+    "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
+)
+"""What a page may load: nothing that is not served here."""
 _MISSING = "`roamtui serve` needs the extra: pip install 'roamtui[serve]'"
 
 
@@ -87,12 +93,7 @@ def make_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
         return response
 
     async def seal(_request: web.Request, response: web.StreamResponse) -> None:
-        response.headers["Content-Security-Policy"] = (
-            "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
-            "img-src 'self' data:; font-src 'self' data:; "
-            f"connect-src 'self' {' '.join(f'ws://{name}' for name in hosts)}; "
-            "frame-ancestors 'none'; form-action 'none'; base-uri 'none'"
-        )
+        response.headers["Content-Security-Policy"] = _POLICY.format(port=port)
         response.headers["Referrer-Policy"] = "no-referrer"
 
     class LoopbackServer(Server):
@@ -112,10 +113,9 @@ def make_server(arguments: Sequence[str], *, port: int, title: str) -> Server:
         @override
         def serve(self, debug: bool = False) -> None:
             """Serve until ctrl+c, and say where once the port is open."""
-            greeting = f"roamtui: {plain_line(title)} is at {self.public_url} (ctrl+c ends it).\n"
 
             def greet(*_what: object) -> None:
-                sys.stdout.write(greeting)
+                sys.stdout.write(f"roamtui: {plain_line(title)} is at {self.public_url} (ctrl+c ends it).\n")
                 sys.stdout.flush()
 
             web.run_app(self._make_app(), host=self.host, port=self.port, print=greet, access_log=None)

@@ -41,22 +41,13 @@ def test_a_hard_break_ends_a_line_and_looks_are_kept() -> None:
     assert lines == [[Run("a "), Run("bold", _STRONG)], [Run("word", _STRONG)], [Run("b")]]
 
 
-def test_without_a_width_only_hard_breaks_end_lines() -> None:
-    assert _texts(wrap_runs([Run("word " * 100), HARD_BREAK, Run("b")], None)) == [("word " * 100).rstrip(), "b"]
-
-
 @given(_TEXTS, st.integers(2, 12))
-def test_wrapped_lines_fit_and_lose_nothing_but_spaces(texts: list[str], width: int) -> None:
-    lines = _texts(wrap_runs([Run(text) for text in texts], width))
-    assert all(cell_len(line) <= width for line in lines)
-    assert "".join(lines).replace(" ", "") == "".join(texts).replace(" ", "")
-
-
-@given(_TEXTS, st.integers(2, 12))
-def test_folded_lines_fit_and_lose_nothing(texts: list[str], width: int) -> None:
-    lines = _texts(fold_runs([Run(text) for text in texts], width))
-    assert all(cell_len(line) <= width for line in lines)
-    assert "".join(lines) == "".join(texts)
+def test_lines_fit_and_lose_nothing_and_wrapped_ones_spaces_alone(texts: list[str], width: int) -> None:
+    runs = [Run(text) for text in texts]
+    wrapped, folded = _texts(wrap_runs(runs, width)), _texts(fold_runs(runs, width))
+    assert all(cell_len(line) <= width for line in (*wrapped, *folded))
+    assert "".join(wrapped).replace(" ", "") == "".join(texts).replace(" ", "")
+    assert "".join(folded) == "".join(texts)
 
 
 @given(_TEXTS, st.integers(0, 30), st.integers(0, 30))

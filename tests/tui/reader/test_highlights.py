@@ -82,13 +82,9 @@ def test_any_words_of_a_paragraph_are_found(data: st.DataObject) -> None:
         ("İstanbul\n", ("stan",), [["stan"]]),
         ("- item\n", ("•",), []),
         ("words\n", (), []),
+        ("one two three four five six seven eight nine\n", ("eight nine",), [["eight", "nine"]]),
     ],
 )
 def test_words_are_found_in_what_is_shown(text: str, words: tuple[str, ...], found: list[list[str]]) -> None:
     lines = read_lines(text)
     assert [_show_marked(lines, marked) for marked in find_words(lines, words)] == found
-
-
-def test_words_are_found_over_the_end_of_a_line() -> None:
-    lines = read_lines("one two three four five six seven eight nine\n")
-    assert [_show_marked(lines, marked) for marked in find_words(lines, ("eight nine",))] == [["eight", "nine"]]

@@ -69,13 +69,6 @@ def test_the_line_of_an_offset_is_the_first_of_its_block(number: int) -> None:
     assert found[1].text.startswith(f"Words of section {number}")
 
 
-def test_an_empty_text_has_no_lines() -> None:
-    lines = make_lines("")
-    assert len(lines) == 0
-    assert lines.line_at(0) is None
-    assert lines.find_offset(0) == 0
-
-
 def test_raw_lines_are_the_source_behind_its_numbers() -> None:
     text = "# Title\n\n\tword\r\nlast line that is wrapped since it is long"
     lines = make_lines(text, is_raw=True)
