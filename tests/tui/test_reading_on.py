@@ -10,8 +10,8 @@ from roamtui.agent.loop import Agent
 from roamtui.conversation.session import Session
 from roamtui.document.build import open_named
 from roamtui.tui.app import RoamApp
+from roamtui.tui.commands import ReadingPlace
 from roamtui.tui.context import AppContext, TuiOptions
-from roamtui.tui.reader.messages import ReadingPlace
 from roamtui.tui.screens.reading import Places
 from tests.fakes.scripted_model import ScriptedModel
 from tests.tui.driving import find_id, make_app, screen_text, wait_until

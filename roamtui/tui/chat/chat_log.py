@@ -178,12 +178,15 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self._remove(self._shown[len(left)], None)
         self._shown = left
         if not left:
-            self._show_last()
+            self.restore()
 
     def restore(self) -> None:
         """Show the last exchanges of a saved conversation."""
-        self._show_last()
-        if self.current is not None:
+        exchanges = self._first.state.transcript.exchanges
+        if exchanges:
+            self._welcome.display = False
+            self._messages.mount(*self._recall(exchanges[-EXCHANGES_STEP:]))
+            self._count_earlier()
             self._keep_newest()
 
     def start_over(self) -> None:
@@ -196,10 +199,8 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
         self._earlier.show_count(0)
         self._welcome.display = True
         self._is_keeping = False
-        self._show_last()
         self.scroll_home(animate=False, immediate=True)
-        if self.current is not None:
-            self._keep_newest()
+        self.restore()
 
     def add_notice(self, text: str, weight: Weight = Weight.INFO) -> None:
         """Say something at the end, or before a question that waits to be begun."""
@@ -224,13 +225,6 @@ class ChatLog(VerticalScroll, inherit_bindings=False):
             self.scroll_to(y=self.scroll_y + self._messages.virtual_size.height - before, animate=False)
 
         self.call_after_refresh(stay)
-
-    def _show_last(self) -> None:
-        exchanges = self._first.state.transcript.exchanges
-        if exchanges:
-            self._welcome.display = False
-            self._messages.mount(*self._recall(exchanges[-EXCHANGES_STEP:]))
-            self._count_earlier()
 
     def _remove(self, first: Widget, end: Widget | None) -> None:
         """Take messages away, from one to before another, to the last for None."""

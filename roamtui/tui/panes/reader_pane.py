@@ -14,9 +14,8 @@ from typing_extensions import override
 from roamtui.document.library import Library
 from roamtui.document.node import Span
 from roamtui.tui.actions import Keys, Scope, bind
-from roamtui.tui.commands import CopyWanted, NothingDone
+from roamtui.tui.commands import CopyWanted, NothingDone, PlaceChanged, ReadingPlace
 from roamtui.tui.panes.pane import Pane, PaneTitle
-from roamtui.tui.reader.messages import PlaceChanged, ReadingPlace
 from roamtui.tui.status_line import draw_hint
 
 if TYPE_CHECKING:

@@ -22,12 +22,12 @@ from roamtui.document.markdown.blocks import find_end
 from roamtui.document.node import NodeKind, Span
 from roamtui.document.parse import parse_document
 from roamtui.document.plain import plain_line
+from roamtui.tui.commands import EndPassed, LinkClicked, PlaceChanged, ReadingPlace
 from roamtui.tui.markdown.line import Line, measure_runs
 from roamtui.tui.node_names import name_whole
 from roamtui.tui.reader.document_view import DocumentView, find_document_view
 from roamtui.tui.reader.highlights import Highlights, Selected, find_passage, list_selected
 from roamtui.tui.reader.lazy_lines import LazyLines, LinkPlace, Place
-from roamtui.tui.reader.messages import EndPassed, LinkClicked, PlaceChanged, ReadingPlace
 from roamtui.tui.reader.strips import STYLE_NAMES, STYLES, Overlay, ReaderPalette
 
 _MARGIN = 3

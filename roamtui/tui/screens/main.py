@@ -21,13 +21,24 @@ from roamtui.tui.app import describe_failure, forget_frames, is_job_of_shell
 from roamtui.tui.chat.chat_log import ChatLog
 from roamtui.tui.chat.content_view import EarlierTarget, ExampleTarget, LinkTarget, SectionTarget, TargetChosen
 from roamtui.tui.chat.welcome import Welcome
-from roamtui.tui.commands import DEEDS, CopyWanted, KeepWanted, Kind, MakeCommand, NothingDone, toggle_fold, unfold
+from roamtui.tui.commands import (
+    DEEDS,
+    CopyWanted,
+    EndPassed,
+    KeepWanted,
+    Kind,
+    LinkClicked,
+    MakeCommand,
+    NothingDone,
+    PlaceChanged,
+    toggle_fold,
+    unfold,
+)
 from roamtui.tui.context import AppContext, FirstContext
 from roamtui.tui.panes.pane_switch import PaneSwitch
 from roamtui.tui.panes.reader_pane import ReaderPane
 from roamtui.tui.panes.tree_pane import TreePane
 from roamtui.tui.question_box import QuestionBox
-from roamtui.tui.reader.messages import EndPassed, LinkClicked, PlaceChanged
 from roamtui.tui.screens.asking import Asking
 from roamtui.tui.status_line import OFFLINE, HeaderLine, HintLine, Status, StatusLine, label_model
 from roamtui.tui.tree.outline_tree import OutlineTree

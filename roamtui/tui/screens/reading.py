@@ -27,8 +27,8 @@ from roamtui.document.node import NodeKind, Span
 from roamtui.locations import make_private_folder, write_private_file
 from roamtui.sources.convert.conversion import SLOW_SUFFIXES
 from roamtui.tui.chat.content_view import LinkTarget, SectionTarget
+from roamtui.tui.commands import ReadingPlace
 from roamtui.tui.panes.pane import Pane
-from roamtui.tui.reader.messages import ReadingPlace
 from roamtui.tui.screens.main import MainScreen
 from roamtui.tui.screens.overlays import ConfirmScreen, PromptScreen
 from roamtui.tui.text_search import TextPlace

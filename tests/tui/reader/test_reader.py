@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from roamtui.document.library import Library
 from roamtui.document.node import Span
-from roamtui.tui.reader.messages import LinkClicked, PlaceChanged
+from roamtui.tui.commands import LinkClicked, PlaceChanged
 from roamtui.tui.reader.reader import Reader
 from roamtui.tui.reader.strips import Overlay
 from tests.tui.reader.sections import make_library

@@ -197,23 +197,6 @@ async def test_what_is_in_view_stays_when_lines_above_it_change() -> None:
         assert _lines(tree) == before
 
 
-async def test_the_newest_batch_is_marked_by_its_background() -> None:
-    async with _run(make_state(_LIBRARY, "Leave")) as (_, tree, _pilot):
-
-        def backgrounds() -> list[str]:
-            strips = [tree.render_line(y) for y in range(4)]
-            return [str(segment.style.bgcolor) for strip in strips for segment in list(strip)[-1:] if segment.style]
-
-        plain = backgrounds()
-        tree.mark(batch=[find_id(_LIBRARY, "Vacation"), "unknown"])
-        marked = backgrounds()
-        assert [a != b for a, b in zip(plain, marked, strict=True)] == [False, False, True, False]
-        tree.show(make_state(_LIBRARY, "Leave"))
-        assert backgrounds() == marked
-        tree.mark(batch=[])
-        assert backgrounds() == plain
-
-
 async def test_the_next_open_section_may_be_folded_away_and_is_looked_for_round_the_end() -> None:
     opened = (open_section(_LIBRARY, "Travel"), open_section(_LIBRARY, "Length"), open_section(_LIBRARY, "Leave"))
     async with _run(make_state(_LIBRARY, opened=opened)) as (_, tree, _pilot):
