@@ -26,15 +26,11 @@ _WORDS = {
     "hit_at_5": "Hit@5",
     "hit_at_10": "Hit@10",
     "mrr": "MRR",
-    "median_ms": "median ms",
-    "gold_opened": "gold opened",
-    "gold_cited": "gold cited",
-    "quotes_verified": "quotes verified",
     "opened_per_question": "sections opened",
     "tokens_per_question": "tokens a question",
-    "median_tokens": "median tokens",
     "steps_per_question": "steps a question",
 }
+"""Of measures whose names say it otherwise."""
 _PLAIN = frozenset({"median_ms", "opened_per_question", "tokens_per_question", "median_tokens", "steps_per_question"})
 """Measures that are no shares."""
 
@@ -123,7 +119,8 @@ def print_score(score: RunScore) -> None:
     parts = [key.set, f"{score.questions} questions", f"scope {key.scope}", f"mode {key.mode}", key.model]
     lines = [", ".join(part for part in parts if part)]
     for name, value in score.values.items():
-        word, is_relaxed = _WORDS[name.removeprefix("relaxed_")], name.startswith("relaxed_")
+        plain, is_relaxed = name.removeprefix("relaxed_"), name.startswith("relaxed_")
+        word = _WORDS.get(plain, plain.replace("_", " "))
         shown = _show(name, value)
         interval = score.intervals.get(name)
         around = f"  [{_show(name, interval[0])}, {_show(name, interval[1])}]" if interval else ""

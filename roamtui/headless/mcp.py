@@ -188,7 +188,6 @@ class _Handlers:
         self._sessions: OrderedDict[str, ClientSession] = OrderedDict()
 
     async def list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
-        """Name the tools with their schemas."""
         from mcp import types  # noqa: PLC0415 - an extra
 
         hints = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -234,7 +233,6 @@ class _Handlers:
     async def list_resources(
         self, _context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        """Name the sections at the top of the outline."""
         from mcp import types  # noqa: PLC0415 - an extra
 
         cursor = params.cursor if params is not None else None
@@ -253,7 +251,6 @@ class _Handlers:
         return types.ListResourcesResult(resources=resources, next_cursor=str(end) if end < len(tops) else None)
 
     async def list_templates(self, _context: Context, _params: object) -> types.ListResourceTemplatesResult:
-        """Say how any section is addressed."""
         from mcp import types  # noqa: PLC0415 - an extra
 
         described = "The text of a section with all below it, by its id in the outline"
@@ -265,7 +262,6 @@ class _Handlers:
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Return the text of a section."""
         from mcp import types  # noqa: PLC0415 - an extra
         from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - an extra
 

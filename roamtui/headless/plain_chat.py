@@ -286,7 +286,8 @@ class _PlainChat:
             case "/help":
                 told = _HELP
             case _:
-                told = f"There is no command {name}. /help lists them; a space before the slash makes it a question."
+                hint = "/help lists them; a space before the slash makes the line a question."
+                told = f"There is no command {name}. {hint}"
         return told
 
     async def _dispatch(self, command: Command) -> list[str]:

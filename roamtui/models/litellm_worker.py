@@ -39,6 +39,8 @@ _BASE_NAMES: Mapping[str, tuple[str, ...]] = {
     "ollama_chat": ("OLLAMA_API_BASE",),
 }
 _OLLAMA_BASE = "http://localhost:11434"
+_MODEL_EXAMPLES = "openai/gpt-4.1-mini, or use --model offline"
+_EMBEDDER_EXAMPLES = "ollama/snowflake-arctic-embed2, or local:FOLDER"
 
 connect_seconds: ContextVar[float | None] = ContextVar("connect_seconds", default=None)
 """Patience of the running task for each connection, None for the system's."""
@@ -98,8 +100,7 @@ class LitellmWorker:
             return
         target = find_target(litellm, job, self._environ)
         if target is None:
-            is_embedder = job.operation == "embed"
-            examples = "ollama/snowflake-arctic-embed2, or local:FOLDER" if is_embedder else _MODEL_EXAMPLES
+            examples = _EMBEDDER_EXAMPLES if job.operation == "embed" else _MODEL_EXAMPLES
             reason = f'"{shorten(plain_line(job.model), 80)}" names no provider that is known'
             yield Fault(reason=reason, advice=f"write provider/model, such as {examples}")
         elif job.operation == "describe":
@@ -122,9 +123,6 @@ class LitellmWorker:
         data = memoryview(encode_frame({"id": number, **frame}))
         while data:
             data = data[os.write(self._outward, data) :]
-
-
-_MODEL_EXAMPLES = "openai/gpt-4.1-mini, or use --model offline"
 
 
 def _load_litellm() -> Any:  # noqa: ANN401 -- nothing in this program depends on its types

@@ -17,7 +17,7 @@ from tests.fakes.loopback import LoopbackServer, QuietHandler
 
 KEY = "key-of-tests"
 _DATABASE = "shelf"
-_VERSION = ("phalanx-version", "0.4.0")
+_VERSION = "0.4.0"
 """By it the client knows that it may send queries that are made of others."""
 _SIMPLE_TYPES = {"int64": "int64", "string": "string", "bool": "boolean"}
 
@@ -31,12 +31,7 @@ class FakeLanceCloud(LoopbackServer):
         self.database: Any = lancedb.connect("memory://")
         self.paths: list[str] = []
         """Of all requests, oldest first."""
-        server = self
-
-        class Handler(_Handler):
-            cloud = server
-
-        super().__init__(Handler)
+        super().__init__(_Handler)
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -45,32 +40,30 @@ class FakeLanceCloud(LoopbackServer):
 
 
 class _Handler(QuietHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    cloud: FakeLanceCloud
+    fake: FakeLanceCloud
 
     def do_GET(self) -> None:
         path = urlsplit(self.path).path
-        self.cloud.paths.append(path)
-        body = self._read_body()
+        self.fake.paths.append(path)
+        body = self.read_body()
         if (self.headers.get("x-api-key"), self.headers.get("x-lancedb-database")) != (KEY, _DATABASE):
             self._send(401, b'{"error": {"message": "The key is wrong."}}')
             return
         if path.endswith("/table/list"):
-            self._answer({"tables": self.cloud.database.list_tables().tables})
+            self._answer({"tables": self.fake.database.list_tables().tables})
             return
         name, _, deed = path.removeprefix("/v1/table/").strip("/").partition("/")
         if deed == "create":
             data = pa.ipc.open_stream(body).read_all()
-            self.cloud.database.create_table(name, data, exist_ok=True)
+            self.fake.database.create_table(name, data, exist_ok=True)
             self._answer({})
         elif deed == "drop":
-            self.cloud.database.drop_table(name)
+            self.fake.database.drop_table(name)
             self._answer({})
-        elif name not in self.cloud.database.list_tables().tables:
+        elif name not in self.fake.database.list_tables().tables:
             self._send(404, b'{"error": {"message": "There is no such table."}}')
         else:
-            self._work(self.cloud.database.open_table(name), deed, body)
+            self._work(self.fake.database.open_table(name), deed, body)
 
     def do_POST(self) -> None:
         self.do_GET()
@@ -98,25 +91,11 @@ class _Handler(QuietHandler):
         stats = {"num_indexed_rows": table.count_rows(), "num_unindexed_rows": 0, "index_type": "FTS"}
         self._answer(stats if deed.endswith("/stats") else deeds[deed]())
 
-    def _read_body(self) -> bytes:
-        if self.headers.get("transfer-encoding") != "chunked":
-            return self.rfile.read(int(self.headers.get("content-length", "0")))
-        body = b""
-        while size := int(self.rfile.readline(), 16):
-            body += self.rfile.read(size)
-            self.rfile.readline()
-        self.rfile.readline()
-        return body
-
     def _answer(self, value: object) -> None:
         self._send(200, json.dumps(value).encode())
 
     def _send(self, status: int, body: bytes, media_type: str = "application/json") -> None:
-        self.send_response(status)
-        for name, value in (_VERSION, ("content-type", media_type), ("content-length", str(len(body)))):
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
+        self.reply(status, body, phalanx_version=_VERSION, content_type=media_type)
 
 
 def _describe(table: Any) -> object:  # noqa: ANN401 - LanceDB's own

@@ -13,6 +13,30 @@ from typing_extensions import override
 class QuietHandler(BaseHTTPRequestHandler):
     """Answers one request after the other and says nothing of it."""
 
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or each body waits for the client to acknowledge its head
+
+    def read_body(self) -> bytes:
+        """Return what comes with a request, at once or in pieces."""
+        if self.headers.get("transfer-encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("content-length", "0")))
+        body = b""
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def reply(self, status: int, body: bytes = b"", **headers: str) -> None:
+        """Send a whole reply; names of headers have an underscore for each hyphen, and empty ones are left out."""
+        self.send_response(status)
+        for name, value in {"content_length": str(len(body)), **headers}.items():
+            if value:
+                self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
     @override
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
@@ -21,13 +45,11 @@ class QuietHandler(BaseHTTPRequestHandler):
 class LoopbackServer:
     """Answers by a handler, each request in a thread of its own, from the beginning of a block to its end."""
 
-    def __init__(
-        self, handler: type[BaseHTTPRequestHandler], server: type[ThreadingHTTPServer] = ThreadingHTTPServer
-    ) -> None:
-        """Take a free port."""
+    def __init__(self, handler: type[QuietHandler], server: type[ThreadingHTTPServer] = ThreadingHTTPServer) -> None:
+        """Take a free port; each handler knows this as `fake`."""
         self.closing = threading.Event()
         """Set when the block ends; whoever waits with an answer waits for this too."""
-        self._http = server(("127.0.0.1", 0), handler)
+        self._http = server(("127.0.0.1", 0), type("Handler", (handler,), {"fake": self}))
         self._http.daemon_threads = True
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 

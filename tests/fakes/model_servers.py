@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from http.server import ThreadingHTTPServer
 from itertools import zip_longest
-from typing import Any, cast
+from typing import Any
 
 from typing_extensions import override
 
@@ -85,12 +85,7 @@ class FakeServer(LoopbackServer, ABC):
         """Set when a request was recorded."""
         self.client_closed = threading.Event()
         """Set when a client closed its connection before the end of a reply."""
-        server = self
-
-        class Handler(_Handler):
-            fake = server
-
-        super().__init__(Handler, _QuietServer)
+        super().__init__(_Handler, _QuietServer)
 
     @property
     def url(self) -> str:
@@ -140,33 +135,16 @@ class _ClientClosedError(Exception):
     """The client went away."""
 
 
-class _JsonHandler(QuietHandler):
-    protocol_version = "HTTP/1.1"
-
-    def read_body(self) -> dict[str, Any]:
-        return cast(
-            "dict[str, Any]", json.loads(self.rfile.read(int(self.headers.get("content-length", "0"))) or b"{}")
-        )
-
-    def send_json(self, status: int, body: object, headers: Mapping[str, str]) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        given = {"content-type": "application/json", "content-length": str(len(data)), **headers}
-        for name, value in given.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(data)
-
-
-class _Handler(_JsonHandler):
+class _Handler(QuietHandler):
     fake: FakeServer
 
     def do_POST(self) -> None:
-        body = self.read_body()
+        body = json.loads(self.read_body() or b"{}")
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply = self.fake.take_reply(RecordedRequest(path=self.path, headers=headers, body=body))
         if reply.status != 200:
-            self.send_json(reply.status, reply.error, reply.headers)
+            headers = {name.replace("-", "_"): value for name, value in reply.headers.items()}
+            self.reply(reply.status, json.dumps(reply.error).encode(), content_type="application/json", **headers)
             return
         try:
             self._stream(reply, body)
@@ -376,12 +354,7 @@ class FakeEmbeddingServer(LoopbackServer):
         self.dropped = dropped
         self.requests: list[tuple[str, dict[str, Any]]] = []
         """Path and body of every request so far."""
-        server = self
-
-        class Handler(_EmbeddingHandler):
-            fake = server
-
-        super().__init__(Handler)
+        super().__init__(_EmbeddingHandler)
 
     @property
     def openai_url(self) -> str:
@@ -407,12 +380,12 @@ class FakeEmbeddingServer(LoopbackServer):
         return 200, {"object": "list", "model": body["model"], "data": data[::-1], "usage": usage}
 
 
-class _EmbeddingHandler(_JsonHandler):
+class _EmbeddingHandler(QuietHandler):
     fake: FakeEmbeddingServer
 
     def do_POST(self) -> None:
-        status, reply = self.fake.answer(self.path, self.read_body())
-        self.send_json(status, reply, {})
+        status, reply = self.fake.answer(self.path, json.loads(self.read_body()))
+        self.reply(status, json.dumps(reply).encode(), content_type="application/json")
 
 
 def _list_inputs(body: dict[str, Any]) -> list[str]:

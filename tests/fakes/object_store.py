@@ -14,6 +14,7 @@ from typing_extensions import override
 from tests.fakes.loopback import LoopbackServer, QuietHandler
 
 _WRITTEN_AT = "2026-01-01T00:00:00.000Z"
+_LAST_MODIFIED = "Thu, 01 Jan 2026 00:00:00 GMT"
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 
@@ -35,12 +36,7 @@ class FakeObjectStore(LoopbackServer):
         self.keys_seen: set[str] = set()
         """Access keys that requests were signed with."""
         self.lock = threading.Lock()
-        server = self
-
-        class Handler(_Handler):
-            store = server
-
-        super().__init__(Handler)
+        super().__init__(_Handler)
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -55,9 +51,7 @@ class FakeObjectStore(LoopbackServer):
 
 
 class _Handler(QuietHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    store: FakeObjectStore
+    fake: FakeObjectStore
 
     @override
     def parse_request(self) -> bool:
@@ -67,15 +61,15 @@ class _Handler(QuietHandler):
         address = urlsplit(self.path)
         self.key = unquote(address.path).strip("/")
         self.asked = {name: values[0] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
-        self.body = self.rfile.read(int(self.headers.get("content-length", "0")))
-        with self.store.lock:
-            self.store.requests.append((self.command, self.key))
+        self.body = self.read_body()
+        with self.fake.lock:
+            self.fake.requests.append((self.command, self.key))
         signed = re.search(r"Credential=([^/]+)/", self.headers.get("authorization", ""))
         if signed is None:
             self._refuse(403, "AccessDenied")
             return False
-        self.store.keys_seen.add(signed.group(1))
-        if self.key.partition("/")[0] not in self.store.buckets:
+        self.fake.keys_seen.add(signed.group(1))
+        if self.key.partition("/")[0] not in self.fake.buckets:
             self._refuse(404, "NoSuchBucket")
             return False
         return True
@@ -84,7 +78,7 @@ class _Handler(QuietHandler):
         if "list-type" in self.asked:
             self._list()
             return
-        data = self.store.objects.get(self.key)
+        data = self.fake.objects.get(self.key)
         if data is None:
             self._refuse(404, "NoSuchKey")
             return
@@ -101,45 +95,45 @@ class _Handler(QuietHandler):
         self.do_GET()
 
     def do_PUT(self) -> None:
-        with self.store.lock:
+        with self.fake.lock:
             if "partNumber" in self.asked:
-                self.store.parts[self.key, self.asked["uploadId"]][int(self.asked["partNumber"])] = self.body
-            elif self.headers.get("if-none-match") == "*" and self.key in self.store.objects:
+                self.fake.parts[self.key, self.asked["uploadId"]][int(self.asked["partNumber"])] = self.body
+            elif self.headers.get("if-none-match") == "*" and self.key in self.fake.objects:
                 self._refuse(412, "PreconditionFailed")
                 return
             else:
                 source = unquote(self.headers.get("x-amz-copy-source", "")).strip("/")
-                self.store.objects[self.key] = self.store.objects[source] if source else self.body
+                self.fake.objects[self.key] = self.fake.objects[source] if source else self.body
         self._send(200, etag=_make_etag(self.body))
 
     def do_DELETE(self) -> None:
-        with self.store.lock:
-            self.store.objects.pop(self.key, None)
+        with self.fake.lock:
+            self.fake.objects.pop(self.key, None)
         self._send(204)
 
     def do_POST(self) -> None:
-        with self.store.lock:
+        with self.fake.lock:
             if "delete" in self.asked:
                 keys = re.findall(r"<Key>([^<]*)</Key>", self.body.decode())
                 for key in keys:
-                    self.store.objects.pop(f"{self.key}/{key}", None)
+                    self.fake.objects.pop(f"{self.key}/{key}", None)
                 deleted = "".join(f"<Deleted><Key>{key}</Key></Deleted>" for key in keys)
                 reply = f"<DeleteResult>{deleted}</DeleteResult>"
             elif "uploads" in self.asked:
-                number = str(len(self.store.parts))
-                self.store.parts[self.key, number] = {}
+                number = str(len(self.fake.parts))
+                self.fake.parts[self.key, number] = {}
                 reply = f"<R><Bucket>b</Bucket><Key>k</Key><UploadId>{number}</UploadId></R>"
             else:
-                parts = self.store.parts.pop((self.key, self.asked["uploadId"]))
-                self.store.objects[self.key] = b"".join(parts[number] for number in sorted(parts))
+                parts = self.fake.parts.pop((self.key, self.asked["uploadId"]))
+                self.fake.objects[self.key] = b"".join(parts[number] for number in sorted(parts))
                 reply = '<R><Location>l</Location><Bucket>b</Bucket><Key>k</Key><ETag>"0"</ETag></R>'
         self._send(200, reply.encode())
 
     def _list(self) -> None:
         prefix, delimiter = self.asked.get("prefix", ""), self.asked.get("delimiter", "")
         folders, entries = set(), []
-        with self.store.lock:
-            objects = sorted(self.store.objects.items())
+        with self.fake.lock:
+            objects = sorted(self.fake.objects.items())
         for path, data in objects:
             bucket, _, key = path.partition("/")
             if bucket != self.key or not key.startswith(prefix):
@@ -159,15 +153,7 @@ class _Handler(QuietHandler):
         self._send(status, f"<Error><Code>{code}</Code><Message>{code}</Message></Error>".encode())
 
     def _send(self, status: int, body: bytes = b"", *, etag: str = "", content_range: str = "") -> None:
-        self.send_response(status)
-        self.send_header("content-length", str(len(body)))
-        self.send_header("last-modified", "Thu, 01 Jan 2026 00:00:00 GMT")
-        for name, value in (("etag", etag), ("content-range", content_range)):
-            if value:
-                self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
+        self.reply(status, body, last_modified=_LAST_MODIFIED, etag=etag, content_range=content_range)
 
 
 def _make_etag(data: bytes) -> str:

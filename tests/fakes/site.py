@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from http.server import BaseHTTPRequestHandler
 
 from tests.fakes.loopback import LoopbackServer, QuietHandler
 
@@ -50,7 +49,7 @@ class FakeSite(LoopbackServer):
         self.before = before or (lambda _: None)
         self._now = 0
         self._lock = threading.Lock()
-        super().__init__(_make_handler(self))
+        super().__init__(_Handler)
 
     @contextmanager
     def count_request(self, path: str) -> Iterator[None]:
@@ -84,35 +83,24 @@ def make_ollama(*models: str) -> FakeSite:
     return FakeSite({"/api/tags": json.dumps({"models": [{"name": name, "size": 1} for name in models]})})
 
 
-def _make_handler(site: FakeSite) -> type[BaseHTTPRequestHandler]:
-    class Handler(QuietHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # or each body waits for the client to acknowledge its head
+class _Handler(QuietHandler):
+    fake: FakeSite
 
-        def do_GET(self) -> None:
-            with site.count_request(self.path), suppress(OSError):
-                site.before(self.path)
-                self._answer(site.pages.get(self.path.partition("?")[0]))
+    def do_GET(self) -> None:
+        with self.fake.count_request(self.path), suppress(OSError):
+            self.fake.before(self.path)
+            self._answer(self.fake.pages.get(self.path.partition("?")[0]))
 
-        def _answer(self, found: SitePage | str | None) -> None:
-            page = found if isinstance(found, SitePage) else SitePage(body=found or "", status=200 if found else 404)
-            wants_markdown = "text/markdown" in self.headers.get("accept", "").partition(",")[0]
-            is_markdown = bool(page.markdown) and wants_markdown
-            text = page.markdown if is_markdown else page.body
-            body = text.encode() if isinstance(text, str) else text
-            tag = f'"{blake2b(body, digest_size=8).hexdigest()}"'
-            is_known = page.status == 200 and self.headers.get("if-none-match") == tag
-            media_type = page.media_type or _TYPES.get(self.path.rpartition(".")[2], "text/html; charset=utf-8")
-            self.send_response(304 if is_known else page.status)
-            self.send_header("content-type", "text/markdown" if is_markdown else media_type)
-            self.send_header("etag", tag)
-            self.send_header("vary", "accept")
-            if page.location:
-                self.send_header("location", page.location)
-            self.send_header("content-length", "0" if is_known else str(len(body)))
-            self.end_headers()
-            if not is_known:
-                site.count_body(len(body))  # before the other end has it, and looks
-                self.wfile.write(body)
-
-    return Handler
+    def _answer(self, found: SitePage | str | None) -> None:
+        page = found if isinstance(found, SitePage) else SitePage(body=found or "", status=200 if found else 404)
+        wants_markdown = "text/markdown" in self.headers.get("accept", "").partition(",")[0]
+        is_markdown = bool(page.markdown) and wants_markdown
+        text = page.markdown if is_markdown else page.body
+        body = text.encode() if isinstance(text, str) else text
+        tag = f'"{blake2b(body, digest_size=8).hexdigest()}"'
+        is_known = page.status == 200 and self.headers.get("if-none-match") == tag
+        media_type = page.media_type or _TYPES.get(self.path.rpartition(".")[2], "text/html; charset=utf-8")
+        media_type = "text/markdown" if is_markdown else media_type
+        status, body = (304, b"") if is_known else (page.status, body)
+        self.fake.count_body(len(body))  # before the other end has it, and looks
+        self.reply(status, body, content_type=media_type, etag=tag, vary="accept", location=page.location)

@@ -89,14 +89,6 @@ def test_nobody_is_sent_elsewhere() -> None:
         assert target.counts.paths == []
 
 
-def test_no_proxy_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    with make_ollama("wrong") as proxy, make_ollama("right") as server:
-        monkeypatch.setenv("http_proxy", proxy.origin)
-        monkeypatch.setenv("HTTP_PROXY", proxy.origin)
-        assert look_up_ollama(server.origin).models == ("right",)
-        assert proxy.counts.paths == []
-
-
 def test_silence_is_not_waited_for() -> None:
     with FakeSite({}, before=lambda _: server.closing.wait()) as server:
         report = look_up_ollama(server.origin, seconds=0.05)

@@ -142,12 +142,6 @@ async def test_too_long_a_wait_is_not_waited_for(model: LitellmModel, openai_ser
     assert len(openai_server.requests) == 1
 
 
-async def test_a_lasting_fault_is_tried_three_times_more(model: LitellmModel, openai_server: FakeOpenAIServer) -> None:
-    openai_server.reset(*[FakeReply(status=500, error=openai_error("broken"))] * 9)
-    await fail(model)
-    assert len(openai_server.requests) == 4
-
-
 async def _fill(events: list[ModelEvent], model: LitellmModel) -> None:
     async for event in model.stream(make_request()):
         events.append(event)
