@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.locations import cache_path, config_path, data_path
-from tests.cli.conftest import RunCommand
+from tests.cli.conftest import RunCommand, write_settings
 from tests.fakes.site import FakeSite, make_ollama
 
 KEY = "sk-0123456789abcdef"
@@ -42,8 +42,7 @@ def test_keys_are_named_and_never_shown(run: RunCommand, monkeypatch: pytest.Mon
 
 
 def test_broken_settings_are_told_and_stop_nothing(run: RunCommand) -> None:
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text("modell = 'x'\n", "utf-8")
+    write_settings("modell = 'x'\n")
     result = run("doctor")
     assert result.code == 0
     assert '"modell" is no setting' in result.out

@@ -1,4 +1,4 @@
-"""`roamtui index` keeps the index of a source on disk; what searches uses it, and goes on without it."""
+"""`roamtui index` keeps the index of a source, here or in a database; what searches uses it, or goes on without it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,59 @@ from pathlib import Path
 import pytest
 
 from roamtui.document.document import hash_text
-from roamtui.locations import cache_path, config_path
+from roamtui.locations import cache_path
 from roamtui.search.lance import Database, save_summaries
-from tests.cli.conftest import RunCommand
+from tests.cli.conftest import RunCommand, write_settings
+from tests.evaluation.folders import write_folder
 from tests.fakes.model_servers import FakeEmbeddingServer, FakeOpenAIServer, FakeReply
+
+needs_lance = pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
+
+
+@needs_lance
+def test_a_database_is_written_searched_brought_up_to_date_and_deleted(
+    run: RunCommand, garden: Path, tmp_path: Path
+) -> None:
+    uri = tmp_path / "database"
+    written = run("index", garden, "--to", uri)
+    assert written.code == 0
+    assert written.out.startswith("1 document, 5 sections, 5 of them new or changed; ")
+    assert written.out.endswith(f" MB in {uri}\n")
+
+    hits = run("search", garden, "late spade", "--index", uri, "--json").json["hits"]
+    assert hits[0]["path"][-1] == "Tools"
+    answer = run("ask", garden, "What does a late spade cost?", "--index", uri).out
+    assert "A late spade costs 50 cents a day" in answer
+
+    garden.write_text(garden.read_text("utf-8") + "\n## Bees\n\nTwo hives.\n", "utf-8")
+    assert run("index", garden, "--to", uri).out.startswith("1 document, 6 sections, 6 of them")
+    assert run("index", garden, "--to", uri).out.startswith("1 document, 6 sections, 0 of them")
+    assert run("index", garden, "--to", uri, "--delete").out == f"Deleted the index in {uri}\n"
+    assert run("index", garden, "--to", uri, "--delete").out == f"There is no index in {uri}\n"
+
+
+@needs_lance
+def test_several_sources_are_one_library(run: RunCommand, garden: Path, tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "docs")
+    assert run("index", garden, folder, "--to", tmp_path / "database").out.startswith("3 documents, ")
+    assert "0 of them new" in run("index", garden, folder, "--to", tmp_path / "database").out
+
+
+@needs_lance
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_what_cannot_be_opened_is_told(
+    run: RunCommand, garden: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LANCEDB_API_KEY", raising=False)
+    result = run(command, garden, "spade", "--index", "db://x")
+    assert result.code == 1
+    assert result.err.startswith("roamtui: The index db://x cannot be used: ")
+
+
+@needs_lance
+def test_an_unknown_scheme_is_told(run: RunCommand, garden: Path) -> None:
+    assert "cannot be used" in run("index", garden, "--to", "nosuchscheme://x").err
+    assert run("index", "-", "--to", "nosuchscheme://x").code == 1
 
 
 def _list_indexes() -> list[Path]:
@@ -63,8 +112,7 @@ def test_where_none_can_be_kept_it_is_said(run: RunCommand, garden: Path) -> Non
 @pytest.mark.slow
 def test_sections_are_embedded_with_the_index(run: RunCommand, garden: Path) -> None:
     with FakeEmbeddingServer() as server:
-        config_path().parent.mkdir(parents=True)
-        config_path().write_text(f'[retrieval]\nembedder_api_base = "{server.origin}"\n', "utf-8")
+        write_settings(f'[retrieval]\nembedder_api_base = "{server.origin}"\n')
         result = run("index", garden, "--mode", "hybrid", "--embedder", "ollama/arctic")
         assert result.code == 0
         assert "embedded 5 of 5 chunks" in result.err
@@ -96,7 +144,7 @@ def test_summaries_are_written_after_what_they_cost_was_said(
     run: RunCommand, shelf: Path, server: FakeOpenAIServer
 ) -> None:
     server.reset(*(FakeReply(text=f"Zymurgy volume {number}.") for number in range(3)))
-    command = ["index", shelf, "--summaries", "--model", "openai/gpt-4.1-mini", "--api-base", server.url, "--yes"]
+    command = ["index", shelf, "--summaries", "--model", "openai/gpt-4.1-mini", "--api-base", server.origin, "--yes"]
     written = run(*command)
     assert written.code == 0
     assert written.err.startswith("3 summaries by openai/gpt-4.1-mini: 3 requests, about ")
@@ -110,7 +158,7 @@ def test_summaries_are_written_after_what_they_cost_was_said(
     assert "Zymurgy volume" in run("outline", shelf).out
 
 
-@pytest.mark.skipif(importlib.util.find_spec("lancedb") is None, reason="LanceDB is not installed")
+@needs_lance
 def test_summaries_in_a_database_are_read_by_machines_that_have_none(
     run: RunCommand, shelf: Path, tmp_path: Path
 ) -> None:
@@ -118,9 +166,50 @@ def test_summaries_in_a_database_are_read_by_machines_that_have_none(
     assert run("index", shelf, "--to", uri).code == 0
     save_summaries(Database(uri), {hash_text(FILES["bees"]): "Zymurgy of bees."})
     assert "Zymurgy" not in run("outline", shelf).out
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text(f'[retrieval]\nindex = "{uri}"\n', "utf-8")
+    write_settings(f'[retrieval]\nindex = "{uri}"\n')
     assert "Zymurgy of bees." in run("outline", shelf).out
     trace = tmp_path / "trace.jsonl"
     run("ask", shelf, "What is there?", "--trace", trace)
     assert "Zymurgy of bees." in trace.read_text("utf-8")
+
+
+@pytest.fixture
+def embeddings() -> Iterator[FakeEmbeddingServer]:
+    with FakeEmbeddingServer() as started:
+        yield started
+
+
+def _name_embedder(server: FakeEmbeddingServer, mode: str = "hybrid") -> list[str]:
+    write_settings(f'[retrieval]\nembedder_api_base = "{server.origin}"\n')
+    return ["--mode", mode, "--embedder", "ollama/arctic"]
+
+
+@pytest.mark.slow
+def test_hybrid_search_embeds_and_says_how_each_hit_came(
+    run: RunCommand, garden: Path, embeddings: FakeEmbeddingServer
+) -> None:
+    result = run("search", garden, "wateringcan", *_name_embedder(embeddings), "--json")
+    assert result.code == 0
+    assert result.json["mode"] == "hybrid"
+    assert result.json["hits"][0]["path"][-1] == "Watering"
+    assert result.json["hits"][0]["why"] == "vector rank 1"
+    assert "embedded 5 of 5 chunks" in result.err
+    assert (cache_path() / "vectors.sqlite3").is_file()
+    assert embeddings.texts[5:] == ["wateringcan"]
+
+
+def test_a_local_embedder_that_is_not_installed_says_what_to_install(run: RunCommand, garden: Path) -> None:
+    if importlib.util.find_spec("sentence_transformers") is not None:
+        pytest.skip("sentence-transformers is installed here.")
+    result = run("search", garden, "x", "--mode", "hybrid", "--embedder", "local:all-MiniLM-L6-v2")
+    assert (result.code, result.out) == (2, "")
+    assert 'pip install "roamtui[embeddings]"' in result.err
+
+
+def test_the_app_in_a_browser_searches_as_it_was_told(
+    run: RunCommand, garden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[list[str]] = []
+    monkeypatch.setattr("roamtui.tui.serving.serve_app", lambda words, **_: served.append(words))
+    assert run("serve", garden, "--mode", "keyword", "--limit", "3", "--no-rewrite", "--api-base", "http://x").code == 0
+    assert served == [["--api-base=http://x", "--mode=keyword", "--limit=3", "--no-rewrite", "--", str(garden)]]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from roamtui.locations import config_path
-from tests.cli.conftest import RunCommand
+from tests.cli.conftest import RunCommand, write_settings
 
 _COSTS = ("0", "-2", "much", "inf", "nan", "1e999")
 
@@ -118,8 +118,7 @@ def test_a_conversation_goes_on_with_its_document_where_that_was_moved(run: RunC
     ],
 )
 def test_a_broken_configuration_names_the_place(run: RunCommand, garden: Path, text: str, word: str) -> None:
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text(text, "utf-8")
+    write_settings(text)
     result = run("ask", garden, "Why?")
     assert result.code == 2
     assert word in result.err

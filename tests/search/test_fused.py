@@ -207,13 +207,6 @@ def test_exactly_what_stands_in_a_list_that_counts_is_found_the_best_first(lists
     assert all(score > 0 for score in scores.values())
 
 
-@given(_LISTS, st.randoms(use_true_random=False))
-def test_the_order_of_lists_changes_no_score(lists: list[RankedList], random: object) -> None:
-    mixed = list(lists)
-    random.shuffle(mixed)  # type: ignore[attr-defined]
-    assert fuse_lists(mixed, 60) == pytest.approx(fuse_lists(lists, 60))
-
-
 @given(_IDS.filter(lambda ids: len(ids) > 1), _LISTS, st.data())
 def test_what_rises_in_a_list_never_falls(ids: tuple[str, ...], others: list[RankedList], data: st.DataObject) -> None:
     place = data.draw(st.integers(1, len(ids) - 1))

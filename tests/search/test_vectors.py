@@ -25,13 +25,8 @@ def test_pieces_hold_all_but_white_space(text: str, size: int, data: st.DataObje
     held = {place for start, end in spans for place in range(start, end)}
     assert all(place in held or character.isspace() for place, character in enumerate(text))
     assert all(0 < end - start <= size for start, end in spans)
+    assert overlap or all(end <= start for (_, end), (start, _) in pairwise(spans))
     assert [start for start, _ in spans] == sorted({start for start, _ in spans})
-
-
-@given(_TEXTS, st.integers(5, 80))
-def test_without_overlap_nothing_is_held_twice(text: str, size: int) -> None:
-    spans = cut_text(text, size=size, overlap=0)
-    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
 def test_pieces_end_where_paragraphs_sentences_and_words_do() -> None:
@@ -42,14 +37,6 @@ def test_pieces_end_where_paragraphs_sentences_and_words_do() -> None:
         "Seven eight nine ten",
         "eleven twelve",
     ]
-
-
-@pytest.mark.parametrize(("size", "overlap"), [(200, 0), (500, 10), (800, 200)])
-def test_sizes_of_published_systems_can_be_chosen(size: int, overlap: int) -> None:
-    library = make_library("# A\n\n" + "Some words to be cut. " * 200)
-    chunks = list(make_chunks(library, library.walk(), size=size, overlap=overlap))
-    assert len(chunks) >= 4_300 // size
-    assert all(len(chunk.text) <= size + len("A\n") for chunk in chunks)
 
 
 def test_a_chunk_carries_its_titles_and_no_other_text_of_its_section() -> None:
