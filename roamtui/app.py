@@ -119,22 +119,13 @@ def open_session(
         conversation_id = summaries[0].id
     elif all(summary.id != conversation_id for summary in summaries):
         store.load(conversation_id)
-        _check_moved(store, conversation_id)
+        source = next(summary.source for summary in store.list() if summary.id == conversation_id)
+        if source.startswith("-"):
+            raise UsageError(f"the conversation {conversation_id} is about another document, which came by a pipe.")
+        if not is_gone(source):  # else it was moved or renamed
+            opening = f'roamtui "{plain_line(source)}" --conversation {conversation_id}'
+            raise UsageError(f"the conversation {conversation_id} is about another document. Open it with {opening}")
     return Session.resume(first.library, conversation_id, store=store, options=first.options, loader=loader)
-
-
-def _check_moved(store: Store, conversation_id: str) -> None:
-    """Let a conversation go on with another document only where its own is gone: it was moved or renamed, then.
-
-    Raises:
-        UsageError: Its document is still there, or came from elsewhere.
-    """
-    source = next(summary.source for summary in store.list() if summary.id == conversation_id)
-    if source.startswith("-"):
-        raise UsageError(f"the conversation {conversation_id} is about another document, which came by a pipe.")
-    if not is_gone(source):
-        opening = f'roamtui "{plain_line(source)}" --conversation {conversation_id}'
-        raise UsageError(f"the conversation {conversation_id} is about another document. Open it with {opening}")
 
 
 def propose_examples(model: Model, library: Library) -> tuple[str, ...]:

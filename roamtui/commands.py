@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from roamtui.document.build import Loader
 from roamtui.document.library import Library
 from roamtui.errors import RoamtuiError, UsageError
 from roamtui.evaluation.options import EvalOptions
@@ -67,6 +68,13 @@ def _load_settings(given: Mapping[str, Any] | None = None) -> Settings:
     return settings
 
 
+def _open(sources: Sequence[str], web: WebArguments, index: str | None = None) -> tuple[Library, Loader | None]:
+    """Return a library with all of its files and what loads its pages, and tell what is to be known of it."""
+    library, loader = open_partly(sources, is_whole=True, web=web, index=index)
+    write_notes(library.notes)
+    return library, loader
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlineCommand:
     """Print the outline: the very text that the model reads, or every section as JSON."""
@@ -85,8 +93,7 @@ class OutlineCommand:
     def run(self) -> int:
         from roamtui.headless.sections import print_outline
 
-        library = open_library(self.sources, self.web, index=_load_settings().retrieval.index)
-        write_notes(library.notes)
+        library, _ = _open(self.sources, self.web, _load_settings().retrieval.index)
         print_outline(library, budget_tokens=self.budget_tokens, as_json=self.as_json)
         return 0
 
@@ -108,8 +115,7 @@ class ShowCommand:
         from roamtui.headless.sections import print_sections
         from roamtui.outline.structure import parse_reference
 
-        library, loader = open_partly((self.source,), is_whole=True, web=self.web)
-        write_notes(library.notes)
+        library, loader = _open((self.source,), self.web)
         if loader is not None:
             told = library.notes
             references = filter(None, map(parse_reference, self.section_ids))
@@ -147,8 +153,7 @@ class AskCommand:
         question = _read_words(self.question)
         if not question.strip():
             raise UsageError("the question is empty.")
-        library, loader = open_partly((self.source,), is_whole=True, web=self.web, index=settings.retrieval.index)
-        write_notes(library.notes)
+        library, loader = _open((self.source,), self.web, settings.retrieval.index)
         agent = open_agent(begin_conversation(library, settings.keep_options()), loader, settings, self.conversation)
         within = self.within.strip("[]") if self.within is not None else None
         form = "events" if self.as_events else "json" if self.as_json else "text"
@@ -175,10 +180,9 @@ class SearchCommand:
         if options.mode is SearchMode.OFF:
             raise UsageError("search is off. Choose a mode with --mode: keyword, vector or hybrid.")
         make = prepare_search(settings)
-        library = open_library((self.source,), self.web)
+        library, _ = _open((self.source,), self.web)
         searcher = make(library)
         assert searcher is not None
-        write_notes(library.notes)
         hits = searcher.search(_read_words(self.query), limit=options.limit or _LIMIT_DEFAULT)
         print_hits(library, hits, options.mode, as_json=self.as_json)
         return 0
@@ -208,7 +212,7 @@ class IndexCommand:
     given: Mapping[str, Any] = settings_given("model", "api_base", SEARCH)
 
     def run(self) -> int:
-        from roamtui.headless.index import keep_database, keep_index
+        from roamtui.headless.index import add_summaries, keep_database, keep_index
         from roamtui.retrieval import make_parts
         from roamtui.search.choosing import make_searcher
         from roamtui.search.index import IndexPlace
@@ -217,7 +221,12 @@ class IndexCommand:
         settings = _load_settings({**self.given, SEARCH: {**self.given.get(SEARCH, {}), **named}})
         library = open_library(self.sources, self.web)
         if self.summaries is not None and not self.is_deleted:
-            library = self._add_summaries(library, settings)
+            from roamtui.app import open_model
+            from roamtui.search.summary_file import SummaryFile
+
+            model, file = open_model(settings), SummaryFile(summaries_path(library.source))
+            with_sections = self.summaries == "sections"
+            library = add_summaries(library, model, file, with_sections=with_sections, is_agreed=self.is_agreed)
         options, place = settings.retrieval, IndexPlace(folder=indexes_path(), tell=warn)
         parts = replace(make_parts(settings, warn), needs_vectors=True)
         if options.index is not None:
@@ -229,15 +238,6 @@ class IndexCommand:
             assert searcher is not None
             searcher.search("")  # embeds what is new
         return 0
-
-    def _add_summaries(self, library: Library, settings: Settings) -> Library:
-        from roamtui.app import open_model
-        from roamtui.headless.index import add_summaries
-        from roamtui.search.summary_file import SummaryFile
-
-        model, file = open_model(settings), SummaryFile(summaries_path(library.source))
-        with_sections = self.summaries == "sections"
-        return add_summaries(library, model, file, with_sections=with_sections, is_agreed=self.is_agreed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,10 +315,8 @@ class RecordCommand:
         if self.file.suffix not in FORMS:
             raise UsageError(f"-o takes a file whose name ends with {' or '.join(FORMS)}.")
         settings = _load_settings(self.given)
-        library, loader = open_partly((self.source,), is_whole=True, web=self.web)
-        write_notes(library.notes)
-        first = begin_conversation(library, settings.keep_options())
-        agent = open_agent(first, loader, settings)
+        library, loader = _open((self.source,), self.web)
+        agent = open_agent(begin_conversation(library, settings.keep_options()), loader, settings)
         context = AppContext(agent=agent, options=TuiOptions(theme=settings.theme))
         questions = [_read_words(question) for question in self.questions]
         text, is_answered = asyncio.run(record(context, questions, self.file.suffix))
@@ -486,10 +484,15 @@ class ServeCommand:
 
         if self.source == "-":
             raise UsageError("name a file to serve: each page in the browser reads it anew.")
-        write_notes(open_library((self.source,), self.web).notes)
+        _open((self.source,), self.web)
         open_model(load_settings(self.given))
-        given = {**self.given, **self.given.get(SEARCH, {})}
-        words = [_write_flag(name, value) for name, value in given.items() if name != SEARCH]
+        words = []
+        for name, value in {**self.given, **self.given.get(SEARCH, {})}.items():
+            flag = name.replace("_", "-")
+            if isinstance(value, bool):
+                words.append(f"--{flag}" if value else f"--no-{flag}")
+            elif name != SEARCH:
+                words.append(f"--{flag}={value}")
         words += ["--no-network"] * self.web.is_offline
         words += [f"--allow-origin={address}" for address in self.web.allowed]
         serve_app([*words, "--", self.source], port=self.port, title=Path(self.source).name)
@@ -561,14 +564,6 @@ COMMANDS: Mapping[str, type[Command]] = {
     "serve": ServeCommand,
     "mcp": McpCommand,
 }
-
-
-def _write_flag(name: str, value: object) -> str:
-    """Return what says a setting on the command line."""
-    flag = name.replace("_", "-")
-    if isinstance(value, bool):
-        return f"--{flag}" if value else f"--no-{flag}"
-    return f"--{flag}={value}"
 
 
 def _read_words(text: str) -> str:

@@ -167,7 +167,7 @@ def _find_key(library: Library, node_id: str) -> str:
 def _open(
     sources: Sequence[str], web: WebArguments | None, *, is_checking: bool = False, report: PageReport | None = None
 ) -> tuple[Library, SourceLoader | None]:
-    """Return the library of what the person named, of a listing its root alone, and what loads the rest."""
+    """Return the library of what the person named, with what a model wrote of it earlier, and what loads the rest."""
     web = web or WebArguments()
     options = WebOptions(
         cache_dir=pages_path(),
@@ -177,21 +177,15 @@ def _open(
         read_allowed=_read_allowed,
     )
     library, loader = open_named(sources, web=options, kept_dir=conversions_path(), report=report)
-    return _attach_summaries(library), loader
-
-
-def _attach_summaries(library: Library) -> Library:
-    """Return a library with what a model wrote of its documents earlier."""
     path = summaries_path(library.source)
-    if not path.exists():
-        return library
-    from roamtui.search.summary_file import SummaryFile  # noqa: PLC0415 - few sources have summaries
+    if path.exists():
+        from roamtui.search.summary_file import SummaryFile  # noqa: PLC0415 - few sources have summaries
 
-    try:
-        return replace(library, summaries=SummaryFile(path).load())
-    except StoreError as error:
-        write_note(f"roamtui: {error}")
-        return library
+        try:
+            library = replace(library, summaries=SummaryFile(path).load())
+        except StoreError as error:
+            write_note(f"roamtui: {error}")
+    return library, loader
 
 
 def open_pages(library: Library, loader: Loader, section_ids: Sequence[str]) -> Library:
