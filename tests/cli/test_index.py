@@ -144,7 +144,7 @@ def test_summaries_are_written_after_what_they_cost_was_said(
     run: RunCommand, shelf: Path, server: FakeOpenAIServer
 ) -> None:
     server.reset(*(FakeReply(text=f"Zymurgy volume {number}.") for number in range(3)))
-    command = ["index", shelf, "--summaries", "--model", "openai/gpt-4.1-mini", "--api-base", server.origin, "--yes"]
+    command = ["index", shelf, "--summaries", "--model", "openai/gpt-4.1-mini", "--api-base", server.url, "--yes"]
     written = run(*command)
     assert written.code == 0
     assert written.err.startswith("3 summaries by openai/gpt-4.1-mini: 3 requests, about ")
