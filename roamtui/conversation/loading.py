@@ -6,7 +6,6 @@ import asyncio
 import os
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import assert_never
 
@@ -50,6 +49,8 @@ from roamtui.document.parallel import start
 from roamtui.errors import SourceError
 from roamtui.outline.structure import find_reference
 
+_PROGRESS_SECONDS = 0.1
+"""Between two looks at how far loading is."""
 _ATTEMPTS = 3
 """A page may lead on to further origins, each asked about."""
 
@@ -188,29 +189,27 @@ async def _load(
 ) -> AsyncIterator[LoadingProgressed | LoadedBatch]:
     """Load nodes in a thread, and yield how far that is; the batch comes last."""
     are_pages = any(find_address(library, node_id) for node_id in node_ids)
-    progress: asyncio.Queue[tuple[int, int] | None] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
+    is_left = threading.Event()
+    newest = 0, 0
 
     def report(done: int, bytes_received: int) -> None:
+        nonlocal newest
         if is_left.is_set():
             raise SourceError("It was not waited for. Open it again.")
-        with suppress(RuntimeError):  # the loop is closed where the program left before the pages came
-            loop.call_soon_threadsafe(progress.put_nowait, (done, bytes_received))
+        newest = done, bytes_received
 
-    is_left = threading.Event()
     loading = asyncio.wrap_future(start(lambda: loader.load_batch(library, node_ids, approved, report)))
-    loading.add_done_callback(lambda _: progress.put_nowait(None))
-    total = len(node_ids)
-    if are_pages:
-        yield LoadingProgressed(done=0, total=total, are_pages=True)
+    total, told = len(node_ids), (-1, 0)
     try:
-        while (step := await progress.get()) is not None:
-            while not progress.empty() and (newer := progress.get_nowait()) is not None:
-                step = newer
-            if are_pages:
-                yield LoadingProgressed(done=min(step[0], total), total=total, bytes_received=step[1], are_pages=True)
-            if loading.done():
+        while True:
+            is_done = loading.done()
+            if are_pages and newest != told:
+                told = newest
+                done = min(told[0], total)
+                yield LoadingProgressed(done=done, total=total, bytes_received=told[1], are_pages=True)
+            if is_done:
                 break
+            await asyncio.wait({loading}, timeout=_PROGRESS_SECONDS)
         batch = await loading
     finally:
         is_left.set()
