@@ -220,7 +220,8 @@ def rebuild(state: ConversationState, briefing: Briefing) -> TranscriptRebuilt:
             spans = tuple(Span(doc=doc, start=start, end=end) for start, end in merged)
             blocks.append(render_open(state.library, section.section_id, spans, delivered=given, nonce=state.nonce))
             given.setdefault(doc, []).extend(merged)
-    parts = []  # what a person prefers is in their own role, and no line of it can be taken for an outline or a section
+    parts = []
+    # What a person prefers is told in their own role, and no line of it can be taken for an outline or a section.
     if preferences := briefing.preferences.strip():
         parts.append("\n".join([_PREFERENCES_LEAD, *(f"> {line}".rstrip() for line in preferences.splitlines())]))
     parts.append(briefing.outline.rstrip())

@@ -48,8 +48,6 @@ from roamtui.outline.spans import PAGE_TOKENS, subtract_bounds
 ExpandEvents = tuple[SectionsExpanded | NodesUnfolded, ...]
 Events = tuple[ConversationEvent, ...]
 Update = tuple[ConversationState, Events]
-
-
 _QUOTED_TOKENS_MAX = 1_000
 """Of a section that an answer quoted, to come before the next question unasked; a longer one waits until it is asked
 for."""
@@ -177,8 +175,8 @@ def deliver_pending(state: ConversationState, room_tokens: int | None) -> tuple[
             continue
         block = expand(state.library, section.section_id, delivered=delivered, nonce=state.nonce)
         cost = _count_cost(block)
-        is_known = not block.spans and not section.tokens
-        if is_known or (section.opened_by is Origin.AGENT and cost > _QUOTED_TOKENS_MAX):
+        is_given = not block.spans and not section.tokens
+        if is_given or (section.opened_by is Origin.AGENT and cost > _QUOTED_TOKENS_MAX):
             continue
         if room is not None and cost > room:
             texts.append(describe_no_room(state.library, section.section_id, cost))

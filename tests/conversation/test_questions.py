@@ -52,11 +52,6 @@ def test_the_first_request_is_our_text_the_outline_and_the_question() -> None:
     assert state.model == "scripted"
 
 
-def test_a_question_without_anything_before_it_stands_alone() -> None:
-    state = begin(ask(make_state()), "And then?")
-    assert messages(state)[-1].text == "And then?"
-
-
 def test_what_the_person_opened_comes_before_the_next_question_with_its_text() -> None:
     state = open_by_person(ask(make_state(), "Alpha"), "Beta", "Gamma")
     before = messages(state)
@@ -197,15 +192,6 @@ def test_a_rebuild_holds_open_text_once_and_earlier_exchanges_without_text() -> 
     assert not state.needs_rebuild
 
 
-def test_after_a_rebuild_it_only_grows_again() -> None:
-    state = close_by(ask(make_state(), "Alpha", "Beta"), Origin.PERSON, "Beta")
-    rebuilt = begin(state)
-    state = finish(step(rebuilt, "Gamma"))
-    later = begin(state)
-    assert messages(later)[: len(messages(rebuilt))] == messages(rebuilt)
-    assert later.transcript.prologue == rebuilt.transcript.prologue
-
-
 def test_a_rebuild_gives_pages_that_are_open_and_names_those_between() -> None:
     state = begin(make_state(TEXT + write_section("Very long", words=9_000)))
     section_id = find(state, "Very long")
@@ -236,13 +222,6 @@ def test_closing_a_child_whose_parent_stays_leaves_a_way_back() -> None:
     assert f"[{find(state, 'Child two')}] Child two: not given here, open it by its id)" in read_all(state)
     state = step(state, "Child two")
     assert read_all(state).count("child-two-0 ") == 1
-
-
-def test_what_is_closed_can_be_opened_again_and_is_delivered_again() -> None:
-    state = close_by(ask(make_state(), "Alpha"), Origin.PERSON, "Alpha")
-    state = step(begin(state), "Alpha")
-    assert read_all(state).count("alpha-0 ") == 1
-    assert state.open[0].opened_at == 2
 
 
 def test_only_what_held_text_costs_a_rebuild() -> None:

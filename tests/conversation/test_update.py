@@ -16,7 +16,6 @@ from roamtui.conversation.commands import (
     FoldNodes,
     Origin,
     PinSections,
-    ReadSection,
     UndoDeed,
     UnfoldNodes,
 )
@@ -28,7 +27,6 @@ from roamtui.conversation.events import (
     NodesFolded,
     NodesUnfolded,
     QuestionAnswered,
-    ReadingChanged,
     SectionsClosed,
     SectionsExpanded,
     SectionsKept,
@@ -153,12 +151,6 @@ def test_between_questions_closing_is_at_once() -> None:
         assert after.needs_rebuild
 
 
-def test_closing_what_has_no_text_yet_needs_no_rebuild() -> None:
-    state = ask(make_state(), "Alpha")
-    state = open_by_person(state, "Beta")
-    assert not close_by(state, Origin.PERSON, "Beta").needs_rebuild
-
-
 def test_during_a_question_nothing_is_closed_but_marked_whoever_asks() -> None:
     commands: list[Command] = [UndoDeed(), CloseAgentSections()]
     for origin in Origin:
@@ -259,15 +251,6 @@ def test_unfolding_and_folding_cost_nothing_and_leave_open_what_is_open(origin: 
     assert events == (NodesUnfolded(section_ids=(parent,), origin=origin),)
     assert unfolded == state
     assert update(unfolded, UnfoldNodes(section_ids=(parent,), origin=origin)) == (unfolded, ())
-
-
-def test_reading_is_noted() -> None:
-    state = make_state()
-    alpha = find(state, "Alpha")
-    after, events = update(state, ReadSection(section_id=alpha))
-    assert after.reading == alpha
-    assert events == (ReadingChanged(section_id=alpha),)
-    assert do(after, ReadSection(section_id=None)).reading is None
 
 
 def test_undo_takes_back_the_last_batch_and_then_the_one_before() -> None:
