@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 from roamtui.errors import SourceError
@@ -15,7 +16,7 @@ from roamtui.sources.convert.html_tree import CELLS, HEADINGS, INLINE, LISTS, El
 from roamtui.sources.decode import find_charset
 
 _SHELL_LENGTH_MAX = 1_500
-"""A page that says more than that says something."""
+"""A page that says more than that says something, and does not only stand before another."""
 _SHELL = re.compile(
     r"enable javascript|javascript is (?:required|disabled|not enabled)|requires javascript|without javascript enabled"
     r"|checking your browser|checking if the site connection is secure|just a moment|verif(?:y|ying) (?:that )?you are"
@@ -66,16 +67,10 @@ def convert_html(html: str, *, base_url: str | None = None) -> ConvertedPage:
     """
     root, title = read_page(html, base_url)
     text = write_markdown(root)
-    if _is_shell(text, title):
+    is_short = len(text) <= _SHELL_LENGTH_MAX and text.count("\n#") < _SHELL_HEADINGS_MAX
+    if is_short and (_SHELL.search(text) or _SHELL.search(title)):
         text = ""
     return ConvertedPage(text=text + "\n" if text else "", title=title)
-
-
-def _is_shell(text: str, title: str) -> bool:
-    """Return whether a page only stands before another: until JavaScript has run, or a person has proved to be one."""
-    if len(text) > _SHELL_LENGTH_MAX or text.count("\n#") >= _SHELL_HEADINGS_MAX:
-        return False
-    return _SHELL.search(text) is not None or _SHELL.search(title) is not None
 
 
 def convert_html_file(data: bytes, name: str) -> Converted:
@@ -89,31 +84,23 @@ def convert_html_file(data: bytes, name: str) -> Converted:
 
 def decode_html(data: bytes) -> tuple[str, tuple[str, ...]]:
     """Return the characters of a page, as it says itself or as browsers guess, and notes on what was replaced."""
-    for mark, encoding in _MARKED:
+    encoding = "utf-8"
+    for mark, marked in _MARKED:
         if data.startswith(mark):
-            return _replace(data[len(mark) :], encoding)
-    try:
-        return data.decode("utf-8"), ()
-    except UnicodeDecodeError:
-        pass
-    told = _CHARSET.search(data[:_HEAD_LENGTH])
-    return _replace(data, _check_encoding(told[1].decode("ascii")) if told else _FALLBACK)
-
-
-def _check_encoding(name: str) -> str:
-    """Return the encoding that a page names, else the one that browsers guess."""
-    found = find_charset(name)
-    if found is None or found in {"utf-8", "ascii", "iso8859-1"} or found.startswith("utf-16"):
-        return _FALLBACK
-    return found
-
-
-def _replace(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
+            data, encoding = data[len(mark) :], marked
+            break
+    else:
+        try:
+            return data.decode("utf-8"), ()
+        except UnicodeDecodeError:
+            told = _CHARSET.search(data[:_HEAD_LENGTH])
+            found = find_charset(told[1].decode("ascii")) if told else None
+            is_told = found not in {None, "utf-8", "ascii", "iso8859-1"} and not str(found).startswith("utf-16")
+            encoding = str(found) if is_told else _FALLBACK
     text = data.decode(encoding, "replace")
     replaced = text.count("\N{REPLACEMENT CHARACTER}")
-    if not replaced:
-        return text, ()
-    return text, (f"{replaced} characters could not be read and show as \N{REPLACEMENT CHARACTER}.",)
+    said = f"{replaced} characters could not be read and show as \N{REPLACEMENT CHARACTER}."
+    return text, (said,) if replaced else ()
 
 
 class _Block(NamedTuple):
@@ -129,20 +116,11 @@ def write_markdown(root: Element) -> str:
         if not body or (name == "article" and len(chosen) > 1):
             continue
         if not any(inner.name == "h1" for element in chosen for inner in element.walk()):
-            body = [*_write_blocks(_find_heads(root, chosen[0])[-1:]), *body]
+            before = takewhile(lambda element: element is not chosen[0], root.walk())  # noqa: B023 - used at once
+            heads = [element for element in before if element.name == "h1" and _write_line(element.children)]
+            body = [*_write_blocks(heads[-1:]), *body]
         return _join(body)
     return _join(_write_blocks(root.children))
-
-
-def _find_heads(root: Element, region: Element) -> list[Element]:
-    """Return the headings of the first level before a part of a page."""
-    heads = []
-    for element in root.walk():
-        if element is region:
-            break
-        if element.name == "h1" and _write_line(element.children):
-            heads.append(element)
-    return heads
 
 
 def _join(blocks: Iterable[_Block], *, is_item: bool = False) -> str:

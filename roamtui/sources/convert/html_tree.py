@@ -132,10 +132,6 @@ class _Collector:
     def close(self) -> None:
         pass
 
-    def take(self) -> list[Tag | str]:
-        taken, self.tokens = self.tokens, []
-        return taken
-
 
 def read_tokens(source: str) -> Iterator[Tag | str]:
     """Yield the tags and the text of HTML or XML, character references decoded.
@@ -143,8 +139,7 @@ def read_tokens(source: str) -> Iterator[Tag | str]:
     Comments, declarations, scripts, styles and pictures drawn in SVG are left out; elements that a page leaves open are
     ended where browsers end them.
     """
-    marked = _HEADING_TAG.sub(rf"<\1{_HEADING_MARK}\2", replace_surrogates(source))
-    data = marked.encode()
+    data = _HEADING_TAG.sub(rf"<\1{_HEADING_MARK}\2", replace_surrogates(source)).encode()
     collector = _Collector()
     parser = _make_parser(collector)
     start = 0
@@ -155,10 +150,11 @@ def read_tokens(source: str) -> Iterator[Tag | str]:
             _close(parser)
             parser = _make_parser(collector)
         parser.feed(data[start:end])
-        yield from collector.take()
+        yield from collector.tokens
+        collector.tokens.clear()
         start = end
     _close(parser)
-    yield from collector.take()
+    yield from collector.tokens
 
 
 def _make_parser(collector: _Collector) -> HTMLParser:

@@ -45,14 +45,6 @@ _PROSE_ROLES = frozenset({":doc:", ":ref:", ":term:", ":abbr:", ":title:", ":emp
 _ADDRESS = re.compile(r"^(?:https?|mailto):\S+$")
 
 
-@dataclass(frozen=True, slots=True)
-class _Title:
-    text: str
-    style: tuple[str, bool]
-    lines: int
-    """How many lines it takes."""
-
-
 @dataclass(slots=True)
 class _Writer:
     """Collects what a document becomes."""
@@ -80,7 +72,11 @@ class _Writer:
     def _convert_block(self, lines: list[str], position: int, depth: int) -> tuple[list[str], int]:
         line = lines[position]
         if depth == 0 and (title := _read_title(lines, position)) is not None:
-            return self._write_title(title), position + title.lines
+            text, style, taken = title
+            if style not in self.styles:
+                self.styles.append(style)
+            heading = write_heading(self.styles.index(style) + 1, convert_inline(text))
+            return ["", heading, ""], position + taken
         if line[0] == " ":
             body, end = _take_indented(lines, position)
             return ["", *self.convert(body, depth + 1), ""], end
@@ -94,12 +90,6 @@ class _Writer:
         if item is not None and (item["gap"] or item["bullet"] or line[-1:] in ".)"):
             return self._convert_item(lines, position, item, depth)
         return self._convert_paragraph(lines, position, depth)
-
-    def _write_title(self, title: _Title) -> list[str]:
-        if title.style not in self.styles:
-            self.styles.append(title.style)
-        level = self.styles.index(title.style) + 1
-        return ["", write_heading(level, convert_inline(title.text)), ""]
 
     def _convert_item(self, lines: list[str], position: int, item: re.Match[str], depth: int) -> tuple[list[str], int]:
         rest, end = _take_indented(lines, position + 1)
@@ -164,10 +154,12 @@ class _Writer:
             return [*_write_lines(shown), "", *_write_code(body), ""], after
         is_term = end < len(lines) and bool(lines[end]) and lines[end][0] == " "
         if is_term and len(text) == 1:
-            field_ = _FIELD.match(text[0])
-            if field_ is not None:
-                return [*_write_field(field_), *self.convert(body, depth + 1), ""], after
-            return ["", *_write_lines([f"**{text[0]}**"]), "", *self.convert(body, depth + 1), ""], after
+            said = _FIELD.match(text[0])
+            if said is not None:
+                shown = _write_lines([f"**{said['name']}:** {said['value']}".rstrip()])
+            else:
+                shown = ["", *_write_lines([f"**{text[0]}**"]), ""]
+            return [*shown, *self.convert(body, depth + 1), ""], after
         return _write_lines(text), end
 
 
@@ -184,18 +176,17 @@ def convert_rst(text: str) -> str:
     return _JOINED.sub("\n\n", "\n".join(_Writer().convert(lines))).replace(_EMPTY, "").strip("\n") + "\n"
 
 
-def _read_title(lines: list[str], position: int) -> _Title | None:
-    """Return the title that begins at a line, with or without an adornment above it."""
+def _read_title(lines: list[str], position: int) -> tuple[str, tuple[str, bool], int] | None:
+    """Return the title that begins at a line, its style, and how many lines it takes with its adornments."""
     line = lines[position]
-    above = position == 0 or not lines[position - 1]
     below = lines[position + 1] if position + 1 < len(lines) else ""
     if _ADORNMENT.match(line) and below and position + 2 < len(lines):
-        closing = lines[position + 2]
-        if closing[:1] == line[0] and _ADORNMENT.match(closing) and _is_as_long(line, below.strip()):
-            return _Title(below.strip(), (line[0], True), 3)
-        return None
-    if above and line[0] != " " and not _BULLET.match(line) and _ADORNMENT.match(below) and _is_as_long(below, line):
-        return _Title(line, (below[0], False), 2)
+        closing, title = lines[position + 2], below.strip()
+        is_title = closing[:1] == line[0] and _ADORNMENT.match(closing) and _is_as_long(line, title)
+        return (title, (line[0], True), 3) if is_title else None
+    is_free = (position == 0 or not lines[position - 1]) and line[0] != " " and not _BULLET.match(line)
+    if is_free and _ADORNMENT.match(below) and _is_as_long(below, line):
+        return line, (below[0], False), 2
     return None
 
 
@@ -232,10 +223,6 @@ def _write_lines(lines: list[str]) -> list[str]:
 
 def _write_code(lines: list[str], language: str = "") -> list[str]:
     return [line or _EMPTY for line in write_code("\n".join(lines).strip("\n"), language).split("\n")]
-
-
-def _write_field(found: re.Match[str]) -> list[str]:
-    return _write_lines([f"**{found['name']}:** {found['value']}".rstrip()])
 
 
 def convert_inline(text: str) -> str:
