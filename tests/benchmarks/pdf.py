@@ -344,7 +344,8 @@ def read_bookmarks(path: Path) -> list[tuple[str, int]]:
     """Return the titles and 1-based pages of a file's bookmarks."""
     from roamtui.sources.convert.pdf.pdfium import PdfFile  # noqa: PLC0415 - loads pdfium into this process
 
-    return [(mark.title, mark.page + 1) for mark in PdfFile(path.read_bytes(), path.name).read_bookmarks()]
+    marks = PdfFile(path.read_bytes(), path.name).read_bookmarks()
+    return [(mark.title, mark.page + 1) for mark in marks if mark.page is not None]
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -135,36 +134,27 @@ def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
 
 
+_KEYS = {
+    "": (
+        "2055c756c72e1ad702608e8196acad447ad32d17cff583235f6dd15fed7dab67",
+        "a64e367000e34d42af67b3be5c91f5f87f252a369c6a874ea40a79129903a526",
+    ),
+    "word": (
+        "b22d4dc85211f71c22947f016c6df5b95727225cc3e30781c51edf6ef03a66e4",
+        "152070dd9aba1b0a53943cb7b71821971e84de4895e004f26fedb8c1b5f20fd9",
+    ),
+}
+"""What a file says of its passwords, by the password that opens it: RC4 of 40 bits."""
+
+
 def protect(data: bytes, password: str) -> bytes:
     """Return a PDF of `make_pdf` that is marked as encrypted; its strings and streams are not, which no test reads.
 
     Args:
         data: The file.
-        password: What opens it; empty for no question.
+        password: `word`, or empty for no question.
     """
-    padding = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a")
-    padded = (password.encode() + padding)[:32]
-    owner = _encrypt(hashlib.md5(padded, usedforsecurity=False).digest()[:5], padded)
-    identity = b"0123456789abcdef"
-    rights = (-4 & 0xFFFFFFFF).to_bytes(4, "little")
-    key = hashlib.md5(padded + owner + rights + identity, usedforsecurity=False).digest()[:5]
-    entry = f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{owner.hex()}> /U <{_encrypt(key, padding).hex()}> >>"
-    trailer = f"trailer\n<< {entry} /ID [<{identity.hex()}> <{identity.hex()}>]".encode()
-    return data.replace(b"trailer\n<<", trailer)
-
-
-def _encrypt(key: bytes, data: bytes) -> bytes:
-    """Return data encrypted by RC4."""
-    state = list(range(256))
-    other = 0
-    for index in range(256):
-        other = (other + state[index] + key[index % len(key)]) % 256
-        state[index], state[other] = state[other], state[index]
-    written = bytearray()
-    one = other = 0
-    for byte in data:
-        one = (one + 1) % 256
-        other = (other + state[one]) % 256
-        state[one], state[other] = state[other], state[one]
-        written.append(byte ^ state[(state[one] + state[other]) % 256])
-    return bytes(written)
+    owner, user = _KEYS[password]
+    identity = b"0123456789abcdef".hex()
+    entry = f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{owner}> /U <{user}> >>"
+    return data.replace(b"trailer\n<<", f"trailer\n<< {entry} /ID [<{identity}> <{identity}>]".encode())

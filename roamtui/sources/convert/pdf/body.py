@@ -10,7 +10,6 @@ from itertools import zip_longest
 
 from roamtui.sources.convert.pdf.outline import (
     CONTINUED,
-    LEVEL_MAX,
     Heading,
     PageText,
     continues,
@@ -142,7 +141,7 @@ def nest_notes(headings: Sequence[Heading]) -> None:
             above, moves = heading.level, False
         elif above and (heading.level > above or (heading.level == above and is_note)):
             moves = moves or heading.level == above
-            heading.level = min(LEVEL_MAX, heading.level + moves)
+            heading.level = heading.level + moves
         else:
             above = 0
 
@@ -247,7 +246,7 @@ def _make(
                 break
             count += 1
         title = join_rows(rows[each.row : each.row + count])
-        own = min(LEVEL_MAX, len(each.key)) if level < 0 else level
+        own = len(each.key) if level < 0 else level
         headings.append(Heading(page=each.page, row=each.row, count=count, level=own, title=title))
     return headings
 
@@ -270,7 +269,7 @@ def merge_headings(kept: Sequence[Heading], more: Sequence[Heading]) -> list[Hea
             index = bisect_right(places, heading.place)
             above = ordered[index - 1] if index else None
             is_beside = above and _is_statement(above.title) and _is_statement(heading.title)
-            heading.level = min(LEVEL_MAX, above.level + (not is_beside)) if above else 1
+            heading.level = above.level + (not is_beside) if above else 1
         merged.append(heading)
     merged.sort(key=lambda heading: heading.place)
     return merged

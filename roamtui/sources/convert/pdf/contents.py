@@ -11,8 +11,6 @@ from itertools import groupby, pairwise
 from rapidfuzz import fuzz
 
 from roamtui.sources.convert.pdf.outline import (
-    LEVEL_MAX,
-    Entry,
     Heading,
     PageText,
     join_rows,
@@ -21,7 +19,7 @@ from roamtui.sources.convert.pdf.outline import (
     split_number,
     squeeze,
 )
-from roamtui.sources.convert.pdf.pdfium import Link
+from roamtui.sources.convert.pdf.pdfium import Entry, Link
 from roamtui.sources.convert.pdf.rows import Row
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, read_label
 
@@ -85,7 +83,7 @@ def find_contents(pages: Sequence[PageText], printed: PrintedNumbers) -> tuple[l
         above = next((entry.level for entry in reversed(entries) if entry.page is not None and entry.page <= number), 0)
         joined = list(_join_wrapped(lines))
         entries += [
-            Entry(title=line.title, level=min(LEVEL_MAX, above + level), page=line.page)
+            Entry(title=line.title, level=above + level, page=line.page)
             for line, level in zip(joined, _find_levels(joined), strict=True)
         ]
     return entries, own
@@ -188,7 +186,7 @@ def _find_levels(lines: Sequence[_Line]) -> list[int]:
     numbered = sum(depth > 0 for depth in depths)
     if max(depths, default=0) > 1 and numbered * 2 >= len(lines):
         return [depth or 1 for depth in depths]
-    return [min(LEVEL_MAX, ranks[key]) for key in keys]
+    return [ranks[key] for key in keys]
 
 
 def _find_depth(title: str) -> int:

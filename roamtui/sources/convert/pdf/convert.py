@@ -21,8 +21,8 @@ from roamtui.sources.convert.pdf.body import (
 from roamtui.sources.convert.pdf.contents import Anchors, find_contents
 from roamtui.sources.convert.pdf.letters import LetterHeadings, find_slides
 from roamtui.sources.convert.pdf.markdown import MarkdownWriter, Mender
-from roamtui.sources.convert.pdf.outline import Entry, Heading, PageText, read_item
-from roamtui.sources.convert.pdf.pdfium import HYPHEN, Bookmark, PdfFile
+from roamtui.sources.convert.pdf.outline import Heading, PageText, read_item
+from roamtui.sources.convert.pdf.pdfium import HYPHEN, Entry, PdfFile
 from roamtui.sources.convert.pdf.rows import read_rows
 from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, leave_out_running_heads
 from roamtui.sources.convert.pdf.tables import find_tables
@@ -33,7 +33,6 @@ _SECONDS_MAX = 200
 _BOOKMARKS_MIN = 5
 _BOOKMARKS_DENSE = 4
 """Pages for each of fewer bookmarks that are an outline all the same."""
-_LEVEL_MAX = 6
 _FIRST_WORDS = 60
 _RANGES_MAX = 12
 _SAMPLE_ROWS = 3
@@ -132,7 +131,7 @@ def _name_pages(numbers: list[int]) -> str:
     return f"Page{'s' if len(numbers) > 1 else ''} {', '.join(named)}{more} {'are' if len(numbers) > 1 else 'is'}"
 
 
-def _find_outline(pages: list[PageText], bookmarks: list[Bookmark], printed: PrintedNumbers) -> list[Heading]:
+def _find_outline(pages: list[PageText], bookmarks: list[Entry], printed: PrintedNumbers) -> list[Heading]:
     """Return all headings of a file in order: its own outline, what words give away, then letters; else pages."""
     listed, contents_pages = find_contents(pages, printed)
     entries = listed
@@ -140,11 +139,7 @@ def _find_outline(pages: list[PageText], bookmarks: list[Bookmark], printed: Pri
     names = {_FIGURES.sub("#", mark.title) for mark in bookmarks}
     is_dense = marked_pages * _BOOKMARKS_DENSE >= len(pages) or (len(bookmarks) >= _BOOKMARKS_MIN and marked_pages > 2)
     if is_dense and not (len(names) == 1 and "#" in names.pop()):
-        entries = [
-            Entry(title=mark.title, level=min(_LEVEL_MAX, mark.level), page=mark.page, y=mark.y)
-            for mark in bookmarks
-            if mark.page < len(pages)
-        ]
+        entries = [mark for mark in bookmarks if mark.page is not None and mark.page < len(pages)]
     placed = Anchors(pages, contents_pages).place(entries)
     slides = find_slides(pages)
     if slides:
@@ -158,7 +153,7 @@ def _find_outline(pages: list[PageText], bookmarks: list[Bookmark], printed: Pri
     if items and headings and not any(read_item(heading.title) for heading in headings):
         above = max((heading for heading in items if heading.place < headings[0].place), key=lambda one: one.place)
         for heading in headings:
-            heading.level = min(_LEVEL_MAX, heading.level + above.level)
+            heading.level = heading.level + above.level
     headings = merge_headings(headings, items)
     last_item = max((heading.page for heading in headings if read_item(heading.title)), default=None)
     if last_item is not None:

@@ -11,7 +11,6 @@ from statistics import median
 
 from roamtui.sources.convert.pdf.outline import (
     CONTINUED,
-    LEVEL_MAX,
     MARKS,
     Heading,
     PageText,
@@ -152,7 +151,7 @@ class LetterHeadings:
         lows, highs = [start, *(title.end for title in chosen)], [*(title.place for title in chosen), end]
         for heading, low, high in zip([None, *chosen], lows, highs, strict=True):
             if heading is not None:
-                heading.level = min(LEVEL_MAX, level + 1)
+                heading.level = level + 1
                 yield heading
             inside = weaker[bisect_left(places, low) : bisect_left(places, high)]
             if inside and self._measure(low, high) >= self._long:

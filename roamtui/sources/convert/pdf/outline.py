@@ -1,4 +1,4 @@
-"""`Heading` and `Entry`: what an outline is made of, and how titles are compared."""
+"""`PageText` and `Heading`: what an outline is found in and made of, and how titles are compared."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ _NUMBER = re.compile(
     r"(?:\d{1,3}(?:\.\d{1,3}){0,5}|[ivxlc]{1,6}|[a-z])(?=[.:)\s\u2014\u2013-])[.:)\s\u2014\u2013-]*",
     re.IGNORECASE,
 )
-LEVEL_MAX = 6
 CONTINUED = re.compile(r"[(\[]?\s*(?:continued|cont['’]?d\.?|concluded)\s*[)\]]?\W*$", re.IGNORECASE)
 
 
@@ -38,17 +37,6 @@ class PageText:
     """Whether it is wider than high."""
     is_read: bool = True
     """Whether it could be read."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Entry:
-    """A title that the file itself lists, with the page that it leads to."""
-
-    title: str
-    level: int
-    page: int | None
-    """0-based; None where the list does not say it."""
-    y: float | None = None
 
 
 @dataclass(slots=True, kw_only=True)

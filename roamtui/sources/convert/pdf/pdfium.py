@@ -99,14 +99,14 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bookmark:
-    """An entry of a PDF's own outline."""
+class Entry:
+    """A title that a PDF itself lists, as a bookmark or on a contents page."""
 
+    title: str
     level: int
     """From 1 on."""
-    title: str
-    page: int
-    """0-based."""
+    page: int | None
+    """0-based; None where the list does not say it."""
     y: float | None = None
     """Height on the page that it leads to; None for the whole page."""
 
@@ -155,7 +155,7 @@ class PdfFile:
         """Return what the file's information calls it, empty where it does not."""
         return _read_utf16(lambda buffer, size: pdfium.FPDF_GetMetaText(self._handle, b"Title", buffer, size))
 
-    def read_bookmarks(self) -> Iterator[Bookmark]:
+    def read_bookmarks(self) -> Iterator[Entry]:
         """Yield the bookmarks in order, those without a page or a title left out."""
         pending = [(pdfium.FPDFBookmark_GetFirstChild(self._handle, None), 1)]
         seen: set[int] = set()
@@ -175,7 +175,7 @@ class PdfFile:
                 x, y, zoom = ctypes.c_float(), ctypes.c_float(), ctypes.c_float()
                 found = pdfium.FPDFDest_GetLocationInPage(dest, has_x, has_y, has_zoom, x, y, zoom)
                 height = -y.value if found and has_y.value else None
-                yield Bookmark(level=level, title=title[:_BOOKMARK_LENGTH_MAX], page=page, y=height)
+                yield Entry(title=title[:_BOOKMARK_LENGTH_MAX], level=level, page=page, y=height)
 
 
 class PdfPage:
