@@ -21,7 +21,7 @@ from roamtui.sources.convert.pdf.outline import (
 )
 from roamtui.sources.convert.pdf.pdfium import Entry, Link
 from roamtui.sources.convert.pdf.rows import Row
-from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, read_label
+from roamtui.sources.convert.pdf.running_heads import PrintedNumbers, find_printed, read_label
 
 _LINKED_MIN = 4
 _NUMBERED_MIN = 5
@@ -97,7 +97,7 @@ def _read_page(pages: Sequence[PageText], number: int, printed: PrintedNumbers) 
     onwards = [link for link in page.links if link.page > number]
     if len(onwards) < _LINKED_MIN and not is_early and not is_headed:
         return None
-    lines = [_read_line(row, onwards, partial(printed.find, after=number)) for row in page.rows]
+    lines = [_read_line(row, onwards, partial(find_printed, printed, after=number)) for row in page.rows]
     linked = sum(line.is_linked for line in lines)
     labelled = sum(line.page is not None and bool(line.label) for line in lines)
     if linked >= _LINKED_MIN and (labelled >= _LINKED_MIN or linked * 2 >= len(lines)):

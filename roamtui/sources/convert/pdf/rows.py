@@ -233,13 +233,6 @@ def _turn_brackets(text: str) -> str:
     return _BRACKET.sub(turn, text)
 
 
-def make_upright_row(words: Iterable[Word]) -> Row:
-    """Return words that stand upright, as a row of one cell."""
-    drawn = sorted(words, key=_FIRST)
-    cell = Cell(" ".join(word.text for word in drawn), min(map(_LEFT, drawn)), max(word.x1 for word in drawn))
-    return _enclose([cell], drawn, median([word.bottom - word.top for word in drawn]))
-
-
 def _continues(initial: Word, word: Word) -> bool:
     """Return whether a large letter is the first of a word."""
     is_next = word.first <= initial.last + 3 and word.x0 >= initial.x0
@@ -288,7 +281,9 @@ def read_rows(page: PdfPage) -> list[Row]:
     else:
         rows = [make_row(group) for group in groups]
     if upright:
-        rows.append(make_upright_row(upright))
+        drawn = sorted(upright, key=_FIRST)
+        cell = Cell(" ".join(word.text for word in drawn), min(map(_LEFT, drawn)), max(word.x1 for word in drawn))
+        rows.append(_enclose([cell], drawn, median([word.bottom - word.top for word in drawn])))
     for row in rows:
         font = page.read_font(row.first)
         if row.last == row.first or font is page.read_font(row.last):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
 
 from roamtui.sources.convert.pdf.rows import Row
 
@@ -16,8 +14,8 @@ _REPEATED_SHARE = 0.06
 """Of all pages: a line on so many of them, at the same height, is none of their text."""
 _INNER_SHARE = 0.3
 """What is on so many does not have to be at the very edge."""
-_RUN_GAP = 2
-"""Pages: left and right pages of a chapter may have different heads."""
+_RUN_PAGES = 6
+"""On which the least of repeats must stand: left and right pages of a chapter may have different heads."""
 _NEAR = 6
 """Points; and pages within which printed numbers have to agree."""
 _LENGTH_MAX = 140
@@ -26,25 +24,22 @@ _BACK = re.compile(r"(?:^|[\s|])([A-Z]{1,3}-)?(\d{1,4})(?:\s?-)?$")
 _ALONE = re.compile(r"(?:page\s*)?[-–—|\s]*(?:[A-Z]{1,3}-)?\d{1,4}(?:[-–—|\s]*|\s*(?:of|/)\s*\d{1,4})", re.IGNORECASE)
 
 
-@dataclass(slots=True)
-class PrintedNumbers:
-    """Where the pages are on which numbers are printed."""
+PrintedNumbers = dict[tuple[str, int], list[int]]
+"""0-based pages of printed numbers, rising: what is bound together counts anew in each part."""
 
-    pages: dict[tuple[str, int], list[int]] = field(default_factory=dict)
-    """0-based and rising: what is bound together counts anew in each part."""
 
-    def find(self, label: str, after: int) -> int | None:
-        """Return the first 0-based page after another with a printed number such as ``12``, ``F-3`` or ``iv``."""
-        number = read_label(label)
-        if number is None:
-            return None
-        prefix, value = number
-        for away in range(_NEAR + 1):
-            for near in (value - away, value + away):
-                for page in self.pages.get((prefix, near), ()):
-                    if page + value - near > after:
-                        return page + value - near
+def find_printed(printed: PrintedNumbers, label: str, after: int) -> int | None:
+    """Return the first 0-based page after another with a printed number such as ``12`` or ``F-3``."""
+    number = read_label(label)
+    if number is None:
         return None
+    prefix, value = number
+    for away in range(_NEAR + 1):
+        for near in (value - away, value + away):
+            for page in printed.get((prefix, near), ()):
+                if page + value - near > after:
+                    return page + value - near
+    return None
 
 
 def read_label(label: str) -> tuple[str, int] | None:
@@ -58,12 +53,12 @@ def leave_out_running_heads(pages: Sequence[list[Row]]) -> tuple[list[list[Row]]
     edges = [_list_edges(rows) for rows in pages]
     numbers = _find_numbers(edges)
     running = _find_running(edges, numbers)
-    printed = PrintedNumbers()
+    printed: PrintedNumbers = {}
     kept = []
     for page, (rows, sides) in enumerate(zip(pages, edges, strict=True)):
         number = numbers.get(page)
         if number is not None:
-            printed.pages.setdefault(number, []).append(page)
+            printed.setdefault(number, []).append(page)
         gone: set[int] = set()
         for side in sides:
             is_edge = True
@@ -105,19 +100,10 @@ def _find_running(
     running = {}
     for (text, height), found in where.items():
         near = sorted({*found, *where.get((text, height - 1), ()), *where.get((text, height + 1), ())})
-        if len(near) >= needed or (len(near) >= _REPEATED_MIN and _has_run(near)):
+        is_close = any(last - first <= _RUN_PAGES for first, last in zip(near, near[_REPEATED_MIN - 1 :], strict=False))
+        if len(near) >= needed or is_close:
             running[text, height] = len(near) / len(edges)
     return running
-
-
-def _has_run(pages: Sequence[int]) -> bool:
-    """Return whether enough of some pages follow each other closely."""
-    length = 1
-    for before, page in pairwise(pages):
-        length = length + 1 if page - before <= _RUN_GAP else 1
-        if length >= _REPEATED_MIN:
-            return True
-    return False
 
 
 def _find_numbers(edges: Sequence[tuple[list[Row], list[Row]]]) -> dict[int, tuple[str, int]]:

@@ -45,7 +45,7 @@ class Table:
     """How many of its first rows are heads."""
 
 
-def is_figure(text: str) -> bool:
+def _is_figure(text: str) -> bool:
     """Return whether a cell holds a number, or what stands for one."""
     return _FIGURE.fullmatch(text) is not None
 
@@ -70,7 +70,7 @@ def find_tables(rows: Sequence[Row]) -> list[Table]:
 
 
 def _is_data(row: Row) -> bool:
-    return len(row.cells) > 1 and is_figure(row.cells[-1].text)
+    return len(row.cells) > 1 and _is_figure(row.cells[-1].text)
 
 
 def _is_years(row: Row) -> bool:
@@ -137,7 +137,8 @@ def write_table(rows: Sequence[Row], heads: int) -> str:
     for index, row in enumerate(rows):
         line = [""] * (len(columns) + 1)
         for number, cell in enumerate(row.cells):
-            is_label = number == 0 and _is_label(cell, edge, columns)
+            is_label = number == 0 and cell.x0 < columns[0][0] and cell.x1 < columns[0][1] + _NEAR
+            is_label = is_label and (not _is_figure(cell.text) or cell.x0 <= edge + _LABEL_NEAR)
             spans = index < heads or not _is_data(row)
             for place in (0,) if is_label else _place(cell, columns, spans=spans):
                 line[place] = f"{line[place]} {cell.text}".strip()
@@ -157,19 +158,13 @@ def _goes_on(above: Sequence[str], line: Sequence[str]) -> bool:
     return bool(above[0]) and not any(above[1:]) and line[0][:1].islower() and above[0][-1] not in ":."
 
 
-def _is_label(cell: Cell, edge: float, columns: Sequence[tuple[float, float]]) -> bool:
-    if is_figure(cell.text) and cell.x0 > edge + _LABEL_NEAR:
-        return False
-    return cell.x0 < columns[0][0] and cell.x1 < columns[0][1] + _NEAR
-
-
 def _find_columns(rows: Sequence[Row], edge: float) -> list[tuple[float, float]]:
     """Return where the columns of figures begin and end."""
     spans = []
     for row in rows:
         if _is_data(row):
             for number, cell in enumerate(row.cells):
-                is_label = number == 0 and (not is_figure(cell.text) or cell.x0 <= edge + _LABEL_NEAR)
+                is_label = number == 0 and (not _is_figure(cell.text) or cell.x0 <= edge + _LABEL_NEAR)
                 if not is_label:
                     spans.append((cell.x0, cell.x1))
     columns: list[tuple[float, float]] = []
@@ -208,7 +203,5 @@ def _place(cell: Cell, columns: Sequence[tuple[float, float]], *, spans: bool) -
         return over if spans else over[:1]
     if cell.x1 <= columns[0][0]:
         return (0,)
-    return (
-        1
-        + min(range(len(columns)), key=lambda number: max(columns[number][0] - cell.x1, cell.x0 - columns[number][1])),
-    )
+    away = [max(x0 - cell.x1, cell.x0 - x1) for x0, x1 in columns]
+    return (1 + away.index(min(away)),)
