@@ -172,8 +172,10 @@ async def test_silence_before_the_first_word_or_within_a_reply_is_an_error(
     worker: WorkerProcess, openai_server: FakeOpenAIServer, pieces_max: int | None
 ) -> None:
     openai_server.reset(FakeReply(text="Hello", ending=Ending.HANG, pieces_max=pieces_max))
-    options = ModelOptions(first_token_seconds=2.0 if pieces_max == 0 else 9, gap_seconds=0.3)
-    error = await fail(LitellmModel("openai/x", api_base=openai_server.url, options=options, worker=worker))
+    first, gap = (2.0, 900.0) if pieces_max == 0 else (900.0, 0.3)
+    options = ModelOptions(first_token_seconds=first, gap_seconds=gap)
+    async with asyncio.timeout(60):
+        error = await fail(LitellmModel("openai/x", api_base=openai_server.url, options=options, worker=worker))
     assert "sent nothing for too long" in str(error)
     assert await asyncio.to_thread(openai_server.client_closed.wait, 10)
 
