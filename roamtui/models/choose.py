@@ -24,7 +24,6 @@ from roamtui.sources.web.page import FetchError, FetchOptions, UnreachableError
 
 OFFLINE = "offline"
 OLLAMA_ADDRESS = "http://127.0.0.1:11434"
-_ADDRESS_NAME = "OLLAMA_API_BASE"
 _PATIENCE_SECONDS = 1.0
 _LENGTH_MAX = 1_000_000
 _NEEDS_NOTHING = "it needs no key and no network"
@@ -203,7 +202,7 @@ def _check_ollama(model: str, address: str) -> tuple[bool, str]:
 
 def find_ollama_address(environ: Mapping[str, str]) -> str:
     """Return the address that the person set, else the one that Ollama has by itself."""
-    return environ.get(_ADDRESS_NAME, "").strip() or OLLAMA_ADDRESS
+    return environ.get("OLLAMA_API_BASE", "").strip() or OLLAMA_ADDRESS
 
 
 def look_up_ollama(address: str, seconds: float = _PATIENCE_SECONDS) -> OllamaReport:

@@ -9,75 +9,48 @@ from typing import get_args
 
 import pytest
 
+from roamtui.conversation import events
 from roamtui.conversation.commands import Origin
-from roamtui.conversation.events import (
-    AnswerStreamed,
-    CloseReason,
-    ConversationChanged,
-    ConversationEvent,
-    DeedUndone,
-    DocumentReloaded,
-    ExpandResult,
-    ExpandStatus,
-    LoadingProgressed,
-    NodesFolded,
-    NodesLoaded,
-    NodesUnfolded,
-    QuestionAnswered,
-    QuestionAsked,
-    QuestionsTakenBack,
-    ReadingChanged,
-    Record,
-    ReminderSent,
-    RetryScheduled,
-    SaveFailed,
-    SavingReported,
-    SearchHit,
-    SectionsClosed,
-    SectionsExpanded,
-    SectionsKept,
-    SectionsMarked,
-    SectionsPinned,
-    SectionsSearched,
-    StepStarted,
-    ThinkingStreamed,
-    ToolFinished,
-    ToolResult,
-)
 from roamtui.conversation.transcript import Deed, QuoteState, Stopped, Usage
 from roamtui.headless.ask import describe_event, print_event
 from tests.real_documents import PROJECT_DIR
 
 IDS = ("a8a96034", "b9e8ef5c")
-EXPANDED = ExpandResult(id="a8a96034:2", section_id="a8a96034", status=ExpandStatus.OPENED, text="Text.", tokens=9)
-HIT = SearchHit(section_id="a8a96034", path=("Manual", "Tools"), score=0.5, snippet="A spade.")
-EVENTS: tuple[ConversationEvent, ...] = (
-    QuestionAsked(number=1, question="Where?"),
-    StepStarted(number=1, input_tokens=5_000),
-    AnswerStreamed(text="Here"),
-    ThinkingStreamed(text="Hm"),
-    SectionsSearched(query="spade", hits=(HIT,)),
-    ToolFinished(tool="search_sections", query="spade", results=(ToolResult(id="a8a96034", status="found"),)),
-    ToolFinished(tool="expand_sections", section_ids=IDS, results=(ToolResult(id="a8a96034", status="opened"),)),
-    ReminderSent(text="Quote."),
-    RetryScheduled(reason="Busy.", wait_seconds=1.5),
-    SectionsExpanded(results=(EXPANDED,), origin=Origin.AGENT),
-    SectionsClosed(section_ids=IDS, origin=Origin.PERSON, reason=CloseReason.BUDGET),
-    SectionsMarked(section_ids=IDS, origin=Origin.AGENT),
-    SectionsKept(reasons=(("a8a96034", "pinned"),), origin=Origin.AGENT),
-    SectionsPinned(section_ids=IDS, is_pinned=True),
-    NodesUnfolded(section_ids=IDS, origin=Origin.AGENT),
-    NodesFolded(section_ids=IDS, origin=Origin.PERSON),
-    ReadingChanged(section_id=None),
-    DeedUndone(deed=Deed()),
-    LoadingProgressed(done=0, total=300),
-    NodesLoaded(section_ids=IDS, problems=(("a8a96034", "It is gone."),), notes=("An older copy.",)),
-    SaveFailed(message="The disk is full."),
-    SavingReported(message="It is a new one here.", conversation_id="c0ffee"),
-    QuestionsTakenBack(first=2),
-    ConversationChanged(conversation_id="c0ffee"),
-    DocumentReloaded(),
-    QuestionAnswered(
+EXPANDED = events.ExpandResult(
+    id="a8a96034:2", section_id="a8a96034", status=events.ExpandStatus.OPENED, text="Text.", tokens=9
+)
+HIT = events.SearchHit(section_id="a8a96034", path=("Manual", "Tools"), score=0.5, snippet="A spade.")
+EVENTS: tuple[events.ConversationEvent, ...] = (
+    events.QuestionAsked(number=1, question="Where?"),
+    events.StepStarted(number=1, input_tokens=5_000),
+    events.AnswerStreamed(text="Here"),
+    events.ThinkingStreamed(text="Hm"),
+    events.SectionsSearched(query="spade", hits=(HIT,)),
+    events.ToolFinished(
+        tool="search_sections", query="spade", results=(events.ToolResult(id="a8a96034", status="found"),)
+    ),
+    events.ToolFinished(
+        tool="expand_sections", section_ids=IDS, results=(events.ToolResult(id="a8a96034", status="opened"),)
+    ),
+    events.ReminderSent(text="Quote."),
+    events.RetryScheduled(reason="Busy.", wait_seconds=1.5),
+    events.SectionsExpanded(results=(EXPANDED,), origin=Origin.AGENT),
+    events.SectionsClosed(section_ids=IDS, origin=Origin.PERSON, reason=events.CloseReason.BUDGET),
+    events.SectionsMarked(section_ids=IDS, origin=Origin.AGENT),
+    events.SectionsKept(reasons=(("a8a96034", "pinned"),), origin=Origin.AGENT),
+    events.SectionsPinned(section_ids=IDS, is_pinned=True),
+    events.NodesUnfolded(section_ids=IDS, origin=Origin.AGENT),
+    events.NodesFolded(section_ids=IDS, origin=Origin.PERSON),
+    events.ReadingChanged(section_id=None),
+    events.DeedUndone(deed=Deed()),
+    events.LoadingProgressed(done=0, total=300),
+    events.NodesLoaded(section_ids=IDS, problems=(("a8a96034", "It is gone."),), notes=("An older copy.",)),
+    events.SaveFailed(message="The disk is full."),
+    events.SavingReported(message="It is a new one here.", conversation_id="c0ffee"),
+    events.QuestionsTakenBack(first=2),
+    events.ConversationChanged(conversation_id="c0ffee"),
+    events.DocumentReloaded(),
+    events.QuestionAnswered(
         number=1, answer="Here.", stopped=Stopped.ANSWERED, citations=(), usage=Usage(), steps=1, error=""
     ),
 )
@@ -90,7 +63,7 @@ def _list_documented() -> Iterator[tuple[str, set[str]]]:
 
 
 def test_there_is_an_example_of_every_event() -> None:
-    assert {type(event) for event in EVENTS} == set(get_args(ConversationEvent)) - set(get_args(Record))
+    assert {type(event) for event in EVENTS} == set(get_args(events.ConversationEvent)) - set(get_args(events.Record))
 
 
 def test_the_page_names_every_event_with_its_fields() -> None:
@@ -106,13 +79,15 @@ def test_the_page_names_every_event_with_its_fields() -> None:
 
 def test_the_page_names_every_value_of_a_closed_set() -> None:
     page = (PROJECT_DIR / "docs" / "events.md").read_text("utf-8")
-    values = [value for kind in (CloseReason, ExpandStatus, Origin, QuoteState, Stopped) for value in kind]
+    values = [
+        value for kind in (events.CloseReason, events.ExpandStatus, Origin, QuoteState, Stopped) for value in kind
+    ]
     assert [value for value in values if f"`{value}`" not in page] == []
 
 
 def test_a_line_is_ascii_json_whatever_the_text_holds(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     text = "é\u2028\u0085\x1b[31m\n\ud83d"
-    print_event(AnswerStreamed(text=text))
+    print_event(events.AnswerStreamed(text=text))
     line = capfdbinary.readouterr().out
     assert line.count(b"\n") == 1
     assert line.isascii()
