@@ -117,16 +117,19 @@ def highlight_span(lines: Sequence[Line], text: DocumentText, start: int, end: i
 
 
 def _find_shown(shown: str, before: str, quote: str) -> tuple[int, int]:
-    """Return where a quote stands in the shown text of a block: after what comes before it; all of it if unknown."""
+    """Return where the words of a quote stand in the shown text of a block: after what comes before; all if unknown."""
     shown = shown.replace("│", " ")
     whole, head = find_quote(before + quote, shown), find_quote(before, shown)
     if whole is None or (head is None and before.strip()):
-        match = find_quote(quote, shown)
-        return (0, len(shown)) if match is None else (match.start, match.end)
-    start = head.end if head else 0
-    while start < whole.end and not shown[start].isalnum():
+        whole, head = find_quote(quote, shown), None
+    if whole is None:
+        return 0, len(shown)
+    start, end = head.end if head else whole.start, whole.end
+    while start < end and not shown[start].isalnum():
         start += 1
-    return start, whole.end
+    while start < end and not shown[end - 1].isalnum():
+        end -= 1
+    return start, end
 
 
 def find_words(lines: Sequence[Line], words: Sequence[str]) -> list[list[Stretch]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -86,9 +85,10 @@ class LazyLines:
         self._is_raw = is_raw
         self._is_wrapped = is_wrapped
         self._turned = turned
-        self._heights = [self._estimate_lines(chunk) for chunk in self.chunks]
+        self.heights = [self._estimate_lines(chunk) for chunk in self.chunks]
+        """The number of lines of each chunk, guessed or known."""
         self._tops: list[int] | None = None
-        self._kept: OrderedDict[int, ChunkLines] = OrderedDict()
+        self._kept: dict[int, ChunkLines] = {}
 
     def __len__(self) -> int:
         """Return how many lines there are, as far as is known."""
@@ -96,28 +96,23 @@ class LazyLines:
 
     def read(self, chunk: int) -> ChunkLines:
         """Return the lines of a chunk; laying it out corrects its number of lines."""
-        kept = self._kept.get(chunk)
-        if kept is None:
-            kept = self._kept[chunk] = self._lay_out(self.chunks[chunk])
-            if chunk not in self.measured:
-                self.measured.add(chunk)
-                self._heights[chunk] = len(kept.lines)
-                self._tops = None
-                self.width = max(self.width, *(measure_runs(line.runs) for line in kept.lines), 0)
-            if len(self._kept) > _KEPT_MAX:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(chunk)
-        return kept
+        if chunk not in self._kept:
+            if len(self._kept) >= _KEPT_MAX:
+                self._kept.clear()
+            self._kept[chunk] = self._lay_out(self.chunks[chunk])
+        shown = self._kept[chunk]
+        if chunk not in self.measured:
+            self.measured.add(chunk)
+            self.heights[chunk] = len(shown.lines)
+            self._tops = None
+            self.width = max(self.width, *(measure_runs(line.runs) for line in shown.lines), 0)
+        return shown
 
     def forget(self, chunk: int) -> None:
         """Lay a chunk out anew: what it shows has changed."""
         self._kept.pop(chunk, None)
         self.measured.discard(chunk)
         self.read(chunk)
-
-    def height(self, chunk: int) -> int:
-        """Return the number of lines of a chunk, guessed or known."""
-        return self._heights[chunk]
 
     def top(self, chunk: int) -> int:
         """Return the number of the first line of a chunk."""
@@ -207,7 +202,7 @@ class LazyLines:
 
     def _find_tops(self) -> list[int]:
         if self._tops is None:
-            self._tops = list(accumulate(self._heights, initial=0))
+            self._tops = list(accumulate(self.heights, initial=0))
         return self._tops
 
     def _estimate_lines(self, chunk: Chunk) -> int:

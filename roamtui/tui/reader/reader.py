@@ -479,9 +479,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def _keep(self, y: int, *, is_from_end: bool) -> int:
         """Lay out the chunk of line `y`; return the line that is as far into it then, or from its end."""
         place = self.lines.locate(y)
-        guessed = self.lines.height(place.chunk)
+        guessed = self.lines.heights[place.chunk]
         self.lines.read(place.chunk)
-        height = self.lines.height(place.chunk)
+        height = self.lines.heights[place.chunk]
         line = max(0, height - guessed + place.line) if is_from_end else place.line * height // max(1, guessed)
         return self.lines.top(place.chunk) + line
 
