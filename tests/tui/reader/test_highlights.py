@@ -34,6 +34,7 @@ def _mark(text: str, quote: str, *, width: int = 40, occurrence: int = 0) -> lis
         ("> said *he*\n", "said *he", ["said he"]),
         ("Fish &amp; chips\n", "Fish &amp; chips", ["Fish & chips"]),
         ("Words\n", "\n", []),
+        ("One (two), three.\n", "(two), three.", ["two), three"]),
     ],
 )
 def test_a_quote_is_marked_though_its_marks_are_gone(text: str, quote: str, marked: list[str]) -> None:
