@@ -66,7 +66,7 @@ class Layout:
         last = document.columns.ends[row]
         end = self.number_of(document, last - 1) + 1
         below = self._below.get(id(document), [])
-        place = bisect_left(below, last, key=lambda entry: entry[0])
+        place = bisect_left(below, (last,))
         while place < len(below) and below[place][0] == last and -below[place][1] >= row:
             end += self._sizes[id(below[place][2])]
             place += 1
